@@ -14,7 +14,12 @@ import numpy as np
 
 from wholetext.scoring.significance.clusters import cluster_ranks, holm
 from wholetext.scoring.significance.power import power
-from wholetext.scoring.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
+from wholetext.scoring.significance.resample import (
+    bootstrap_p,
+    bootstrap_scores,
+    interval,
+    randomization_p,
+)
 from wholetext.types import FloatArray
 
 ICC = 0.3  # share of the variance that lies between documents

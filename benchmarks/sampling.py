@@ -19,7 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import wholetext as wt
-from wholetext.annotation.sampling import disagreement, draw, overlapping, pick, probabilities, spread
+from wholetext.annotation.sampling import (
+    disagreement,
+    draw,
+    overlapping,
+    pick,
+    probabilities,
+    spread,
+)
 from wholetext.io.formats.scores import human_scores
 from wholetext.types import FloatArray, IntArray
 

@@ -18,7 +18,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from heads import DATA, FOUND, LAYERS, PAGE, ROOT, Row, Table, agreement, chunks, open_form, rated, shipped, z
+from heads import (
+    DATA,
+    FOUND,
+    LAYERS,
+    PAGE,
+    ROOT,
+    Row,
+    Table,
+    agreement,
+    chunks,
+    open_form,
+    rated,
+    shipped,
+    z,
+)
 from mini import both_features, view_of
 from paragraphs import replace_part
 

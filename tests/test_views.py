@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Excerpt, Output, Request
-from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, joiner_for, token_windows
+from wholetext.views import (
+    Context,
+    Paragraph,
+    Sentence,
+    Sides,
+    Slide,
+    Whole,
+    joiner_for,
+    token_windows,
+)
 
 SIZES = st.integers(1, 25)
 SIDES = Sides(("de", "en"), src=True, refs=("a", "b"), context_refs=("a", "b"))

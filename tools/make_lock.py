@@ -91,7 +91,12 @@ def resolved() -> dict[str, str]:
 
 def on_index(name: str, version: str) -> list[str]:
     """The sha256 of every file of a version, from the index's page of the package (PEP 503)."""
-    from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+    from packaging.utils import (
+        InvalidSdistFilename,
+        InvalidWheelFilename,
+        parse_sdist_filename,
+        parse_wheel_filename,
+    )
     from packaging.version import InvalidVersion, Version
 
     with urllib.request.urlopen(f"{index()}/{name}/", timeout=60) as answer:

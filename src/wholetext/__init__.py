@@ -21,8 +21,19 @@ _PUBLIC = {
     "judges.chat.calls": ("Calls",),
     "metrics.verify": ("ModelFinding", "verify_model"),
     "errors": (
-        "AlignmentError", "CacheError", "InputError", "MetricError", "MissingExtra", "ModelError", "PluginError",
-        "RunError", "SpecError", "TextTooLong", "WholetextError", "WholetextWarning", "WorkerError",
+        "AlignmentError",
+        "CacheError",
+        "InputError",
+        "MetricError",
+        "MissingExtra",
+        "ModelError",
+        "PluginError",
+        "RunError",
+        "SpecError",
+        "TextTooLong",
+        "WholetextError",
+        "WholetextWarning",
+        "WorkerError",
         "WriteError",
     ),
     "executor": ("Executor",),
@@ -42,7 +53,13 @@ _PUBLIC = {
     "meta.metric_scores": ("MetricSelection",),
     "meta.participants": ("Selection",),
     "meta.ranking": ("Averaging", "CategoryTest", "paired_t"),
-    "meta.spans.evaluate": ("RaterSpans", "SpanOptions", "SpanResults", "evaluate_spans", "rater_spans"),
+    "meta.spans.evaluate": (
+        "RaterSpans",
+        "SpanOptions",
+        "SpanResults",
+        "evaluate_spans",
+        "rater_spans",
+    ),
     "meta.spans.files": ("read_spans",),
     "meta.spans.marks": ("Annotations", "ErrorSpan", "Marked"),
     "meta.store": ("Meta", "read_meta", "write_meta"),
@@ -72,8 +89,21 @@ _PUBLIC = {
     "training.recipe": ("Recipe", "make_recipe"),
     "training.run": ("Session", "Trained", "train"),
     "types": (
-        "Backend", "Corpus", "Document", "Excerpt", "Fit", "FloatArray", "Judgments", "Metric", "Output", "Request",
-        "Row", "Runtime", "Scores", "Signature", "mean_stats",
+        "Backend",
+        "Corpus",
+        "Document",
+        "Excerpt",
+        "Fit",
+        "FloatArray",
+        "Judgments",
+        "Metric",
+        "Output",
+        "Request",
+        "Row",
+        "Runtime",
+        "Scores",
+        "Signature",
+        "mean_stats",
     ),
 }
 _WHERE = {name: f"wholetext.{module}" for module, names in _PUBLIC.items() for name in names}
@@ -86,7 +116,9 @@ def __getattr__(name: str) -> object:
     if name in _RENAMED:
         from warnings import warn
 
-        warn(f"wholetext.{name} is now wholetext.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        warn(
+            f"wholetext.{name} is now wholetext.{_RENAMED[name]}", DeprecationWarning, stacklevel=2
+        )
         name = _RENAMED[name]
     if name not in _WHERE:
         raise AttributeError(f"module 'wholetext' has no attribute {name!r}")

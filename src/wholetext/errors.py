@@ -31,7 +31,9 @@ class WholetextError(Exception):
         self.what, self.where, self.next = what, where, next
         super().__init__(str(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # errors of workers are pickled, whatever their ``__init__`` takes
+    def __reduce__(
+        self,
+    ) -> tuple[Any, ...]:  # errors of workers are pickled, whatever their ``__init__`` takes
         return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
@@ -102,15 +104,22 @@ def did_you_mean(word: str, known: list[str]) -> str:
     folded: dict[str, list[str]] = {}
     for name in known:
         folded.setdefault(name.casefold(), []).append(name)
-    near = [word.casefold()] if word.casefold() in folded else difflib.get_close_matches(
-        word.casefold(), folded, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(name for key in near for name in folded[key])}?" if near else ""
+    near = (
+        [word.casefold()]
+        if word.casefold() in folded
+        else difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
+    )
+    return (
+        f"did you mean {' or '.join(name for key in near for name in folded[key])}?" if near else ""
+    )
 
 
 def choices(word: str, known: Iterable[str]) -> str:
     """The next step after an unknown name: the nearest known ones, else all of them."""
     names = list(dict.fromkeys(known))
-    return did_you_mean(word, names) or (f"choose one of {', '.join(names)}" if names else "there are none to choose")
+    return did_you_mean(word, names) or (
+        f"choose one of {', '.join(names)}" if names else "there are none to choose"
+    )
 
 
 _SINGULAR = {"have": "has", "are": "is"}

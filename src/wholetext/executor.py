@@ -26,12 +26,19 @@ _PATIENCE = 300  # seconds until all actors must have started
 class Executor:
     """Where to compute: ``local``, ``processes``, ``ray`` or ``ray://host:port``. Workers live until ``close``."""
 
-    def __init__(self, on: str = "local", workers: int | None = None, gpus: int | None = None) -> None:
+    def __init__(
+        self, on: str = "local", workers: int | None = None, gpus: int | None = None
+    ) -> None:
         if on not in ("local", "processes", "ray") and not on.startswith("ray://"):
-            raise InputError(f"there is no executor {on!r}", next="it is local, processes, ray or ray://host:port")
+            raise InputError(
+                f"there is no executor {on!r}",
+                next="it is local, processes, ray or ray://host:port",
+            )
         if 0 in (workers, gpus) or (on == "local" and (workers or gpus)):
-            raise InputError(f"{workers} workers and {gpus} GPUs for the executor {on}",
-                             next="give at least 1 with --on processes or ray, or leave them out")
+            raise InputError(
+                f"{workers} workers and {gpus} GPUs for the executor {on}",
+                next="give at least 1 with --on processes or ray, or leave them out",
+            )
         self.on, self.workers, self.gpus = on, workers, gpus
         self.local, self.remote = on == "local", on.startswith("ray")  # remote: on other machines
         self._calls: list[Call] = []  # of each worker: compute and wait
@@ -76,9 +83,15 @@ class Executor:
         from joblib.externals.loky import ProcessPoolExecutor, cpu_count
 
         size = self.workers or self.gpus or cpu_count()
-        cards = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(self.gpus or 0)))).split(",")
+        cards = (
+            os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(self.gpus or 0)))
+        ).split(",")
         for number in range(size):
-            env = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max(1, cpu_count() // size)))}
+            env = {
+                "OMP_NUM_THREADS": os.environ.get(
+                    "OMP_NUM_THREADS", str(max(1, cpu_count() // size))
+                )
+            }
             if self.gpus:
                 env["CUDA_VISIBLE_DEVICES"] = cards[number * self.gpus // size]
             pool = ProcessPoolExecutor(1, initializer=_initialise, env=env)
@@ -91,28 +104,38 @@ class Executor:
             import ray
         except ImportError:
             raise MissingExtra("ray", "ray") from None
-        address = self.on.partition("://")[2] or os.environ.get("RAY_ADDRESS", "").removeprefix("ray://")
+        address = self.on.partition("://")[2] or os.environ.get("RAY_ADDRESS", "").removeprefix(
+            "ray://"
+        )
         try:
             if not ray.is_initialized():
                 if address:  # Ray itself would try for minutes
                     socket.create_connection(address.rsplit(":", 1), timeout=10).close()  # type: ignore[arg-type]
                 alone = {} if address else {"include_dashboard": False}
-                ray.init(address=address or "local", log_to_driver=False, logging_level="error", **alone)
+                ray.init(
+                    address=address or "local", log_to_driver=False, logging_level="error", **alone
+                )
                 self._stops.append(ray.shutdown)
             cpus, cards = (int(ray.cluster_resources().get(kind, 0)) for kind in ("CPU", "GPU"))
             size, gpus = self.workers or self.gpus or cards or cpus, self.gpus or cards
             if gpus > cards:
                 raise ValueError(f"it has {cards} GPUs, not {gpus}")
-            needs = {"num_cpus": min(1.0, cpus / size), "num_gpus": gpus / size if gpus < size else gpus // size}
+            needs = {
+                "num_cpus": min(1.0, cpus / size),
+                "num_gpus": gpus / size if gpus < size else gpus // size,
+            }
             remote = ray.remote(**needs, max_restarts=_RESTARTS, max_task_retries=_RESTARTS)(_Actor)
             actors = [remote.remote(sys.path) for _ in range(size)]
             self._stops[:0] = [partial(ray.kill, actor) for actor in actors]
             ray.get([actor.run.remote(os.getpid) for actor in actors], timeout=_PATIENCE)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as fault:
             self.close()
-            raise WorkerError(f"the Ray cluster cannot be used ({_short(fault)})", where=address or "this machine",
-                              next="start it with `ray start --head`, on others `ray start --address=HOST:6379`;"
-                              " all need the same packages (`ray status` shows what it waits for)") from fault
+            raise WorkerError(
+                f"the Ray cluster cannot be used ({_short(fault)})",
+                where=address or "this machine",
+                next="start it with `ray start --head`, on others `ray start --address=HOST:6379`;"
+                " all need the same packages (`ray status` shows what it waits for)",
+            ) from fault
         self._calls = [partial(_call_actor, ray, actor) for actor in actors]
 
 
@@ -127,9 +150,13 @@ class _Actor:
 def _initialise() -> None:
     from joblib.externals.loky import process_executor
 
-    process_executor._USE_PSUTIL = False  # a second model is no memory leak, for which loky would restart the worker
+    process_executor._USE_PSUTIL = (
+        False  # a second model is no memory leak, for which loky would restart the worker
+    )
     os.dup2(2, 1)  # what libraries print must not be mixed with the command's output
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which stops its workers
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the command, which stops its workers
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
 
 
@@ -144,11 +171,18 @@ def _on_idle_worker(idle: SimpleQueue[Call], function: Call, *args: Any) -> Any:
     try:
         return call(function, *args)
     except BrokenProcessPool as fault:
-        raise WorkerError(f"a worker failed: {_short(fault)}", next="run it again: finished rows are in the cache; "
-                          "where memory is short, use fewer workers or shorter windows") from fault
+        raise WorkerError(
+            f"a worker failed: {_short(fault)}",
+            next="run it again: finished rows are in the cache; "
+            "where memory is short, use fewer workers or shorter windows",
+        ) from fault
     except PicklingError as fault:
-        reason = str(fault.__cause__).strip('"\n').rpartition("\n")[2]  # the last line of a traceback
-        raise WorkerError(f"this work cannot be sent to a worker ({reason})", next="use --on local") from fault
+        reason = (
+            str(fault.__cause__).strip('"\n').rpartition("\n")[2]
+        )  # the last line of a traceback
+        raise WorkerError(
+            f"this work cannot be sent to a worker ({reason})", next="use --on local"
+        ) from fault
     finally:
         idle.put(call)
 
@@ -162,7 +196,11 @@ def _call_actor(ray: Any, actor: Any, function: Call, *args: Any) -> Any:
         return ray.get(actor.run.remote(function, *args))
     except ray.exceptions.RayError as fault:
         cause = getattr(fault, "cause", fault)
-        raise (BrokenProcessPool(_short(cause)) if isinstance(cause, ray.exceptions.RayError) else cause) from fault
+        raise (
+            BrokenProcessPool(_short(cause))
+            if isinstance(cause, ray.exceptions.RayError)
+            else cause
+        ) from fault
 
 
 def _short(fault: Exception) -> str:

@@ -17,7 +17,11 @@ DROPPED = "text that fills no window is not scored; partial=include scores it"
 UNDEFINED = "the score is undefined and left out of the averages"
 ALL_UNDEFINED = "every score is undefined, so there is no average"
 BLIND = "the metric reads no context: its scores are those of the sentence view"
-_UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # what a row of a view is; else segments
+_UNITS = {
+    "whole": "documents",
+    "slide": "windows",
+    "paragraph": "paragraphs",
+}  # what a row of a view is; else segments
 _SPECS = 3  # specs that share a note and are named
 
 
@@ -32,7 +36,7 @@ class Note:
 
     @property
     def extent(self) -> str:
-        """"3 of 1,000 segments", or nothing for a note about the metric as a whole."""
+        """ "3 of 1,000 segments", or nothing for a note about the metric as a whole."""
         if not self.total:
             return ""
         unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
@@ -67,9 +71,13 @@ def row_notes(found: Evidence, unit: str) -> list[Note]:
         counted[f"{what}: {reason}" if reason else what] += 1
     if found.lost is not None and len(found.lost):
         context, scored = (int(number) for number in (found.lost > 0).sum(axis=0))
-        counted.update({text: many for text, many in ((CUT, scored), (CONTEXT_CUT, context)) if many})
+        counted.update(
+            {text: many for text, many in ((CUT, scored), (CONTEXT_CUT, context)) if many}
+        )
     total = len(found.scores)
-    return [Note(text) for text in whole] + [Note(text, many, total, unit) for text, many in counted.items()]
+    return [Note(text) for text in whole] + [
+        Note(text, many, total, unit) for text, many in counted.items()
+    ]
 
 
 def notes_of(found: Evidence, rows: Rows, view: str) -> tuple[Note, ...]:
@@ -90,7 +98,10 @@ def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[str]:
         for text, of in by_text.items():
             extent = _extents(of, len(by_system))
             found.setdefault(f"{text} ({extent})" if extent else text, []).append(spec)
-    more = {text: f" and {len(specs) - _SPECS} more" if len(specs) > _SPECS else "" for text, specs in found.items()}
+    more = {
+        text: f" and {len(specs) - _SPECS} more" if len(specs) > _SPECS else ""
+        for text, specs in found.items()
+    }
     return [f"{', '.join(specs[:_SPECS])}{more[text]}: {text}" for text, specs in found.items()]
 
 

@@ -51,20 +51,29 @@ def _package(point: EntryPoint) -> str:
 def _load(points: list[EntryPoint], taken: bool) -> object:
     point, package = points[0], " and ".join(map(_package, points))
     if taken:
-        raise PluginError(f"{point.name!r} is the name of a built-in, so that of {package} cannot be used",
-                          next="ask its authors for another name, or uninstall it")
+        raise PluginError(
+            f"{point.name!r} is the name of a built-in, so that of {package} cannot be used",
+            next="ask its authors for another name, or uninstall it",
+        )
     if len(points) > 1:
         raise PluginError(f"{package} both provide {point.name!r}", next="uninstall one of them")
     try:
         found: object = point.load()
     except Exception as fault:  # code of another package may raise anything
-        raise PluginError(f"{point.name!r} of {package} cannot be loaded from {point.value} "
-                          f"({type(fault).__name__}: {fault})", next="reinstall or update that package") from fault
+        raise PluginError(
+            f"{point.name!r} of {package} cannot be loaded from {point.value} "
+            f"({type(fault).__name__}: {fault})",
+            next="reinstall or update that package",
+        ) from fault
     module = sys.modules.get(getattr(found, "__module__", point.module))
     interface = getattr(found, "interface", getattr(module, "interface", OLDEST))
     if not isinstance(interface, int) or not OLDEST <= interface <= INTERFACE:
         newer = isinstance(interface, int) and interface > INTERFACE
-        raise PluginError(f"{point.name!r} of {package} is made for interface {interface!r}, and this version of "
-                          f"wholetext has {OLDEST} to {INTERFACE}", next="update wholetext" if newer else
-                          f"update that package, or declare `interface = {INTERFACE}` in it")
+        raise PluginError(
+            f"{point.name!r} of {package} is made for interface {interface!r}, and this version of "
+            f"wholetext has {OLDEST} to {INTERFACE}",
+            next="update wholetext"
+            if newer
+            else f"update that package, or declare `interface = {INTERFACE}` in it",
+        )
     return found

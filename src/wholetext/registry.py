@@ -97,7 +97,9 @@ CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "gemba-esa": "judge-esa",
 }
 ALIASES: Mapping[str, str] = {**CORE_ALIASES, **slices.added("aliases")}
-ELSEWHERE: Mapping[str, str] = {"discoscore": "ds-focus or ds-sent"}  # a name that stands for several metrics
+ELSEWHERE: Mapping[str, str] = {
+    "discoscore": "ds-focus or ds-sent"
+}  # a name that stands for several metrics
 
 
 @dataclass(frozen=True)
@@ -113,12 +115,14 @@ class Scorer:
         args = arguments(self.metric)
         model, revision = args.pop("model", None), args.pop("revision", None)
         view = Call(self.view.name, arguments(self.view))
-        return str(Spec(
-            metric=Call(self.metric.name, args),
-            view=None if str(view) == self.metric.view else view,
-            model=str(model) if model else None,
-            revision=str(revision) if revision else None,
-        ))
+        return str(
+            Spec(
+                metric=Call(self.metric.name, args),
+                view=None if str(view) == self.metric.view else view,
+                model=str(model) if model else None,
+                revision=str(revision) if revision else None,
+            )
+        )
 
 
 def metric_names() -> list[str]:
@@ -153,7 +157,10 @@ def metric_class(name: str) -> type[Metric]:
     if found is None:
         known, other = names(), ELSEWHERE.get(name.casefold())
         near = f"did you mean {other}?" if other else did_you_mean(name, known)
-        raise SpecError(f"there is no metric {name!r}", next=near or f"`wholetext list` shows all: {', '.join(known)}")
+        raise SpecError(
+            f"there is no metric {name!r}",
+            next=near or f"`wholetext list` shows all: {', '.join(known)}",
+        )
     return found
 
 
@@ -166,10 +173,16 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
     found = plugins.load(group).get(name, lambda: None)()
     if found is None:
         return None
-    if isinstance(found, type) and issubclass(found, kind) and hasattr(found, "__dataclass_fields__"):
+    if (
+        isinstance(found, type)
+        and issubclass(found, kind)
+        and hasattr(found, "__dataclass_fields__")
+    ):
         return found
-    raise PluginError(f"{name!r} of {plugins.origin(group, name)} is not a {kind.__name__.lower()}",
-                      next=f"write it as a frozen dataclass deriving from {kind.__module__}.{kind.__name__}")
+    raise PluginError(
+        f"{name!r} of {plugins.origin(group, name)} is not a {kind.__name__.lower()}",
+        next=f"write it as a frozen dataclass deriving from {kind.__module__}.{kind.__name__}",
+    )
 
 
 def catalogue() -> dict[str, dict[str, typing.Any]]:
@@ -177,7 +190,10 @@ def catalogue() -> dict[str, dict[str, typing.Any]]:
     metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
     views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
     broken: dict[str, str] = {}
-    for group, found, entry in ((plugins.METRICS, metrics, _metric_entry), (plugins.VIEWS, views, _view_entry)):
+    for group, found, entry in (
+        (plugins.METRICS, metrics, _metric_entry),
+        (plugins.VIEWS, views, _view_entry),
+    ):
         for name, load in plugins.load(group, set(found)).items():
             try:
                 load()
@@ -197,8 +213,12 @@ def reference_free(alias: str) -> bool:
 def _metric_entry(name: str) -> dict[str, typing.Any]:
     one = metric_class(name)()
     return {
-        "summary": one.summary, "needs": sorted(one.needs), "wants": sorted(one.wants - one.needs),
-        "higher_is_better": one.higher_is_better, "range": [str(bound) for bound in one.range], "view": one.view,
+        "summary": one.summary,
+        "needs": sorted(one.needs),
+        "wants": sorted(one.wants - one.needs),
+        "higher_is_better": one.higher_is_better,
+        "range": [str(bound) for bound in one.range],
+        "view": one.view,
         "outputs": [*one.outputs],
     }
 
@@ -210,19 +230,30 @@ def _view_entry(name: str) -> str:
 def scorer(text: str) -> Scorer:
     """Read a spec string (aliases expanded) into a view and a metric."""
     if not isinstance(text, str):
-        raise SpecError(f"a metric is named by a spec string, and this is of the type {type(text).__name__}",
-                        next='write "chrf", "slide(size=6,step=6):chrf" …')
+        raise SpecError(
+            f"a metric is named by a spec string, and this is of the type {type(text).__name__}",
+            next='write "chrf", "slide(size=6,step=6):chrf" …',
+        )
     spec = expand(parse(text))
     if spec.metric.name not in BUILTIN and spec.metric.name in view_names():
-        raise caret(text, len(text), f"{spec.metric.name!r} is a view and needs a metric", f"e.g. {spec.metric}:chrf")
+        raise caret(
+            text,
+            len(text),
+            f"{spec.metric.name!r} is a view and needs a metric",
+            f"e.g. {spec.metric}:chrf",
+        )
     kind = metric_class(spec.metric.name)
     args = dict(spec.metric.args)
     fields = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key, value in (("model", spec.model), ("revision", spec.revision)):
         if value is not None:
             if key not in fields:
-                raise caret(text, text.find("@"), f"{spec.metric.name} takes no model",
-                            f"leave out {text[text.find('@'):]}")
+                raise caret(
+                    text,
+                    text.find("@"),
+                    f"{spec.metric.name} takes no model",
+                    f"leave out {text[text.find('@') :]}",
+                )
             args[key] = value
     metric = _build(kind, args, text)
     view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
@@ -264,9 +295,16 @@ def explanations(kind: type) -> dict[str, str]:
     A plug-in gives it in the field: ``field(default=2, metadata={"help": "…"})``.
     """
     known = _explained()
-    names = [str(vars(one)["name"]) for one in kind.__mro__ if isinstance(vars(one).get("name"), str)]
-    merged = {key: text for name in ("all", *reversed(names)) for key, text in known.get(name, {}).items()}
-    return {f.name: str(f.metadata.get("help") or merged.get(f.name, "")) for f in dataclasses.fields(kind)}
+    names = [
+        str(vars(one)["name"]) for one in kind.__mro__ if isinstance(vars(one).get("name"), str)
+    ]
+    merged = {
+        key: text for name in ("all", *reversed(names)) for key, text in known.get(name, {}).items()
+    }
+    return {
+        f.name: str(f.metadata.get("help") or merged.get(f.name, ""))
+        for f in dataclasses.fields(kind)
+    }
 
 
 @cache
@@ -280,37 +318,61 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         found = re.search(rf"\b{re.escape(key)}\s*=", text)
         at = found.start() if found else 0
         if key not in known:
-            raise caret(text, at, f"{getattr(kind, 'name', kind.__name__)} has no argument {key!r}",
-                        choices(key, known))
+            raise caret(
+                text,
+                at,
+                f"{getattr(kind, 'name', kind.__name__)} has no argument {key!r}",
+                choices(key, known),
+            )
         args[key] = _checked(known[key][0], key, value, text, at)
     try:
         return kind(**args)
     except SpecError as fault:
         raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
     except TypeError as fault:  # a plug-in's field without a default
-        raise SpecError(f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}",
-                        next="every field of a metric needs a default; see `wholetext show`") from None
+        raise SpecError(
+            f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}",
+            next="every field of a metric needs a default; see `wholetext show`",
+        ) from None
 
 
 def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
     """The value as the field's type, or an error under the argument."""
     options = typing.get_args(hint) if typing.get_origin(hint) is not None else (hint,)
-    literals = [o for o in options if not isinstance(o, type)] if typing.get_origin(hint) is typing.Literal else []
+    literals = (
+        [o for o in options if not isinstance(o, type)]
+        if typing.get_origin(hint) is typing.Literal
+        else []
+    )
     if literals:
         match = [o for o in literals if str(o).lower() == str(value).lower()]
         if not match:
-            raise caret(text, at, f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
-                        did_you_mean(str(value), [str(o) for o in literals]) or f"e.g. {key}={literals[0]}")
+            raise caret(
+                text,
+                at,
+                f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
+                did_you_mean(str(value), [str(o) for o in literals]) or f"e.g. {key}={literals[0]}",
+            )
         return typing.cast(Value, match[0])
     if value is None and type(None) in options:
         return None
-    if float in options and isinstance(value, int) and not isinstance(value, bool) and int not in options:
+    if (
+        float in options
+        and isinstance(value, int)
+        and not isinstance(value, bool)
+        and int not in options
+    ):
         return float(value)
     if str in options and not isinstance(value, str):
         return str(value)
     if not any(isinstance(o, type) and type(value) is o for o in options):
         wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
-        raise caret(text, at, f"{key} takes {wanted}; got {value!r}", "`wholetext show NAME` lists the arguments")
+        raise caret(
+            text,
+            at,
+            f"{key} takes {wanted}; got {value!r}",
+            "`wholetext show NAME` lists the arguments",
+        )
     return value
 
 

@@ -88,7 +88,9 @@ class Rows(Sequence[Row]):
     start: IntArray  # (rows,)
     stop: IntArray  # (rows,)
     weight: FloatArray  # (rows,)
-    unasked: NDArray[np.bool_] | None = None  # (segments,) those that were not to be scored, where there are any
+    unasked: NDArray[np.bool_] | None = (
+        None  # (segments,) those that were not to be scored, where there are any
+    )
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -97,14 +99,22 @@ class Rows(Sequence[Row]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         at = range(len(self))[index]
-        return Row(self.docs[int(self.doc[at])], int(self.start[at]), int(self.stop[at]), float(self.weight[at]))
+        return Row(
+            self.docs[int(self.doc[at])],
+            int(self.start[at]),
+            int(self.stop[at]),
+            float(self.weight[at]),
+        )
 
     def __repr__(self) -> str:
         return f"<{count(len(self), 'row')} of {count(self.segments, 'segment')}, {count(len(self.docs), 'document')}>"
 
     def of(self, doc: int) -> slice:
         """The rows of the ``doc``-th document."""
-        return slice(int(np.searchsorted(self.doc, doc, "left")), int(np.searchsorted(self.doc, doc, "right")))
+        return slice(
+            int(np.searchsorted(self.doc, doc, "left")),
+            int(np.searchsorted(self.doc, doc, "right")),
+        )
 
     @property
     def segments(self) -> int:
@@ -141,7 +151,12 @@ class Rows(Sequence[Row]):
         """Where the items of a level are, by column: document; segments ``start:stop`` and weight, or the segment."""
         names = np.array(self.docs, dtype=object)
         if level == "row":
-            return {"doc": names[self.doc], "start": self.start, "stop": self.stop, "weight": self.weight}
+            return {
+                "doc": names[self.doc],
+                "start": self.start,
+                "stop": self.stop,
+                "weight": self.weight,
+            }
         if level == "segment":
             inside = [np.arange(size) for size in self.sizes] or [np.zeros(0, dtype=np.int64)]
             return {"doc": np.repeat(names, self.sizes), "segment": np.concatenate(inside)}
@@ -159,7 +174,9 @@ class Nulls:
     POLICIES: ClassVar = ("count", "worst", "drop")
 
     omitted: tuple[int, ...] = ()  # segments that nothing translates
-    added: tuple[tuple[int, int, str], ...] = ()  # segment, how many sentences it has more, its text without them
+    added: tuple[
+        tuple[int, int, str], ...
+    ] = ()  # segment, how many sentences it has more, its text without them
     policy: Literal["count", "worst", "drop"] = "count"
 
     def without_additions(self, segments: Sequence[str]) -> tuple[str, ...]:

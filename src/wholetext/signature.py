@@ -8,10 +8,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 MOST = 100  # characters of a short signature
 _ROOM = 79  # what parameters that were not given may fill: a line of a terminal
 # outcomes of one output, not settings
-_COUNTED = {"rows", "dropped", "lost_context", "lost_focus", "resegmented", "refused", "unparsable", "repaired",
-            "failed", "unlocated"}  # fmt: skip
+_COUNTED = {
+    "rows",
+    "dropped",
+    "lost_context",
+    "lost_focus",
+    "resegmented",
+    "refused",
+    "unparsable",
+    "repaired",
+    "failed",
+    "unlocated",
+}
 _NAMED = {"refs", "context_refs", "rivals"}  # names that users choose: only their number is shown
-_LEFT_OUT = _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
+_LEFT_OUT = (
+    _COUNTED | _NAMED | {"metric", "view", "model", "revision", "realigned", "corpus", "wholetext"}
+)
 
 
 class Signature(Mapping[str, str]):
@@ -20,7 +32,9 @@ class Signature(Mapping[str, str]):
     ``given`` are the keys set by the user; the short form shows them before defaults.
     """
 
-    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()) -> None:
+    def __init__(
+        self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()
+    ) -> None:
         pairs = items.items() if isinstance(items, Mapping) else items
         self._items = {key: str(value) for key, value in pairs}
         self._given = frozenset(given)
@@ -46,8 +60,11 @@ class Signature(Mapping[str, str]):
         How much of one output was cut or dropped and what references are called do not enter: systems of one run,
         and runs that call the same texts otherwise, have one hash.
         """
-        facts = [(key, str(_number(value)) if key in _NAMED else value)
-                 for key, value in self._items.items() if key not in _COUNTED]
+        facts = [
+            (key, str(_number(value)) if key in _NAMED else value)
+            for key, value in self._items.items()
+            if key not in _COUNTED
+        ]
         return hashlib.blake2b(repr(facts).encode(), digest_size=4).hexdigest()
 
     @property
@@ -58,10 +75,14 @@ class Signature(Mapping[str, str]):
         """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
         head = [self.get("metric", ""), self.get("view", "")]
-        head += [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
+        head += (
+            [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
+        )
         head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
         head += ["realigned"] if "realigned" in self else []
-        keys = sorted((key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__)  # rarely of interest
+        keys = sorted(
+            (key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__
+        )  # rarely of interest
         parts = {key: f"{key.removeprefix('view.')}:{self[key]}" for key in keys}
         given = [part for key, part in parts.items() if key in self._given]
         rest = [part for key, part in parts.items() if key not in self._given]
@@ -71,10 +92,16 @@ class Signature(Mapping[str, str]):
         if len("|".join([*head, *shown, "…", *tail])) > MOST and shown:
             tail = [end]
         if len(shown) == len(given):
-            shown += _fitting(rest, _ROOM - len("|".join([*head, *shown, "…", *tail])), in_order=True)
+            shown += _fitting(
+                rest, _ROOM - len("|".join([*head, *shown, "…", *tail])), in_order=True
+            )
         shown += ["…"] if len(shown) < len(parts) else []
         start, end = "|".join([*head, *shown]), "|".join(tail)
-        return f"{start[: MOST - len(end) - 2]}…|{end}" if len(start) + len(end) >= MOST else f"{start}|{end}"
+        return (
+            f"{start[: MOST - len(end) - 2]}…|{end}"
+            if len(start) + len(end) >= MOST
+            else f"{start}|{end}"
+        )
 
 
 def _fitting(parts: Sequence[str], room: int, in_order: bool = False) -> list[str]:

@@ -26,7 +26,10 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "ranking": {
         "commands": {"rank": "commands:rank"},
         "studies": {"rank": "report_panel:ranking"},
-        "hooks": {"run-ranking": "report_panel:run_ranking", "ranking-beside-run": "report_panel:beside"},
+        "hooks": {
+            "run-ranking": "report_panel:run_ranking",
+            "ranking-beside-run": "report_panel:beside",
+        },
     },
     "meta": {
         "commands": {
@@ -56,7 +59,9 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
         "studies": {"judge-check": "panels:judge_check"},
         "hooks": {"calls": "chat.calls:Calls", "run-notes": "parsers:reparse_notes"},
     },
-    "annotation": {"commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}},
+    "annotation": {
+        "commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}
+    },
     "training": {
         "commands": {"train": "commands:train"},
         "metrics": {"learned": "metric:Learned", "wt-doc": "wt_doc:WtDoc"},

@@ -14,7 +14,10 @@ Value = str | int | float | bool | None
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BARE = re.compile(r"[^\s,()=\"':@#]+")
-_INT, _FLOAT = re.compile(r"[+-]?[0-9]+"), re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?")
+_INT, _FLOAT = (
+    re.compile(r"[+-]?[0-9]+"),
+    re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?"),
+)
 _FORM = "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf"
 _WORDS: Mapping[str, Value] = {"true": True, "false": False, "none": None}
 
@@ -35,7 +38,9 @@ class Call:
     def __str__(self) -> str:
         if not self.args:
             return self.name
-        return f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.args.items())})"
+        return (
+            f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.args.items())})"
+        )
 
 
 @dataclass(frozen=True)
@@ -137,19 +142,34 @@ class _Reader:
                 self.blank()
                 at = self.at
                 if re.match("[0-9\"']", self.text[at : at + 1]):
-                    raise caret(self.text, at, f"arguments of {name} are named, and this is a value alone",
-                                f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names")
+                    raise caret(
+                        self.text,
+                        at,
+                        f"arguments of {name} are named, and this is a value alone",
+                        f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names",
+                    )
                 key = self.match(_KEY, "an argument name")
                 if key in args:
-                    raise caret(self.text, at, f"argument {key!r} is given twice", "keep one of them")
+                    raise caret(
+                        self.text, at, f"argument {key!r} is given twice", "keep one of them"
+                    )
                 if not self.take("="):
-                    raise caret(self.text, at, f"arguments are named: {key!r} has no value", f"write {key}=… ")
+                    raise caret(
+                        self.text,
+                        at,
+                        f"arguments are named: {key!r} has no value",
+                        f"write {key}=… ",
+                    )
                 args[key] = self.value()
                 if self.take(")"):
                     break
                 if not self.take(","):
-                    raise caret(self.text, self.at, "expected ',' or ')' here",
-                                "arguments read name=value,name=value; values with other signs go in quotes")
+                    raise caret(
+                        self.text,
+                        self.at,
+                        "expected ',' or ')' here",
+                        "arguments read name=value,name=value; values with other signs go in quotes",
+                    )
         return Call(name, args)
 
     def value(self) -> Value:
@@ -160,7 +180,9 @@ class _Reader:
         try:
             return _read(word)
         except SpecError as fault:
-            raise caret(self.text, self.at - len(word), fault.what, "write a smaller number") from None
+            raise caret(
+                self.text, self.at - len(word), fault.what, "write a smaller number"
+            ) from None
 
     def quoted(self) -> str:
         begin, quote = self.at, self.text[self.at]
@@ -182,6 +204,10 @@ class _Reader:
         rest = self.text[self.at :].strip()
         name, _, revision = rest.rpartition("#") if "#" in rest else (rest, "", "")
         if not name:
-            raise caret(self.text, self.at, "expected a model name or folder after '@'",
-                        "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main")
+            raise caret(
+                self.text,
+                self.at,
+                "expected a model name or folder after '@'",
+                "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main",
+            )
         return name, revision

@@ -17,20 +17,32 @@ from wholetext.rows import IntArray, Nulls
 
 def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
     if isinstance(texts, str):
-        raise InputError("segments are a list of strings, not one string", where=where, next="write [text]")
+        raise InputError(
+            "segments are a list of strings, not one string", where=where, next="write [text]"
+        )
     found = tuple(texts) if isinstance(texts, Iterable) else (texts,)
     wrong = [kind for kind in set(map(type, found)) if not issubclass(kind, str)]
     if wrong:
-        raise InputError(f"segments are a list of strings, and one is of the type {wrong[0].__name__}", where=where,
-                         next='write "" for a segment without text')
+        raise InputError(
+            f"segments are a list of strings, and one is of the type {wrong[0].__name__}",
+            where=where,
+            next='write "" for a segment without text',
+        )
     return found
 
 
-def _by_name(texts: Mapping[str, Iterable[str]], what: str, where: str) -> Mapping[str, tuple[str, ...]]:
+def _by_name(
+    texts: Mapping[str, Iterable[str]], what: str, where: str
+) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(texts, Mapping):
-        raise InputError(f"expected {what} → segments, got {type(texts).__name__}", where=where,
-                         next=f"write {{{what}: [text, …]}}")
-    return MappingProxyType({name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()})
+        raise InputError(
+            f"expected {what} → segments, got {type(texts).__name__}",
+            where=where,
+            next=f"write {{{what}: [text, …]}}",
+        )
+    return MappingProxyType(
+        {name: _segments(some, f"{where}, {what} {name}") for name, some in texts.items()}
+    )
 
 
 @dataclass(frozen=True)
@@ -73,21 +85,32 @@ class Corpus:
         object.__setattr__(self, "docs", tuple(self.docs))
         langs = self.langs if isinstance(self.langs, (tuple, list)) else ()
         if len(langs) != 2 or not all(isinstance(lang, str) for lang in langs):
-            raise InputError(f"langs is a pair of language codes, not {self.langs!r}", where=str(self.id),
-                             next='write ("de", "en"), or ("", "") where they are not known')
+            raise InputError(
+                f"langs is a pair of language codes, not {self.langs!r}",
+                where=str(self.id),
+                next='write ("de", "en"), or ("", "") where they are not known',
+            )
         object.__setattr__(self, "langs", tuple(langs))
         if not all(isinstance(doc, Document) for doc in self.docs):
-            raise InputError("docs is a list of Document", where=str(self.id),
-                             next='write Document("id", ["source segment"], {"ref": ["reference segment"]})')
+            raise InputError(
+                "docs is a list of Document",
+                where=str(self.id),
+                next='write Document("id", ["source segment"], {"ref": ["reference segment"]})',
+            )
 
     def __len__(self) -> int:
         return len(self.docs)
 
     def __repr__(self) -> str:
         langs = f"{'-'.join(self.langs)}, " if any(self.langs) else ""
-        sides = [*(["source"] if self.has_source else []), *(f"reference {name}" for name in self.references)]
-        return (f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
-                f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})")
+        sides = [
+            *(["source"] if self.has_source else []),
+            *(f"reference {name}" for name in self.references),
+        ]
+        return (
+            f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
+            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
+        )
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -107,7 +130,9 @@ class Corpus:
     @cached_property
     def has_source(self) -> bool:
         """Whether every document has a source; a source of empty segments is a placeholder and does not count."""
-        return all(doc.src is not None for doc in self.docs) and any(any(doc.src or ()) for doc in self.docs)
+        return all(doc.src is not None for doc in self.docs) and any(
+            any(doc.src or ()) for doc in self.docs
+        )
 
 
 @dataclass(frozen=True)
@@ -116,8 +141,12 @@ class Output:
 
     system: str
     docs: Mapping[str, tuple[str, ...]]
-    realigned: Mapping[str, str] = field(default_factory=dict, compare=False)  # document id → how it was aligned
-    nulls: Mapping[str, Nulls] = field(default_factory=dict, compare=False)  # document id → what has no counterpart
+    realigned: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # document id → how it was aligned
+    nulls: Mapping[str, Nulls] = field(
+        default_factory=dict, compare=False
+    )  # document id → what has no counterpart
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "realigned", MappingProxyType(dict(self.realigned)))

@@ -44,7 +44,9 @@ class Scores(Tabular):
     rows: Rows
     stats: FloatArray  # (rows, k)
     reduce: Callable[[FloatArray], FloatArray]  # (..., k) totals → (..., outputs)
-    reduce_rows: Callable[[FloatArray], FloatArray]  # the same for single rows (sentence BLEU differs from corpus BLEU)
+    reduce_rows: Callable[
+        [FloatArray], FloatArray
+    ]  # the same for single rows (sentence BLEU differs from corpus BLEU)
     outputs: tuple[str, ...]
     higher_is_better: bool
     range: tuple[float, float]
@@ -52,7 +54,9 @@ class Scores(Tabular):
     details: tuple[Mapping[str, Any] | None, ...] = ()  # per row, or empty
     lost: IntArray | None = None  # (rows, 2) context and scored tokens that did not fit the model
     stated: tuple[str, ...] = ()  # what the metric states about itself; ``notes`` has it too
-    reduce_docs: Callable[[FloatArray], FloatArray] | None = None  # totals of documents; ``reduce`` where None
+    reduce_docs: Callable[[FloatArray], FloatArray] | None = (
+        None  # totals of documents; ``reduce`` where None
+    )
     decimals: int | None = None  # of a printed score; by the range unless given
 
     @property
@@ -86,12 +90,16 @@ class Scores(Tabular):
             return table
         if level == "corpus":
             return self.reduce(self.totals().sum(axis=0))[None, :]
-        raise MetricError(f"there is no level {level!r}", next="a level is one of row, segment, doc, corpus")
+        raise MetricError(
+            f"there is no level {level!r}", next="a level is one of row, segment, doc, corpus"
+        )
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) the scores at a level: the main output, or the one named (``precision``, a category …)."""
         if output is not None and output not in self.outputs:
-            raise MetricError(f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}")
+            raise MetricError(
+                f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}"
+            )
         column = 0 if output is None else self.outputs.index(output)
         return self.table(level)[:, column]
 
@@ -113,8 +121,12 @@ class Scores(Tabular):
         """Metric, system, place, ``score`` and the further outputs, as the columns of a table."""
         table, place = self.table(level), self.rows.places(level)
         names = ("score", *self.outputs[1:])
-        return {"metric": [self.metric] * len(table), "system": [self.system] * len(table), **place,
-                **dict(zip(names, table.T))}
+        return {
+            "metric": [self.metric] * len(table),
+            "system": [self.system] * len(table),
+            **place,
+            **dict(zip(names, table.T)),
+        }
 
     def __repr__(self) -> str:
         score = printed(self.score if len(self.rows) else None, self.places)
@@ -232,17 +244,25 @@ class Metric:
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
     sums: tuple[str, ...] = ()  # outputs that add up over a document: they have no worst score
-    decimals: int | None = None  # of a printed score: two where the range ends at 10 or more, else four, unless given
-    worst: float | None = None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
+    decimals: int | None = (
+        None  # of a printed score: two where the range ends at 10 or more, else four, unless given
+    )
+    worst: float | None = (
+        None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
+    )
     block: int = 1024  # requests that are worth measuring together
-    cacheable: bool = True  # False where a row's statistics depend on which other rows are measured with it
+    cacheable: bool = (
+        True  # False where a row's statistics depend on which other rows are measured with it
+    )
     remote: bool = False  # a service does the work: device and precision have no effect
     own_context: bool = False  # whether ``auto`` context of the hypothesis is its own also where there are references
     rivals: bool = False  # whether ``refs`` of a request are the outputs of the other systems
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, k) additive statistics, one row per request."""
-        raise MetricError(f"{type(self).__name__} cannot measure", next="write its measure(requests, run) method")
+        raise MetricError(
+            f"{type(self).__name__} cannot measure", next="write its measure(requests, run) method"
+        )
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         """(..., k) totals of statistics → (..., outputs). Default: ``mean_stats`` columns, one mean per output."""

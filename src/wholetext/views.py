@@ -26,7 +26,9 @@ class Sides:
     refs: tuple[str, ...] = ()
     context_refs: tuple[str, ...] = ()  # where reference context for the hypothesis may come from
     count: Callable[[Request], int] | None = None  # content tokens of a request, for token budgets
-    other: tuple[Document, tuple[str, ...]] | None = None  # a document and its output that provide wrong context
+    other: tuple[Document, tuple[str, ...]] | None = (
+        None  # a document and its output that provide wrong context
+    )
     own_context: bool = False  # context(hyp=auto) is the hypothesis's own
 
 
@@ -44,7 +46,9 @@ def glue_of(lang: str, scores: Scores) -> str:
     return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")
 
 
-def stretches(segments: Sequence[str], glue: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+def stretches(
+    segments: Sequence[str], glue: str, start: int, end: int
+) -> Iterator[tuple[int, int, int]]:
     """Characters ``start:end`` of the joined segments, as (segment, start, end) of each that they touch."""
     for place, text in enumerate(segments):
         if max(start, 0) < min(end, len(text)):
@@ -57,7 +61,9 @@ class View:
     """How a document is divided into rows, and which text each row's request has. Subclasses write ``spans``."""
 
     name: ClassVar[str]
-    counts_tokens: ClassVar[bool] = False  # whether the spans depend on a model's tokens of the text
+    counts_tokens: ClassVar[bool] = (
+        False  # whether the spans depend on a model's tokens of the text
+    )
 
     joiner: Joiner = "auto"
 
@@ -65,14 +71,19 @@ class View:
         """(start, stop, weight) of each row of a document with ``size`` segments."""
         return [(i, i + 1, 1.0) for i in range(size)]
 
-    def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
+    def cut(
+        self, doc: Document, hyp: tuple[str, ...], sides: Sides
+    ) -> tuple[list[Span], list[Request]]:
         """The rows of a document and one request for each; call ``check`` first."""
         spans = self.spans(len(doc))
         return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
 
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
         """Every side must have the document's number of segments."""
-        for side, text in {"output": hyp, **{f"reference {name}": doc.refs[name] for name in sides.refs}}.items():
+        for side, text in {
+            "output": hyp,
+            **{f"reference {name}": doc.refs[name] for name in sides.refs},
+        }.items():
             if len(text) != len(doc):
                 raise AlignmentError(
                     f"the {side} has {count(len(text), 'segment')}, the document {len(doc)}",
@@ -80,13 +91,17 @@ class View:
                     next="align them with `score --align`, or use a whole: view, which needs no segments",
                 )
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+    def window(
+        self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int
+    ) -> Request:
         """Segments ``start:stop`` of every side, all of them scored."""
         part = slice(start, stop)
         source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
         return Request(
             hyp=(without_context(hyp[part], target),),
-            src=without_context(doc.src[part], source) if sides.src and doc.src is not None else None,
+            src=without_context(doc.src[part], source)
+            if sides.src and doc.src is not None
+            else None,
             refs=tuple(without_context(doc.refs[name][part], target) for name in sides.refs),
         )
 
@@ -121,10 +136,14 @@ class Context(View):
 
     def __post_init__(self) -> None:
         if self.prev < 0 or self.next < 0:
-            raise SpecError(f"context(prev={self.prev},next={self.next}): context sizes cannot be negative",
-                            next="context(prev=0) reads each segment alone")
+            raise SpecError(
+                f"context(prev={self.prev},next={self.next}): context sizes cannot be negative",
+                next="context(prev=0) reads each segment alone",
+            )
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+    def window(
+        self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int
+    ) -> Request:
         before, after = self._places(doc, start, sides)
         lender, lent = sides.other if self.source == "other" and sides.other else (doc, hyp)
         source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
@@ -137,8 +156,12 @@ class Context(View):
         hyps = tuple(around(hyp[start], stream, target) for stream in streams)
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
-            src=around(doc.src[start], lender.src or (), source) if sides.src and doc.src is not None else None,
-            refs=tuple(around(doc.refs[name][start], lender.refs[name], target) for name in sides.refs),
+            src=around(doc.src[start], lender.src or (), source)
+            if sides.src and doc.src is not None
+            else None,
+            refs=tuple(
+                around(doc.refs[name][start], lender.refs[name], target) for name in sides.refs
+            ),
         )
 
     def _places(self, doc: Document, i: int, sides: Sides) -> tuple[Sequence[int], Sequence[int]]:
@@ -151,7 +174,9 @@ class Context(View):
             places = sorted(others, key=lambda j: draw(self.seed, doc.id, i, j))
             return places[:many], places[many : many + more]
         if sides.other is None:
-            raise SpecError("context(source=other) needs at least two documents", next="use source=shuffled")
+            raise SpecError(
+                "context(source=other) needs at least two documents", next="use source=shuffled"
+            )
         other, lent = sides.other
         size = min(len(other), len(lent), *(len(other.refs[name]) for name in sides.refs))
         start = draw(self.seed, doc.id, i) % max(1, size - many - more + 1)
@@ -163,7 +188,9 @@ class Context(View):
         if self.hyp == "own" or (self.hyp == "auto" and sides.own_context):
             return ()
         if self.hyp == "ref" and not (sides.refs or sides.context_refs):
-            raise SpecError("context(hyp=ref) needs a reference, and there is none", next="use context(hyp=own)")
+            raise SpecError(
+                "context(hyp=ref) needs a reference, and there is none", next="use context(hyp=own)"
+            )
         return sides.refs or (sides.context_refs[:1] if self.hyp == "ref" else ())
 
 
@@ -176,7 +203,9 @@ def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Documen
     enough = size if sum(len(doc) >= size for doc in docs) > 1 else 1
     found: dict[str, Document] = {}
     following: Document | None = None
-    for doc in reversed([*order, *order]):  # circular: two passes, so that the last documents find the first
+    for doc in reversed(
+        [*order, *order]
+    ):  # circular: two passes, so that the last documents find the first
         if following is not None and following.id != doc.id:
             found[doc.id] = following
         if len(doc) >= enough:
@@ -207,16 +236,22 @@ class Slide(View):
 
     def __post_init__(self) -> None:
         if (self.size is None) == (self.tokens is None):
-            raise SpecError("slide needs a window: size=segments or tokens=budget, one of them",
-                            next="e.g. slide(size=6,step=6):… or slide(tokens=500):…")
+            raise SpecError(
+                "slide needs a window: size=segments or tokens=budget, one of them",
+                next="e.g. slide(size=6,step=6):… or slide(tokens=500):…",
+            )
         if self.size is not None and self.step is None:
             object.__setattr__(self, "step", self.size)
         if any(value is not None and value < 1 for value in (self.size, self.tokens, self.step)):
-            raise SpecError("slide(size=…,step=…,tokens=…) must be at least 1",
-                            next="e.g. slide(size=6,step=6):…")
+            raise SpecError(
+                "slide(size=…,step=…,tokens=…) must be at least 1",
+                next="e.g. slide(size=6,step=6):…",
+            )
         if self.size is not None and self.step is not None and self.step > self.size:
-            raise SpecError(f"slide(size={self.size},step={self.step}) would skip segments",
-                            next=f"choose a step of at most {self.size}")
+            raise SpecError(
+                f"slide(size={self.size},step={self.step}) would skip segments",
+                next=f"choose a step of at most {self.size}",
+            )
 
     @property
     def counts_tokens(self) -> bool:  # type: ignore[override]
@@ -231,12 +266,16 @@ class Slide(View):
             bounds.append((count * step if self.remainder == "strided" else size - left, size))
         return [(a, b, float(b - a) if self.partial == "weighted" else 1.0) for a, b in bounds]
 
-    def cut(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> tuple[list[Span], list[Request]]:
+    def cut(
+        self, doc: Document, hyp: tuple[str, ...], sides: Sides
+    ) -> tuple[list[Span], list[Request]]:
         if self.tokens is None:
             return super().cut(doc, hyp, sides)
         if sides.count is None:
-            raise SpecError("slide(tokens=…) counts a model's tokens, and this metric has no model",
-                            next="use slide(size=…) instead")
+            raise SpecError(
+                "slide(tokens=…) counts a model's tokens, and this metric has no model",
+                next="use slide(size=…) instead",
+            )
         sizes = [sides.count(self.window(doc, hyp, sides, i, i + 1)) for i in range(len(doc))]
         spans = [(a, b, float(b - a)) for a, b in token_windows(sizes, self.tokens, self.step)]
         return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
@@ -268,7 +307,9 @@ class Paragraph(View):
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise SpecError(f"paragraph(size={self.size}) must be at least 1", next="e.g. paragraph(size=5):…")
+            raise SpecError(
+                f"paragraph(size={self.size}) must be at least 1", next="e.g. paragraph(size=5):…"
+            )
 
     def spans(self, size: int) -> list[Span]:
         stops = [(a, min(a + self.size, size)) for a in range(0, size, self.size)]
@@ -287,8 +328,12 @@ class Whole(View):
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
         """Nothing to check: segments need not be aligned."""
 
-    def window(self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int) -> Request:
+    def window(
+        self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int
+    ) -> Request:
         return super().window(doc, hyp, sides, 0, sys.maxsize)  # each side to its own end
 
 
-VIEWS: Mapping[str, type[View]] = {view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)}
+VIEWS: Mapping[str, type[View]] = {
+    view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)
+}

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from wholetext.annotation.sampling import disagreement, draw, overlapping, pick, probabilities, sample, spread
+from wholetext.annotation.sampling import (
+    disagreement,
+    draw,
+    overlapping,
+    pick,
+    probabilities,
+    sample,
+    spread,
+)
 from wholetext.errors import InputError, RunError
 from wholetext.io.formats.scores import human_scores
 

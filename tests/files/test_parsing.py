@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import InputError, ModelError, SpecError
-from wholetext.files.parsing import file_bytes, integer, number, read_json, read_toml, read_yaml, reader
+from wholetext.files.parsing import (
+    file_bytes,
+    integer,
+    number,
+    read_json,
+    read_toml,
+    read_yaml,
+    reader,
+)
 
 
 @pytest.mark.parametrize("text", ["1_0", "", "1.0", "٣", "²", "0x10", "1e3", "+-1", "9" * 5000, "--1", "1 2"])

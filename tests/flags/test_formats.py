@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 import wholetext as wt
 from wholetext.flags.degenerate import Flag
-from wholetext.flags.formats import KEPT, WORDS, format_flags, format_summary, notes_on_flags, unchecked_note
+from wholetext.flags.formats import (
+    KEPT,
+    WORDS,
+    format_flags,
+    format_summary,
+    notes_on_flags,
+    unchecked_note,
+)
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
 from wholetext.types import Corpus, Document, Output

@@ -11,7 +11,14 @@ import pytest
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.judgments.mqm import WMT22, MqmError, SeverityWeights, mqm_ratings, read_mqm, read_span_ratings
+from wholetext.meta.judgments.mqm import (
+    WMT22,
+    MqmError,
+    SeverityWeights,
+    mqm_ratings,
+    read_mqm,
+    read_span_ratings,
+)
 
 SEGMENTS = [("d", 0), ("d", 1)]
 HEAD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"

@@ -9,7 +9,12 @@ import pytest
 
 from wholetext.errors import InputError
 from wholetext.io.formats.scores import human_scores
-from wholetext.meta.judgments.ratings import direct_assessments, gather, read_rater_table, segments_of
+from wholetext.meta.judgments.ratings import (
+    direct_assessments,
+    gather,
+    read_rater_table,
+    segments_of,
+)
 from wholetext.meta.judgments.sources import corpus_segments, find_ratings
 
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.errors import AlignmentError, InputError, MetricError, MissingExtra, ModelError, SpecError
+from wholetext.errors import (
+    AlignmentError,
+    InputError,
+    MetricError,
+    MissingExtra,
+    ModelError,
+    SpecError,
+)
 from wholetext.scoring.evaluate import Options, evaluate, open_run
 from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.significance.compare import compare

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from tests.metrics.disco_given import WordListTagger, engine, request
-from wholetext.metrics.cohesion.metric import Conn, EntityGraph, Freq, Lc, LexicalChain, LexicalGraph, Rc
+from wholetext.metrics.cohesion.metric import (
+    Conn,
+    EntityGraph,
+    Freq,
+    Lc,
+    LexicalChain,
+    LexicalGraph,
+    Rc,
+)
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.types import Corpus, Document, Metric, Output

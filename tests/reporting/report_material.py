@@ -13,7 +13,16 @@ from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.results import Results
-from wholetext.types import Corpus, Document, FloatArray, Output, Rows, Scores, Signature, mean_stats
+from wholetext.types import (
+    Corpus,
+    Document,
+    FloatArray,
+    Output,
+    Rows,
+    Scores,
+    Signature,
+    mean_stats,
+)
 
 SAID = """the old harbour ferry she he it was is had but then morning rain captain bridge north letter clock sea wind
 window river garden teacher violin slowly again never always bread table winter summer light"""

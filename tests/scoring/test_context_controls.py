@@ -17,7 +17,18 @@ from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.sweep import Axes, sweep
-from wholetext.types import Corpus, Document, Excerpt, Fit, FloatArray, Metric, Output, Request, Runtime, mean_stats
+from wholetext.types import (
+    Corpus,
+    Document,
+    Excerpt,
+    Fit,
+    FloatArray,
+    Metric,
+    Output,
+    Request,
+    Runtime,
+    mean_stats,
+)
 from wholetext.views import Context, draw, lenders
 
 

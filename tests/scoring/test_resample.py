@@ -14,7 +14,12 @@ from wholetext.errors import MetricError
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.significance import resample
 from wholetext.scoring.significance.compare import compare
-from wholetext.scoring.significance.resample import bootstrap_p, bootstrap_scores, interval, randomization_p
+from wholetext.scoring.significance.resample import (
+    bootstrap_p,
+    bootstrap_scores,
+    interval,
+    randomization_p,
+)
 
 WORDS = ["the", "a", "of", "to", "in", "house", "garden", "river", "went", "came", "said", "that", "old", "new", "town"]
 REDUCE = {"BLEU": Bleu().reduce, "chrF2": Chrf().reduce}

@@ -19,9 +19,16 @@ from wholetext.alignment.vectors import encode
 CELLS = 160_000  # of a box of sentences that is aligned at once
 
 
-def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = None,
-          similarity: Similarity | None = None, vectors: Features | None = None,
-          boxes: Sequence[Box] | None = None, lines: Sequence[int] | None = None) -> tuple[Bead, ...]:  # fmt: skip
+def align(
+    fixed: Sequence[str],
+    free: Sequence[str],
+    *,
+    ratio: float | None = None,
+    similarity: Similarity | None = None,
+    vectors: Features | None = None,
+    boxes: Sequence[Box] | None = None,
+    lines: Sequence[int] | None = None,
+) -> tuple[Bead, ...]:
     """The cheapest beads, in the order of ``fixed``; together they cover both texts.
 
     ``ratio`` is the expected length of ``free`` per character of ``fixed`` (estimated from the two unless given).
@@ -30,7 +37,9 @@ def align(fixed: Sequence[str], free: Sequence[str], *, ratio: float | None = No
     """
     task = Task(fixed, free, ratio, similarity, vectors)
     whole = (slice(0, len(fixed)), slice(0, len(free)))
-    smaller = [part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)]
+    smaller = [
+        part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)
+    ]
     beads = [bead for box in smaller for bead in task.path(*box)[0]]
     beads = with_moved(task, beads)
     if lines is None or vectors is None:

@@ -17,13 +17,24 @@ from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared
 from wholetext.types import FloatArray, IntArray
 
 Span = tuple[int, int]
-Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]  # two texts of n and m sentences → (n, m) in [0, 1]
+Similarity = Callable[
+    [Sequence[str], Sequence[str]], FloatArray
+]  # two texts of n and m sentences → (n, m) in [0, 1]
 
 # Kinds of bead with the cost of each, after Gale and Church's table 5 but milder on merging: systems that translate
 # whole documents merge and split more than translators did.
 BEADS: dict[tuple[int, int], float] = {
-    (1, 1): 0.0, (1, 2): 2.0, (2, 1): 2.0, (1, 3): 3.0, (3, 1): 3.0, (1, 4): 4.0, (4, 1): 4.0, (2, 2): 4.4,
-    (2, 3): 6.0, (3, 2): 6.0}
+    (1, 1): 0.0,
+    (1, 2): 2.0,
+    (2, 1): 2.0,
+    (1, 3): 3.0,
+    (3, 1): 3.0,
+    (1, 4): 4.0,
+    (4, 1): 4.0,
+    (2, 2): 4.4,
+    (2, 3): 6.0,
+    (3, 2): 6.0,
+}
 LIKELY = 8  # counterparts of a sentence out of order that are looked at: more are repetitions
 FARTHEST = 12.0  # the maximum cost of a difference in length
 
@@ -37,20 +48,39 @@ class Costs:
     skip: float  # a sentence without counterpart
     words: float  # sharing no word, per sentence
     vectors: float = 0.0  # vectors at a right angle, per sentence
-    variance: float = 4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
+    variance: float = (
+        4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
+    )
     kinds: float = 1.0  # times the costs of BEADS
     move: float = 6.0  # a block out of order
     worst: float = np.inf  # the most that a sentence costs whose only counterpart is not like it
-    rival: float = 0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
-    inside: float = 0.0  # added to skip for a sentence of the output next to an aligned one of its line
+    rival: float = (
+        0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
+    )
+    inside: float = (
+        0.0  # added to skip for a sentence of the output next to an aligned one of its line
+    )
     beside: float = 0.0  # added to skip for a sentence of the document next to an aligned one
-    halves: float = 0.0  # times what similarity gains if the text of both is cut in two (`gains_of_halves`)
+    halves: float = (
+        0.0  # times what similarity gains if the text of both is cut in two (`gains_of_halves`)
+    )
 
 
 GIVEN = Costs(skip=6.2, words=8.0)  # similarity from outside, in place of words
 BY_WORDS = Costs(skip=6.2, words=9.0, kinds=1.28, move=3.0, worst=6.0, rival=30.0)
-BY_VECTORS = Costs(skip=6.2, words=3.0, vectors=13.4, variance=4.2, kinds=1.28, move=2.0, worst=5.6, rival=12.0,
-                   inside=3.0, beside=2.9, halves=20.0)
+BY_VECTORS = Costs(
+    skip=6.2,
+    words=3.0,
+    vectors=13.4,
+    variance=4.2,
+    kinds=1.28,
+    move=2.0,
+    worst=5.6,
+    rival=12.0,
+    inside=3.0,
+    beside=2.9,
+    halves=20.0,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +94,21 @@ class Bead:
 class Task:
     """Two texts and what their beads cost."""
 
-    def __init__(self, fixed: Sequence[str], free: Sequence[str], ratio: float | None,
-                 similarity: Similarity | None, vectors: Features | None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        fixed: Sequence[str],
+        free: Sequence[str],
+        ratio: float | None,
+        similarity: Similarity | None,
+        vectors: Features | None,
+    ) -> None:
         sizes = [np.array([len(text) + 1.0 for text in side]) for side in (fixed, free)]
         if ratio is None:
             ratio = float(sizes[1].sum() / sizes[0].sum()) if len(fixed) and len(free) else 1.0
         self.ratio = ratio
-        self.costs = GIVEN if similarity is not None else BY_WORDS if vectors is None else BY_VECTORS
+        self.costs = (
+            GIVEN if similarity is not None else BY_WORDS if vectors is None else BY_VECTORS
+        )
         self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
         self.measures: list[tuple[float, Features | Table]] = []
         if similarity is not None:
@@ -90,11 +128,15 @@ class Task:
             """What it costs to come to the present cell by a bead of this kind."""
             if a > n or b > m:
                 return np.inf
-            return float(best[n - a, m - b] + (tables[a, b][n - a, m - b] if a and b else self.costs.skip))
+            return float(
+                best[n - a, m - b] + (tables[a, b][n - a, m - b] if a and b else self.costs.skip)
+            )
 
         beads, total = [], float(best[n, m])
         while n or m:  # back from the last cell, by the first kind that is as cheap as any
-            a, b = next(kind for kind in (*BEADS, (1, 0), (0, 1)) if before(*kind) <= best[n, m] + 1e-9)
+            a, b = next(
+                kind for kind in (*BEADS, (1, 0), (0, 1)) if before(*kind) <= best[n, m] + 1e-9
+            )
             i, j = fixed.start + n, free.start + m
             beads.append(Bead((i - a, i), (j - b, j)))
             n, m = n - a, m - b
@@ -124,7 +166,9 @@ class Task:
             if a >= len(ends[0]) or b >= len(ends[1]):
                 found.append(np.zeros((0, 0)))
                 continue
-            cost = self.costs.kinds * kind + self._lengths(ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b])
+            cost = self.costs.kinds * kind + self._lengths(
+                ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b]
+            )
             for weight, one in shared:
                 cost += weight * (a + b) / 2 * (1 - one.table(a, b))
             if a == b == 1:
@@ -140,7 +184,10 @@ class Task:
         a, b = k - i, m - j
         kind = BEADS.get((a, b), a + b - 1.0)
         lengths = self._lengths(self.fixed[[k]] - self.fixed[i], self.free[[m]] - self.free[j])
-        unlike = sum(weight * (1 - measure.together(bead.fixed, bead.free)) for weight, measure in self.measures)
+        unlike = sum(
+            weight * (1 - measure.together(bead.fixed, bead.free))
+            for weight, measure in self.measures
+        )
         return float(self.costs.kinds * kind + lengths[0, 0] + (a + b) / 2 * unlike)
 
     def fullness(self, bead: Bead) -> float:
@@ -153,7 +200,9 @@ class Task:
         found: list[tuple[IntArray, IntArray]] = []
         for start in range(0, len(fixed), ROWS):
             rows = fixed[start : start + ROWS]
-            unlike = [weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures]
+            unlike = [
+                weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures
+            ]
             cost: FloatArray = np.sum(unlike, axis=0)
             if self.rivals:
                 cost += self.costs.rival * self.rivals.least(rows, free)

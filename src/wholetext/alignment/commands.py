@@ -16,7 +16,9 @@ from wholetext.cli.terminal import warn
 
 def align(
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")
+    ],
     files: options.Files,
     langs: options.Langs = None,
     test_set: options.TestSet = None,
@@ -24,7 +26,11 @@ def align(
     system: options.Systems = None,
     segments: options.Segments = "auto",
     to: Annotated[
-        str, typer.Option("--to", help="Align to: auto (a reference if available), source, or a reference by NAME.")
+        str,
+        typer.Option(
+            "--to",
+            help="Align to: auto (a reference if available), source, or a reference by NAME.",
+        ),
     ] = "auto",
     split: Annotated[
         Literal["rules", "pysbd", "blingfire", "none"],
@@ -32,13 +38,21 @@ def align(
     ] = "rules",
     similarity: Annotated[
         Literal["auto", "vectors", "words"],
-        typer.Option("--similarity", help="Align by sentence vectors (auto: if they support both languages) or words."),
+        typer.Option(
+            "--similarity",
+            help="Align by sentence vectors (auto: if they support both languages) or words.",
+        ),
     ] = "auto",
     nulls: options.Nulls = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Also realign documents whose number of segments already matches.")
+        bool,
+        typer.Option(
+            "--all", help="Also realign documents whose number of segments already matches."
+        ),
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing output file.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Overwrite an existing output file.")
+    ] = False,
     workers: options.Workers = None,
     format: options.TableOrJson = "table",
 ) -> None:
@@ -50,14 +64,28 @@ def align(
     refuse_existing(out, files, overwrite)
     loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
     with options.executor(None, workers) as executor:
-        done = run(loaded.corpus, loaded.outputs, AlignOptions(to, split, every, similarity, nulls or "count"),
-                   executor=executor)
+        done = run(
+            loaded.corpus,
+            loaded.outputs,
+            AlignOptions(to, split, every, similarity, nulls or "count"),
+            executor=executor,
+        )
     jsonl.write(out, replace(loaded, outputs=done.outputs))
     warn([*loaded.warnings, *done.notes])
     if format == "json":
-        by_words = {system: {one.doc: one.note for one in some if one.note} for system, some in done.documents.items()}
-        terminal.print_json({"out": str(out), "systems": done.summary(), "by_words": by_words,
-                             "notes": [*loaded.warnings, *done.notes], "documents": done.details})  # fmt: skip
+        by_words = {
+            system: {one.doc: one.note for one in some if one.note}
+            for system, some in done.documents.items()
+        }
+        terminal.print_json(
+            {
+                "out": str(out),
+                "systems": done.summary(),
+                "by_words": by_words,
+                "notes": [*loaded.warnings, *done.notes],
+                "documents": done.details,
+            }
+        )
         return
     _beads(done.summary())
     print(f"\nwritten: {out}   next: wholetext score {out} -m …")
@@ -69,8 +97,17 @@ def _beads(rows: Sequence[dict[str, Any]]) -> None:
     from wholetext.alignment.realign import KINDS
 
     console = terminal.console(80)
-    cells = [[f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
-    terminal.print_blocks(["system", "documents", *KINDS, "moved", "omitted", "added"], cells, 1, console)
-    console.print(Text(
-        "documents that were aligned; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
-        "mean share of characters left out and added", style="dim"))
+    cells = [
+        [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
+        for row in rows
+    ]
+    terminal.print_blocks(
+        ["system", "documents", *KINDS, "moved", "omitted", "added"], cells, 1, console
+    )
+    console.print(
+        Text(
+            "documents that were aligned; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
+            "mean share of characters left out and added",
+            style="dim",
+        )
+    )

@@ -22,16 +22,26 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     from another single counterpart, which then has none. Breaks in the order cost as much as the moved blocks that they
     make.
     """
-    linked = {bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]}
+    linked = {
+        bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
+    }
     cost = cache(task.bead)
     breaks = _breaks(linked)
     gone: set[Bead] = set()  # what has been handed over is not taken back
     for _ in range(ROUNDS):
-        offers = [(cost(new) - cost(old), old, new) for old, new in _exchanges(task, linked) if new not in gone]
+        offers = [
+            (cost(new) - cost(old), old, new)
+            for old, new in _exchanges(task, linked)
+            if new not in gone
+        ]
         came: list[Bead] = []
         for more, old, new in sorted(offers, key=lambda offer: offer[0]):
-            stale = old not in linked or any(one.fixed == new.fixed or one.free == new.free for one in came)
-            if stale or more >= task.costs.move:  # no exchange makes more than one moved block fewer
+            stale = old not in linked or any(
+                one.fixed == new.fixed or one.free == new.free for one in came
+            )
+            if (
+                stale or more >= task.costs.move
+            ):  # no exchange makes more than one moved block fewer
                 continue
             after = (linked - {old}) | {new}
             broken = _breaks(after)
@@ -47,7 +57,10 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
 def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
     """A bead to remove, and the bead that replaces it."""
     for free in (False, True):
-        own, other = ({at: bead for bead in linked for at in range(*_side(bead, side))} for side in (free, not free))
+        own, other = (
+            {at: bead for bead in linked for at in range(*_side(bead, side))}
+            for side in (free, not free)
+        )
         for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():
             for near, end in ((own.get(at - 1), 1), (own.get(at + 1), 0)):
                 wanted = _side(near, not free)[end] - (not end) if near else -1

@@ -19,7 +19,13 @@ ROUNDS = 20  # of looking for blocks: each finds what the one before left over
 FULL = 0.6  # a text that has two segments in it has at least this share of their expected length
 REACH = 1.2  # a segment that its neighbour's text could only take at this price or more is left out without a trial
 
-AROUND = (0.0, -0.08, 0.08, -0.16, 0.16)  # of the text: cuts that are tried, from where lengths put the break
+AROUND = (
+    0.0,
+    -0.08,
+    0.08,
+    -0.16,
+    0.16,
+)  # of the text: cuts that are tried, from where lengths put the break
 _BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
@@ -73,11 +79,18 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
 
     def uncut(old: Bead, new: Bead, free: bool) -> float:
         """How much dearer leaving the sentence out would have to be, without regard to cuts."""
-        return cost(new) - cost(old) - task.costs.skip - (task.costs.inside if free else task.costs.beside)
+        return (
+            cost(new)
+            - cost(old)
+            - task.costs.skip
+            - (task.costs.inside if free else task.costs.beside)
+        )
 
     def wanted(pairs: Iterable[tuple[Bead, Bead]]) -> dict[tuple[Bead, Bead], float]:
         """Beads whose text is to be cut, and the gain above which the price is negative."""
-        found = {(old, new): uncut(old, new, False) for old, new in pairs if task.fullness(new) >= FULL}
+        found = {
+            (old, new): uncut(old, new, False) for old, new in pairs if task.fullness(new) >= FULL
+        }
         return {pair: more / task.costs.halves for pair, more in found.items() if more <= REACH}
 
     @cache
@@ -92,9 +105,14 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
             starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
             rest = _rest(task, linked)[free].tolist()
             if not free:  # all texts at once: encoding them one by one takes three times as long
-                gains(wanted(pair for at in rest for pair in _grown(starts, stops, at, free, lines)))
+                gains(
+                    wanted(pair for at in rest for pair in _grown(starts, stops, at, free, lines))
+                )
             for at in rest:
-                grown = [(price(old, new, free), old, new) for old, new in _grown(starts, stops, at, free, lines)]
+                grown = [
+                    (price(old, new, free), old, new)
+                    for old, new in _grown(starts, stops, at, free, lines)
+                ]
                 if grown and (best := min(grown, key=lambda one: one[0]))[0] < 0:
                     linked.remove(best[1])
                     linked.add(new := best[2])
@@ -104,8 +122,9 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
     return complete(task, list(linked))
 
 
-def _grown(starts: dict[int, Bead], stops: dict[int, Bead], at: int, free: bool,
-           lines: Sequence[int]) -> Iterator[tuple[Bead, Bead]]:  # fmt: skip
+def _grown(
+    starts: dict[int, Bead], stops: dict[int, Bead], at: int, free: bool, lines: Sequence[int]
+) -> Iterator[tuple[Bead, Bead]]:
     """The beads next to a sentence, without and with it."""
     for bead, near in ((stops.get(at), at - 1), (starts.get(at + 1), at + 1)):
         if bead is None:
@@ -156,7 +175,9 @@ def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) ->
         starts, stops = np.array([(0, 0), *some]).T  # one more, so that there is always one
         index = np.searchsorted(starts[1:], side, "right")
         at.append(np.where(side < stops[index], index, 0))
-    found = Counter((runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j)
+    found = Counter(
+        (runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j
+    )
     seen: Counter[tuple[int, Span]] = Counter()
     kept = set()
     for pair, _ in sorted(found.items(), key=lambda item: (-item[1], item[0])):
@@ -183,14 +204,24 @@ def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
     fixed, free = map(_runs, _rest(task, linked))
     after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}
     after_free = {at: bead.fixed[1] for bead in linked for at in range(*bead.free)}
-    alone = [Bead((i, i + 1), (at, at)) for start, stop in fixed for at in [after_fixed.get(start - 1, 0)]
-             for i in range(start, stop)]  # fmt: skip
-    alone += [Bead((at, at), (j, j + 1)) for start, stop in free for at in [after_free.get(start - 1, 0)]
-              for j in range(start, stop)]  # fmt: skip
+    alone = [
+        Bead((i, i + 1), (at, at))
+        for start, stop in fixed
+        for at in [after_fixed.get(start - 1, 0)]
+        for i in range(start, stop)
+    ]
+    alone += [
+        Bead((at, at), (j, j + 1))
+        for start, stop in free
+        for at in [after_free.get(start - 1, 0)]
+        for j in range(start, stop)
+    ]
     return sorted([*linked, *alone], key=lambda bead: (bead.fixed, bead.free))
 
 
-def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode) -> Gains:
+def gains_of_halves(
+    fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode
+) -> Gains:
     """A function of pairs of a bead and the same bead with one more segment, the first or the last: what the
     similarity by vectors gains if the text is cut in two, from -2 to 2; -inf where it cannot be cut, or where the gain
     is at most the given one.
@@ -202,7 +233,11 @@ def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features
 
     def halves(old: Bead, new: Bead) -> list[tuple[str, str]]:
         sides = fixed[slice(*new.fixed)]
-        return _halves(len(sides[0]), len(sides[1]), " ".join(free[slice(*old.free)])) if len(sides) == 2 else []
+        return (
+            _halves(len(sides[0]), len(sides[1]), " ".join(free[slice(*old.free)]))
+            if len(sides) == 2
+            else []
+        )
 
     def alike(texts: Iterable[tuple[int, str]]) -> dict[tuple[int, str], float]:
         """How similar texts are to segments."""
@@ -212,14 +247,22 @@ def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features
         return {(at, text): float(vectors.fixed[at] @ rows[every[text]]) for at, text in pairs}
 
     def gains(wanted: Mapping[tuple[Bead, Bead], float]) -> list[float]:
-        todo = [(pair, pair[1].fixed[0], cut) for pair in wanted if pair not in known for cut in halves(*pair)]
+        todo = [
+            (pair, pair[1].fixed[0], cut)
+            for pair in wanted
+            if pair not in known
+            for cut in halves(*pair)
+        ]
         known.update({pair: -np.inf for pair in wanted if pair not in known})
         # first the half of the segment without counterpart: where it is too unlike that, the other one does not matter
         lone = {pair: int(pair[0].fixed[0] == pair[1].fixed[0]) for pair, _, _ in todo}
         whole = {pair: vectors.together(pair[0].fixed, pair[0].free) for pair in lone}
         found = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)
-        todo = [(pair, first, cut) for pair, first, cut in todo
-                if (found[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair] > wanted[pair]]
+        todo = [
+            (pair, first, cut)
+            for pair, first, cut in todo
+            if (found[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair] > wanted[pair]
+        ]
         found |= alike((first + 1 - lone[pair], cut[1 - lone[pair]]) for pair, first, cut in todo)
         for pair, first, (one, two) in todo:
             gain = (found[first, one] + found[first + 1, two]) / 2 - whole[pair]
@@ -233,5 +276,9 @@ def _halves(one: int, two: int, text: str) -> list[tuple[str, str]]:
     """A text cut in two between words, in some ways: near where segments of these lengths put the break."""
     places = [found.end() for found in _BLANK.finditer(text)]
     share = one / max(1, one + two)
-    cuts = {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND} if places else ()
+    cuts = (
+        {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
+        if places
+        else ()
+    )
     return [(text[:at].rstrip(), text[at:]) for at in sorted(cuts)]

@@ -33,12 +33,18 @@ class Measure:
 
     def agreement(self, fixed: Sequence[str], free: Sequence[str]) -> float:
         """How alike two texts of as many segments are: the mean similarity of segments, by length of ``free``."""
-        alike = Table(self.given(fixed, free)) if self.given else self.vectors(fixed, free) or shared_words(fixed, free)
+        alike = (
+            Table(self.given(fixed, free))
+            if self.given
+            else self.vectors(fixed, free) or shared_words(fixed, free)
+        )
         each = [alike.together((at, at + 1), (at, at + 1)) for at in range(len(free))]
         return float(np.dot(each, list(map(len, free)))) / max(1, sum(map(len, free)))
 
 
-def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure) -> tuple[Bead, ...]:
+def align_paragraphs(
+    fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure
+) -> tuple[Bead, ...]:
     """Beads of sentences. Where both sides have paragraphs, sentences are first aligned within those that correspond;
     what is left over there is then looked for in the whole document.
     """
@@ -47,10 +53,19 @@ def align_paragraphs(fixed: Sentences, free: Sentences, *, ratio: float, measure
     if all(_has_paragraphs(side) for side in (fixed, free)) and measure.given is None:
         sums = vectors and Features(_sums(vectors.fixed, fixed), _sums(vectors.free, free))
         beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums)
-        linked = [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
+        linked = [
+            bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
+        ]
         boxes = [(_sentences(fixed, bead.fixed), _sentences(free, bead.free)) for bead in linked]
-    return align(fixed.texts, free.texts, ratio=ratio, similarity=measure.given, vectors=vectors, boxes=boxes,
-                 lines=free.lines())
+    return align(
+        fixed.texts,
+        free.texts,
+        ratio=ratio,
+        similarity=measure.given,
+        vectors=vectors,
+        boxes=boxes,
+        lines=free.lines(),
+    )
 
 
 def _has_paragraphs(side: Sentences) -> bool:
@@ -76,5 +91,3 @@ def _sentences(side: Sentences, span: tuple[int, int]) -> slice:
     """Those of a stretch of paragraphs."""
     start, stop = np.searchsorted(side.owner, span)
     return slice(int(start), int(stop))
-
-

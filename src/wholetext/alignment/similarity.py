@@ -21,11 +21,28 @@ from wholetext.types import FloatArray, IntArray
 WIDEST = 4  # sentences of one side that a bead may have
 ROWS = 256  # whose similarities to the whole other side are held at a time
 
-_WORD = re.compile(r"\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[?!%:;()\"$€]")
-_LETTERS = str.maketrans({
-    **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")), "є": "e", "ё": "e", "ї": "i", "ж": "zh",
-    "ч": "ch", "ш": "sh", "щ": "sh", "ю": "yu", "я": "ya", "ъ": "", "ь": "",
-    **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")), "θ": "th", "ψ": "ps"})
+_WORD = re.compile(
+    r"\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[?!%:;()\"$€]"
+)
+_LETTERS = str.maketrans(
+    {
+        **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")),
+        "є": "e",
+        "ё": "e",
+        "ї": "i",
+        "ж": "zh",
+        "ч": "ch",
+        "ш": "sh",
+        "щ": "sh",
+        "ю": "yu",
+        "я": "ya",
+        "ъ": "",
+        "ь": "",
+        **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")),
+        "θ": "th",
+        "ψ": "ps",
+    }
+)
 
 
 class _Latin(dict[int, Any]):
@@ -69,7 +86,9 @@ class Features:
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
         """(rows, columns) similarities of single sentences."""
         squares = np.outer(self.near[0][0][fixed], self.near[1][0][free])
-        return np.asarray(_dense(self.fixed[fixed] @ self.free[free].T) / np.sqrt(np.maximum(squares, 1e-18)))
+        return np.asarray(
+            _dense(self.fixed[fixed] @ self.free[free].T) / np.sqrt(np.maximum(squares, 1e-18))
+        )
 
     def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
         """Similarity of several neighbouring sentences of both sides."""
@@ -96,8 +115,10 @@ class Table:
 
     def box(self, fixed: slice, free: slice) -> Shared:
         table = self.table[fixed, free]
-        sizes = [{size: np.full(max(0, many - size + 1), float(size)) for size in range(1, WIDEST + 1)}
-                 for many in table.shape]  # fmt: skip
+        sizes = [
+            {size: np.full(max(0, many - size + 1), float(size)) for size in range(1, WIDEST + 1)}
+            for many in table.shape
+        ]
         return Shared(table, *sizes)
 
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
@@ -113,13 +134,17 @@ Measures = Sequence[tuple[float, "Features | Table"]]  # with their weights
 class Shared:
     """Similarity of neighbouring sentences of one side to those of the other: a sum over pairs by both norms."""
 
-    def __init__(self, table: FloatArray, fixed: dict[int, FloatArray], free: dict[int, FloatArray]) -> None:
+    def __init__(
+        self, table: FloatArray, fixed: dict[int, FloatArray], free: dict[int, FloatArray]
+    ) -> None:
         self.sums = _sums(table)  # (n + 1, m + 1)
         self.fixed, self.free = fixed, free  # size → (sentences - size + 1,)
 
     def table(self, a: int, b: int) -> FloatArray:
         """(n - a + 1, m - b + 1) every ``a`` neighbours of one side with every ``b`` of the other."""
-        return np.asarray(_blocks(self.sums, a, b) / np.maximum(np.outer(self.fixed[a], self.free[b]), 1e-9))
+        return np.asarray(
+            _blocks(self.sums, a, b) / np.maximum(np.outer(self.fixed[a], self.free[b]), 1e-9)
+        )
 
 
 class Rivals:
@@ -131,7 +156,10 @@ class Rivals:
 
     def __init__(self, measures: Measures, n: int, m: int) -> None:
         self.measures = measures
-        self.fixed, self.free = np.full(n, -np.inf), np.full(m, -np.inf)  # similarity to the best of the other side
+        self.fixed, self.free = (
+            np.full(n, -np.inf),
+            np.full(m, -np.inf),
+        )  # similarity to the best of the other side
         self.only(np.arange(n), np.arange(m))
 
     def only(self, fixed: IntArray, free: IntArray) -> None:
@@ -177,7 +205,9 @@ class RivalsOfBox:
 def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
     """(rows, columns) the mean of all measures of single sentences, by their weights."""
     total = sum(weight for weight, _ in measures)
-    return np.asarray(sum(weight / total * measure.cosines(fixed, free) for weight, measure in measures))
+    return np.asarray(
+        sum(weight / total * measure.cosines(fixed, free) for weight, measure in measures)
+    )
 
 
 def shared_words(fixed: Sequence[str], free: Sequence[str]) -> Features:
@@ -193,7 +223,12 @@ def shared_words(fixed: Sequence[str], free: Sequence[str]) -> Features:
         at = np.fromiter((column[word] for bag in side for word in bag), dtype=np.int32)
         times = np.fromiter((times for bag in side for times in bag.values()), dtype=np.int32)
         ends = np.cumsum([0, *map(len, side)])
-        sides.append(csr_array((np.minimum(times, 3) * rarity[at], at, ends), shape=(len(side), max(1, len(column)))))
+        sides.append(
+            csr_array(
+                (np.minimum(times, 3) * rarity[at], at, ends),
+                shape=(len(side), max(1, len(column))),
+            )
+        )
     return Features(*sides)
 
 
@@ -218,13 +253,17 @@ def _sum_of_rows(side: Any, start: int, stop: int) -> FloatArray:
     if isinstance(side, np.ndarray):
         return np.asarray(side[start:stop].sum(axis=0), dtype=np.float64)
     part = slice(side.indptr[start], side.indptr[stop])
-    return np.asarray(np.bincount(side.indices[part], side.data[part], minlength=side.shape[1]), dtype=np.float64)
+    return np.asarray(
+        np.bincount(side.indices[part], side.data[part], minlength=side.shape[1]), dtype=np.float64
+    )
 
 
 def _near(side: Any) -> list[FloatArray]:
     count = side.shape[0]
-    return [np.asarray((side[: max(0, count - k)] * side[k:]).sum(axis=1), dtype=np.float64).ravel()
-            for k in range(WIDEST)]  # fmt: skip
+    return [
+        np.asarray((side[: max(0, count - k)] * side[k:]).sum(axis=1), dtype=np.float64).ravel()
+        for k in range(WIDEST)
+    ]
 
 
 def _norms(near: Sequence[FloatArray], part: slice) -> dict[int, FloatArray]:

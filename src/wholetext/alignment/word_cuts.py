@@ -17,7 +17,10 @@ from wholetext.alignment.similarity import words
 from wholetext.types import FloatArray, IntArray
 
 MOST_CELLS = 1_000_000_000  # of the table of edits; beyond, cuts are where lengths put them (some seconds, no memory)
-FAR, FAR_ACROSS = 0.02, 0.05  # what a token away from the proportional place costs, within a language and across two
+FAR, FAR_ACROSS = (
+    0.02,
+    0.05,
+)  # what a token away from the proportional place costs, within a language and across two
 _UNSPACED = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD_OR_CHARACTER = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
@@ -57,7 +60,9 @@ def _tokens(text: str) -> list[tuple[int, int]]:
 def _numbered(tokens: Sequence[str], numbers: dict[str, int]) -> IntArray:
     """Tokens as numbers; equal without case, accents and punctuation is equal."""
     plain = (" ".join(words(token)) or token for token in tokens)
-    return np.fromiter((numbers.setdefault(one, len(numbers)) for one in plain), dtype=np.int64, count=len(tokens))
+    return np.fromiter(
+        (numbers.setdefault(one, len(numbers)) for one in plain), dtype=np.int64, count=len(tokens)
+    )
 
 
 def _cuts(sides: Sequence[IntArray], free: IntArray, far: float) -> list[int]:
@@ -72,7 +77,11 @@ def _cuts(sides: Sequence[IntArray], free: IntArray, far: float) -> list[int]:
     if total * len(free) <= MOST_CELLS:
         cost = cost + _edits(before, free) + _edits(after[::-1], free[::-1])[::-1]
     at = int(cost.argmin())
-    return [*_cuts(sides[:middle], free[:at], far), at, *(at + cut for cut in _cuts(sides[middle:], free[at:], far))]
+    return [
+        *_cuts(sides[:middle], free[:at], far),
+        at,
+        *(at + cut for cut in _cuts(sides[middle:], free[at:], far)),
+    ]
 
 
 def _edits(side: IntArray, free: IntArray) -> FloatArray:

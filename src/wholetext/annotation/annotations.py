@@ -32,7 +32,9 @@ from wholetext.types import Corpus, Document, Output
 
 _RESET = "__RESET__"
 _CONTROLS = ("welcome_", "random_", "goodbye_")
-_NEXT = "give the annotations that Pearmut wrote: its log (JSONL) or annotations.json of its dashboard"
+_NEXT = (
+    "give the annotations that Pearmut wrote: its log (JSONL) or annotations.json of its dashboard"
+)
 _MOST = 1 << 28  # characters of annotations.json
 
 
@@ -70,7 +72,11 @@ class PearmutAnnotations:
 
     def ratings(self, segments: Iterable[Segment] = ()) -> Ratings:
         """The scores by rater; without ``segments`` (those of a corpus), of the segments that were rated."""
-        rows = ((one.system, one.segment, one.rater, one.score) for one in self.given if one.score is not None)
+        rows = (
+            (one.system, one.segment, one.rater, one.score)
+            for one in self.given
+            if one.score is not None
+        )
         return gather("esa", rows, tuple(segments))
 
     def loaded(self, langs: Langs = None) -> Loaded:
@@ -81,10 +87,22 @@ class PearmutAnnotations:
         sources = {one.segment: one.source for one in self.given if one.source is not None}
         texts = {(one.system, one.segment): one.text for one in self.given}
         systems = dict.fromkeys(one.system for one in self.given)
-        docs = tuple(Document(doc, tuple(sources.get((doc, i), "") for i in range(size)) if sources else None)
-                     for doc, size in sizes.items())
-        outputs = [Output(system, {doc: tuple(texts.get((system, (doc, i)), "") for i in range(size))
-                                   for doc, size in sizes.items()}) for system in systems]
+        docs = tuple(
+            Document(
+                doc, tuple(sources.get((doc, i), "") for i in range(size)) if sources else None
+            )
+            for doc, size in sizes.items()
+        )
+        outputs = [
+            Output(
+                system,
+                {
+                    doc: tuple(texts.get((system, (doc, i)), "") for i in range(size))
+                    for doc, size in sizes.items()
+                },
+            )
+            for system in systems
+        ]
         return assemble(Corpus("pearmut", pair(langs), docs), outputs, self.notes)
 
     def system_scores(self) -> dict[str, float]:
@@ -105,7 +123,9 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
     for where, campaign, entry in _entries(path):
         key = (campaign, str(entry.get("user_id")), str(entry.get("item_i")))
         if entry.get("annotation") == _RESET:
-            gone = [one for one in last if one[:2] == key[:2] and key[2] in ("None", one[2])]  # without an item: all
+            gone = [
+                one for one in last if one[:2] == key[:2] and key[2] in ("None", one[2])
+            ]  # without an item: all
             reading.seen["reset"] += len(gone)
             last = {one: value for one, value in last.items() if one not in gone}
         elif key[2].startswith(_CONTROLS):
@@ -132,10 +152,18 @@ def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield where, "", _object(read_json(line, where=where, next=_NEXT), where)
         return
     if sum(map(len, lines)) > _MOST:
-        raise InputError(f"this file has more than {_MOST:,} characters", where=file.name, next="give the log (JSONL)")
-    for campaign, entries in _object(read_json("\n".join(lines), where=file.name, next=_NEXT), file.name).items():
+        raise InputError(
+            f"this file has more than {_MOST:,} characters",
+            where=file.name,
+            next="give the log (JSONL)",
+        )
+    for campaign, entries in _object(
+        read_json("\n".join(lines), where=file.name, next=_NEXT), file.name
+    ).items():
         if not isinstance(entries, list):
-            raise InputError(f"{campaign!r} has no list of annotations", where=file.name, next=_NEXT)
+            raise InputError(
+                f"{campaign!r} has no list of annotations", where=file.name, next=_NEXT
+            )
         for number, entry in enumerate(entries, 1):
             where = f"{file.name}, annotation {number} of {campaign!r}"
             yield where, campaign, _object(entry, where)
@@ -166,8 +194,14 @@ class _Reading:
     def add(self, entry: Mapping[str, Any], where: str) -> None:
         """The annotations of one submitted document."""
         items, answers = entry.get("item"), entry.get("annotation")
-        if not isinstance(items, list) or not isinstance(answers, list) or len(items) != len(answers):
-            raise InputError("`item` and `annotation` are not lists of the same length", where=where, next=_NEXT)
+        if (
+            not isinstance(items, list)
+            or not isinstance(answers, list)
+            or len(items) != len(answers)
+        ):
+            raise InputError(
+                "`item` and `annotation` are not lists of the same length", where=where, next=_NEXT
+            )
         if not all(isinstance(item, dict) and isinstance(item.get("tgt"), dict) for item in items):
             self.seen["forms"] += 1
             return
@@ -191,32 +225,61 @@ class _Reading:
         return f"doc-{hashlib.sha256(shown.encode()).hexdigest()[:12]}"
 
     def _answer(
-        self, item: Mapping[str, Any], system: str, segment: Segment, rater: str, said: Mapping[str, Any], where: str
+        self,
+        item: Mapping[str, Any],
+        system: str,
+        segment: Segment,
+        rater: str,
+        said: Mapping[str, Any],
+        where: str,
     ) -> None:
         text, source = item["tgt"].get(system), item.get("src")
         if not isinstance(text, str):
-            raise InputError(f"{system!r} is annotated, and its text is not there", where=where, next=_NEXT)
+            raise InputError(
+                f"{system!r} is annotated, and its text is not there", where=where, next=_NEXT
+            )
         score = said.get("score")
         if score is not None and not (_is_number(score) and 0 <= score <= 100):
-            raise InputError(f"a score is a number from 0 to 100, not {str(score)[:40]!r}", where=where, next=_NEXT)
+            raise InputError(
+                f"a score is a number from 0 to 100, not {str(score)[:40]!r}",
+                where=where,
+                next=_NEXT,
+            )
         self.seen["unscored"] += score is None
         weight = item.get("weight", 1.0)
         if not (_is_number(weight) and 1e-9 < weight < 1e9):
-            raise InputError(f"the weight of a document is a number above 0 and below 1e9, not {str(weight)[:40]!r}",
-                             where=where)
+            raise InputError(
+                f"the weight of a document is a number above 0 and below 1e9, not {str(weight)[:40]!r}",
+                where=where,
+            )
         spans = said.get("error_spans") or []
         if not isinstance(spans, list):
             raise InputError("`error_spans` is not a list", where=where, next=_NEXT)
         places = units(text)
         marks = tuple(self._mark(_object(span, where), places, where) for span in spans)
-        self.found.append(Annotation(system, segment, rater, None if score is None else float(score), marks,
-                                     text, source if isinstance(source, str) else None, float(weight)))
+        self.found.append(
+            Annotation(
+                system,
+                segment,
+                rater,
+                None if score is None else float(score),
+                marks,
+                text,
+                source if isinstance(source, str) else None,
+                float(weight),
+            )
+        )
 
     def _mark(self, span: Mapping[str, Any], places: list[int], where: str) -> Mark:
-        first, last = (int(span[key]) if _is_count(span.get(key)) else -1 for key in ("start_i", "end_i"))
+        first, last = (
+            int(span[key]) if _is_count(span.get(key)) else -1 for key in ("start_i", "end_i")
+        )
         if not 0 <= first <= last:
-            raise InputError(f"an error span goes from start_i to end_i, not {json.dumps(span)[:60]}", where=where,
-                             next=_NEXT)
+            raise InputError(
+                f"an error span goes from start_i to end_i, not {json.dumps(span)[:60]}",
+                where=where,
+                next=_NEXT,
+            )
         found = characters(places, first, last) or (None, None)
         self.seen["beyond"] += found[0] is None
         self.seen["no severity"] += span.get("severity") is None
@@ -226,17 +289,28 @@ class _Reading:
     def notes(self) -> tuple[str, ...]:
         seen = self.seen
         said = {
-            f"{count(seen['controls'], 'document')} of tutorials and attention checks not used": seen["controls"],
+            f"{count(seen['controls'], 'document')} of tutorials and attention checks not used": seen[
+                "controls"
+            ],
             f"{count(seen['forms'], 'form')} not used": seen["forms"],
             f"{count(seen['reset'], 'submission')} withdrawn by a reset": seen["reset"],
-            f"{count(seen['replaced'], 'submission')} replaced by a later one of the same annotator": seen["replaced"],
-            f"{count(seen['unscored'], 'annotation')} without a score: not judged": seen["unscored"],
-            f"{count(seen['beyond'], 'error span')} of missing content: no place in the output": seen["beyond"],
+            f"{count(seen['replaced'], 'submission')} replaced by a later one of the same annotator": seen[
+                "replaced"
+            ],
+            f"{count(seen['unscored'], 'annotation')} without a score: not judged": seen[
+                "unscored"
+            ],
+            f"{count(seen['beyond'], 'error span')} of missing content: no place in the output": seen[
+                "beyond"
+            ],
             f"{count(seen['no severity'], 'error span')} without severity": seen["no severity"],
-            f"{count(seen['unnamed'], 'submission')} without item_id: the document is named by a hash of its text":
-                seen["unnamed"],
-            **{f"annotator {rater!r} failed {count(many, 'attention check')}": many
-               for rater, many in self.failed.items()},
+            f"{count(seen['unnamed'], 'submission')} without item_id: the document is named by its hash": seen[
+                "unnamed"
+            ],
+            **{
+                f"annotator {rater!r} failed {count(many, 'attention check')}": many
+                for rater, many in self.failed.items()
+            },
         }
         return tuple(text for text, holds in said.items() if holds)
 
@@ -260,12 +334,18 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
         doc, place = one.segment
         known = texts.get(one.system, {}).get(doc)
         if known is None or place >= len(known) or known[place] != one.text:
-            raise AlignmentError(f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than the "
-                                 "one that was annotated, or is not there", where=str(folder),
-                                 next="give the run that the campaign was made from")
+            raise AlignmentError(
+                f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than the "
+                "one that was annotated, or is not there",
+                where=str(folder),
+                next="give the run that the campaign was made from",
+            )
         if "\t" in one.rater or len(one.rater.splitlines()) > 1:
-            raise InputError(f"the name of the annotator {one.rater!r} breaks the lines of a table", where=str(folder),
-                             next="rename it in the annotations (user_id)")
+            raise InputError(
+                f"the name of the annotator {one.rater!r} breaks the lines of a table",
+                where=str(folder),
+                next="rename it in the annotations (user_id)",
+            )
     with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
         _write(staged, found, loaded)
 
@@ -278,15 +358,37 @@ def _write(folder: Path, found: PearmutAnnotations, loaded: Loaded) -> None:
     judged = ratings.judgments()
     write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
     means = found.system_scores()
-    write_table(base / f"{name}.esa.sys.score", list(means), np.array([[mean] for mean in means.values()]))
-    rows = [f"{one.system}\t{line[one.segment]}\t{one.rater}\t{one.score!r}"
-            for one in found.given if one.score is not None]
+    write_table(
+        base / f"{name}.esa.sys.score", list(means), np.array([[mean] for mean in means.values()])
+    )
+    rows = [
+        f"{one.system}\t{line[one.segment]}\t{one.rater}\t{one.score!r}"
+        for one in found.given
+        if one.score is not None
+    ]
     write_lines(base / f"{name}.esa.raters.tsv", ["system\tseg\trater\tscore", *rows])
     write_lines(base / f"{name}.esa.spans.jsonl", map(_span_line, found.given))
 
 
 def _span_line(one: Annotation) -> str:
-    spans = [{"start": "missing" if mark.start is None else mark.start, "end": "missing" if mark.end is None else
-              mark.end, "severity": mark.severity, "category": mark.category} for mark in one.marks]
-    return json.dumps({"system": one.system, "doc": one.segment[0], "segment": one.segment[1], "rater": one.rater,
-                       "text": one.text, "score": one.score, "spans": spans}, ensure_ascii=False)
+    spans = [
+        {
+            "start": "missing" if mark.start is None else mark.start,
+            "end": "missing" if mark.end is None else mark.end,
+            "severity": mark.severity,
+            "category": mark.category,
+        }
+        for mark in one.marks
+    ]
+    return json.dumps(
+        {
+            "system": one.system,
+            "doc": one.segment[0],
+            "segment": one.segment[1],
+            "rater": one.rater,
+            "text": one.text,
+            "score": one.score,
+            "spans": spans,
+        },
+        ensure_ascii=False,
+    )

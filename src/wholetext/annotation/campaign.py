@@ -26,8 +26,15 @@ from wholetext.types import Document
 Protocol = Literal["ESA", "cESA"]
 SEVERITIES = {"minor": "minor", "major": "major", "critical": "major", "neutral": "neutral"}
 _ORDER = (None, "neutral", "minor", "major")
-_MEDIA = ("<audio ", "<video ", "<img ", "<iframe ")  # how a text begins that Pearmut shows as media
-_TAG = re.compile(r"</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE)  # tags that Pearmut formats
+_MEDIA = (
+    "<audio ",
+    "<video ",
+    "<img ",
+    "<iframe ",
+)  # how a text begins that Pearmut shows as media
+_TAG = re.compile(
+    r"</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE
+)  # tags that Pearmut formats
 _NOT_ID = re.compile(r"[^\w.#-]+")
 
 
@@ -45,8 +52,13 @@ class Campaign:
 
 
 def make_campaign(
-    results: Results, documents: Sequence[str] | Mapping[str, float] | None = None, *, protocol: Protocol = "ESA",
-    spans: str | None = "auto", users: int = 1, name: str | None = None,
+    results: Results,
+    documents: Sequence[str] | Mapping[str, float] | None = None,
+    *,
+    protocol: Protocol = "ESA",
+    spans: str | None = "auto",
+    users: int = 1,
+    name: str | None = None,
 ) -> Campaign:
     """A campaign with these documents of a run (all by default), in this order.
 
@@ -55,26 +67,38 @@ def make_campaign(
     fills in none. Spans of BlonDe have no severity, which annotators then choose. All ``users`` share the documents.
     """
     if protocol not in get_args(Protocol):
-        raise InputError(f"there is no protocol {protocol!r}", next=f"it is one of {', '.join(get_args(Protocol))}")
+        raise InputError(
+            f"there is no protocol {protocol!r}",
+            next=f"it is one of {', '.join(get_args(Protocol))}",
+        )
     if users < 1:
-        raise InputError(f"a campaign needs at least one user, not {users}", next="give the number of annotators")
+        raise InputError(
+            f"a campaign needs at least one user, not {users}", next="give the number of annotators"
+        )
     by_id = {doc.id: doc for doc in results.corpus.docs}
     chosen = list(by_id) if documents is None else list(dict.fromkeys(documents))
     for doc in chosen:
         if doc not in by_id:
-            raise InputError(f"the run has no document {doc!r}",
-                             next=did_you_mean(doc, list(by_id)) or f"it has {count(len(by_id), 'document')}")
+            raise InputError(
+                f"the run has no document {doc!r}",
+                next=did_you_mean(doc, list(by_id)) or f"it has {count(len(by_id), 'document')}",
+            )
     weights = documents if isinstance(documents, Mapping) else {}
     make = _Campaign(results, _metric(results, spans), weights)
     for system in results.systems:
         if not system or system.isdigit():
-            raise InputError(f"Pearmut accepts no system name of digits alone: {system!r}",
-                             next="rename the system and score it again")
+            raise InputError(
+                f"Pearmut accepts no system name of digits alone: {system!r}",
+                next="rename the system and score it again",
+            )
     groups = [results.systems] if protocol == "cESA" else [(system,) for system in results.systems]
     data = [make.document(by_id[doc], group) for doc in chosen for group in groups]
     title = name or f"{results.corpus.id}-{'-'.join(filter(None, results.corpus.langs))}-{protocol}"
-    content = {"info": {"assignment": "single-stream", "protocol": protocol, "users": users},
-               "campaign_id": _NOT_ID.sub("_", title).strip("._") or "campaign", "data": data}
+    content = {
+        "info": {"assignment": "single-stream", "protocol": protocol, "users": users},
+        "campaign_id": _NOT_ID.sub("_", title).strip("._") or "campaign",
+        "data": data,
+    }
     return Campaign(content, make.notes(spans))
 
 
@@ -84,8 +108,16 @@ def _metric(results: Results, spans: str | None) -> str | None:
         return None
     if spans != "auto":
         return next(iter(results[spans].values())).metric
-    return next((spec for spec, by_system in results.scores.items()
-                 if any("spans" in (one or {}) for scores in by_system.values() for one in scores.details)), None)
+    return next(
+        (
+            spec
+            for spec, by_system in results.scores.items()
+            if any(
+                "spans" in (one or {}) for scores in by_system.values() for one in scores.details
+            )
+        ),
+        None,
+    )
 
 
 @dataclass
@@ -99,12 +131,18 @@ class _Campaign:
 
     def document(self, doc: Document, systems: Sequence[str]) -> list[dict[str, Any]]:
         """The items of one document, one per segment; ``doc`` and ``seg`` come back with the annotations."""
-        texts = {output.system: output.docs[doc.id] for output in self.results.outputs if output.system in systems}
+        texts = {
+            output.system: output.docs[doc.id]
+            for output in self.results.outputs
+            if output.system in systems
+        }
         for system, segments in texts.items():
             if len(segments) != len(doc):
-                raise AlignmentError(f"the output of {system!r} has {count(len(segments), 'segment')} in document "
-                                     f"{doc.id!r}, the document {len(doc)}",
-                                     next="align them with `wholetext align`, and score them again")
+                raise AlignmentError(
+                    f"the output of {system!r} has {count(len(segments), 'segment')} in document "
+                    f"{doc.id!r}, the document {len(doc)}",
+                    next="align them with `wholetext align`, and score them again",
+                )
         marked = {system: self._spans(doc.id, system) for system in systems}
         items = []
         for i in range(len(doc)):
@@ -127,7 +165,9 @@ class _Campaign:
             return []
         by_system = self.results.scores[self.spec]
         if any(one.details for one in by_system.values()) and not any(by_system[system].details):
-            return [[]] * len(self.results.outputs[self.results.systems.index(system)].docs[doc])  # nothing marked
+            return [[]] * len(
+                self.results.outputs[self.results.systems.index(system)].docs[doc]
+            )  # nothing marked
         found = explain(self.results, self.spec, system=system, doc=doc)
         out = []
         for segment in found.segments:
@@ -139,8 +179,14 @@ class _Campaign:
                 self.seen["open"] += severity is None
                 first, last = places[span.start], places[span.end] - 1
                 if first <= last:
-                    marks.append({"start_i": first, "end_i": last, "severity": severity,
-                                  "category": None if severity else span.category or None})
+                    marks.append(
+                        {
+                            "start_i": first,
+                            "end_i": last,
+                            "severity": severity,
+                            "category": None if severity else span.category or None,
+                        }
+                    )
             out.append(self._apart(marks))
         return out
 
@@ -165,15 +211,21 @@ class _Campaign:
     def notes(self, asked: str | None) -> tuple[str, ...]:
         seen = self.seen
         said = {
-            "the run has no metric that marks error spans: no spans are filled in": asked == "auto" and not self.spec,
+            "the run has no metric that marks error spans: no spans are filled in": asked == "auto"
+            and not self.spec,
             f"error spans of {self.spec}: {count(seen['spans'], 'span')} filled in": self.spec,
-            f"{count(seen['critical'], 'critical error')} filled in as major: ESA has no critical errors":
-                seen["critical"],
-            f"{count(seen['open'], 'span')} without severity: annotators must choose one": seen["open"],
+            f"{count(seen['critical'], 'critical error')} filled in as major: ESA has no critical errors": seen[
+                "critical"
+            ],
+            f"{count(seen['open'], 'span')} without severity: annotators must choose one": seen[
+                "open"
+            ],
             f"{count(seen['joined'], 'span')} joined with one that it overlaps": seen["joined"],
             "the corpus has no source: annotators see outputs alone": not self.results.corpus.has_source,
             f"{count(seen['media'], 'text')} would be shown as audio, video, image or frame: Pearmut does so with text "
-            "that begins with such a tag; check these texts before annotators open them": seen["media"],
+            "that begins with such a tag; check these texts before annotators open them": seen[
+                "media"
+            ],
             f"{count(seen['tags'], 'text')} with HTML tags: Pearmut may show them as formatting, and then counts their "
             "characters differently in error spans": seen["tags"],
         }

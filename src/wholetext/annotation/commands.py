@@ -22,29 +22,44 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite existing
 
 def sample(
     run: options.RunFolder,
-    documents: Annotated[int | None, typer.Option("--documents", min=1, help="Number of documents.")] = None,
-    share: Annotated[float | None, typer.Option("--share", help="Share of the run, e.g. 0.25.")] = None,
+    documents: Annotated[
+        int | None, typer.Option("--documents", min=1, help="Number of documents.")
+    ] = None,
+    share: Annotated[
+        float | None, typer.Option("--share", help="Share of the run, e.g. 0.25.")
+    ] = None,
     of: Annotated[
         Literal["documents", "segments"], typer.Option("--of", help="Unit of --share.")
     ] = "documents",
     method: Annotated[
         Literal["length", "random", "spread", "overlap", "disagreement"],
-        typer.Option("--method", help="length, random: random sampling with weights; the others: selection by scores."),
+        typer.Option(
+            "--method",
+            help="length, random: random sampling with weights; the others: selection by scores.",
+        ),
     ] = "length",
     metric: Annotated[
         list[str] | None, options.metrics_option("Metrics of the run to select by")
     ] = None,
     seed: options.Seed = 12345,
     format: options.SampleFormat = "list",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")
+    ] = None,
     overwrite: Overwrite = False,
     protocol: Annotated[
-        Literal["ESA", "cESA"], typer.Option("--protocol", help="Campaign: one system at a time, or side by side.")
+        Literal["ESA", "cESA"],
+        typer.Option("--protocol", help="Campaign: one system at a time, or side by side."),
     ] = "ESA",
     spans: Annotated[
-        str, typer.Option("--spans", help="Campaign: metric whose error spans are prefilled, auto or none.")
+        str,
+        typer.Option(
+            "--spans", help="Campaign: metric whose error spans are prefilled, auto or none."
+        ),
     ] = "auto",
-    users: Annotated[int, typer.Option("--users", min=1, help="Campaign: number of annotators.")] = 1,
+    users: Annotated[
+        int, typer.Option("--users", min=1, help="Campaign: number of annotators.")
+    ] = 1,
     name: Annotated[str | None, typer.Option("--name", help="Campaign: id.")] = None,
 ) -> None:
     """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
@@ -59,13 +74,25 @@ def sample(
     from wholetext.scoring.evaluate import open_run
 
     if out is not None and out.exists() and not overwrite:
-        raise InputError("this file exists already", where=str(out), next="choose another --out, or use --overwrite")
+        raise InputError(
+            "this file exists already",
+            where=str(out),
+            next="choose another --out, or use --overwrite",
+        )
     results = open_run(run)
-    found = choose(results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed)
+    found = choose(
+        results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed
+    )
     notes = list(found.notes)
     if format == "pearmut":
-        made = make_campaign(results, found.weights or found.ids, protocol=protocol, users=users, name=name,
-                             spans=None if spans == "none" else spans)
+        made = make_campaign(
+            results,
+            found.weights or found.ids,
+            protocol=protocol,
+            users=users,
+            name=name,
+            spans=None if spans == "none" else spans,
+        )
         text, notes = json.dumps(made.content, ensure_ascii=False, indent=1), [*notes, *made.notes]
     elif format == "json":
         text = json.dumps(asdict(found), ensure_ascii=False, indent=1)
@@ -80,14 +107,22 @@ def sample(
 
 
 def _size(found: Sample) -> str:
-    return (f"{len(found.documents)} of {count(found.total_documents, 'document')}, "
-            f"{found.segments} of {count(found.total_segments, 'segment')}")
+    return (
+        f"{len(found.documents)} of {count(found.total_documents, 'document')}, "
+        f"{found.segments} of {count(found.total_segments, 'segment')}"
+    )
 
 
 def annotations_(
-    file: Annotated[Path, typer.Argument(help="Log of a Pearmut campaign (JSONL), or annotations.json.")],
-    run: Annotated[Path | None, typer.Option("--run", help="Run folder that the campaign was made from.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Output EvalSet (input for `meta`).")] = None,
+    file: Annotated[
+        Path, typer.Argument(help="Log of a Pearmut campaign (JSONL), or annotations.json.")
+    ],
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Run folder that the campaign was made from.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output EvalSet (input for `meta`).")
+    ] = None,
     overwrite: Overwrite = False,
     langs: options.Langs = None,
     format: options.TableOrJson = "table",
@@ -100,20 +135,41 @@ def annotations_(
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import open_run
 
-    if out is not None and out.exists() and not overwrite and (not out.is_dir() or any(out.iterdir())):
-        raise InputError("this folder is not empty", where=str(out), next="choose another --out, or use --overwrite")
+    if (
+        out is not None
+        and out.exists()
+        and not overwrite
+        and (not out.is_dir() or any(out.iterdir()))
+    ):
+        raise InputError(
+            "this folder is not empty",
+            where=str(out),
+            next="choose another --out, or use --overwrite",
+        )
     found = read_pearmut(file)
     warn(found.notes)
     if out is not None:
         results = open_run(run) if run is not None else None
-        loaded = Loaded(results.corpus, results.outputs) if results is not None else found.loaded(langs)
+        loaded = (
+            Loaded(results.corpus, results.outputs) if results is not None else found.loaded(langs)
+        )
         write_judgments(out, found, loaded)
     if format == "json":
-        terminal.print_json({"systems": _systems(found), "notes": found.notes, "out": out and str(out)})
+        terminal.print_json(
+            {"systems": _systems(found), "notes": found.notes, "out": out and str(out)}
+        )
         return
     counts = ("segments", "raters", "major", "minor")
-    rows = [[system, "–" if row["score"] is None else number(row["score"], 2), *(f"{row[name]:g}" for name in counts)]
-            for system, row in sorted(_systems(found).items(), key=lambda pair: -(pair[1]["score"] or 0))]
+    rows = [
+        [
+            system,
+            "–" if row["score"] is None else number(row["score"], 2),
+            *(f"{row[name]:g}" for name in counts),
+        ]
+        for system, row in sorted(
+            _systems(found).items(), key=lambda pair: -(pair[1]["score"] or 0)
+        )
+    ]
     terminal.print_blocks(["system", "ESA ↑", *counts], rows, 1, terminal.console(80))
     if out is not None:
         print(f"\nwritten: {out}   next: wholetext meta {out} --gold esa -m …")
@@ -126,7 +182,10 @@ def _systems(found: PearmutAnnotations) -> dict[str, dict[str, float | None]]:
         own = [one for one in found.given if one.system == system]
         severities = [mark.severity for one in own for mark in one.marks]
         rows[system] = {
-            "score": means.get(system), "segments": len({one.segment for one in own if one.score is not None}),
-            "raters": len({one.rater for one in own}), "major": severities.count("major"),
-            "minor": severities.count("minor")}
+            "score": means.get(system),
+            "segments": len({one.segment for one in own if one.score is not None}),
+            "raters": len({one.rater for one in own}),
+            "major": severities.count("major"),
+            "minor": severities.count("minor"),
+        }
     return rows

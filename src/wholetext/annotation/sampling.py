@@ -65,8 +65,14 @@ class Sample:
 
 
 def sample(
-    results: Results, documents: int | None = None, *, share: float | None = None, of: Unit = "documents",
-    method: Method = "length", metrics: Sequence[str] = (), seed: int | None = SEED,
+    results: Results,
+    documents: int | None = None,
+    *,
+    share: float | None = None,
+    of: Unit = "documents",
+    method: Method = "length",
+    metrics: Sequence[str] = (),
+    seed: int | None = SEED,
 ) -> Sample:
     """Choose documents of a run for human judgment: ``documents`` of them, or a ``share`` of documents or segments.
 
@@ -75,8 +81,10 @@ def sample(
     _check(method, of, documents, share)
     sizes = np.array([len(doc) for doc in results.corpus.docs], dtype=np.float64)
     if documents is not None and documents > len(sizes):
-        raise InputError(f"{count(documents, 'document')} asked for, and the run has {len(sizes)}",
-                         next=f"ask for at most {len(sizes)}")
+        raise InputError(
+            f"{count(documents, 'document')} asked for, and the run has {len(sizes)}",
+            next=f"ask for at most {len(sizes)}",
+        )
     cost = sizes if of == "segments" and documents is None else np.ones(len(sizes))
     budget = float(documents) if documents is not None else float((share or 0.0) * cost.sum())
     notes: list[str] = []
@@ -88,27 +96,53 @@ def sample(
     else:
         table = {spec: results[spec] for spec in metrics} if metrics else results.scores
         specs = tuple(next(iter(scores.values())).metric for scores in table.values())
-        priority = _priority(method, list(table.values()), notes) * (1.0 if cost is sizes else np.sqrt(sizes))
+        priority = _priority(method, list(table.values()), notes) * (
+            1.0 if cost is sizes else np.sqrt(sizes)
+        )
         chosen = pick(priority, cost, budget)
-        notes.append(f"picked by {method}, not drawn: scores over this sample are not estimates over all documents")
-    docs = tuple(SampledDocument(
-        results.corpus.docs[i].id, int(sizes[i]), float(priority[i]),
-        *((float(chance[i]), float(1 / chance[i])) if method in DRAWN else ())) for i in chosen)
-    return Sample(method, docs, len(sizes), int(sizes[chosen].sum()), int(sizes.sum()), specs,
-                  seed if method in DRAWN else None, tuple(notes))
+        notes.append(
+            f"picked by {method}, not drawn: scores over this sample are not estimates over all documents"
+        )
+    docs = tuple(
+        SampledDocument(
+            results.corpus.docs[i].id,
+            int(sizes[i]),
+            float(priority[i]),
+            *((float(chance[i]), float(1 / chance[i])) if method in DRAWN else ()),
+        )
+        for i in chosen
+    )
+    return Sample(
+        method,
+        docs,
+        len(sizes),
+        int(sizes[chosen].sum()),
+        int(sizes.sum()),
+        specs,
+        seed if method in DRAWN else None,
+        tuple(notes),
+    )
 
 
 def _check(method: str, of: str, documents: int | None, share: float | None) -> None:
     for name, value, known in (("method", method, get_args(Method)), ("unit", of, get_args(Unit))):
         if value not in known:
-            raise InputError(f"there is no {name} {value!r}", next=f"it is one of {', '.join(known)}")
+            raise InputError(
+                f"there is no {name} {value!r}", next=f"it is one of {', '.join(known)}"
+            )
     if (documents is None) == (share is None):
-        raise InputError("the size of the sample is not given, or given twice",
-                         next="give either a number of documents or a share, such as 0.25")
+        raise InputError(
+            "the size of the sample is not given, or given twice",
+            next="give either a number of documents or a share, such as 0.25",
+        )
     if documents is not None and documents < 1:
-        raise InputError(f"a sample has at least one document, not {documents}", next="give a number from 1")
+        raise InputError(
+            f"a sample has at least one document, not {documents}", next="give a number from 1"
+        )
     if share is not None and not 0 < share <= 1:
-        raise InputError(f"invalid share {share}", next="give a share above 0 and at most 1, such as 0.25")
+        raise InputError(
+            f"invalid share {share}", next="give a share above 0 and at most 1, such as 0.25"
+        )
 
 
 # ---------------------------------------------------------------- drawn
@@ -123,7 +157,9 @@ def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> Floa
     low, high = 0.0, 1 / priority.min()
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(middle * priority, 1.0) @ cost < budget else (low, middle)
+        low, high = (
+            (middle, high) if np.minimum(middle * priority, 1.0) @ cost < budget else (low, middle)
+        )
     chance = np.minimum(high * priority, 1.0)
     return np.asarray(chance if chance.sum() >= 1 else chance / chance.sum())
 
@@ -139,7 +175,9 @@ def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None 
         order = order[np.argsort(along[order], kind="stable")]  # equal ones in random order
     ends = np.cumsum(chance[order])
     ends[-1] = round(ends[-1]) if math.isclose(ends[-1], round(ends[-1])) else ends[-1]
-    marks = np.floor(np.concatenate([[0.0], ends]) - rng.random() + 1)  # a document is drawn where this number grows
+    marks = np.floor(
+        np.concatenate([[0.0], ends]) - rng.random() + 1
+    )  # a document is drawn where this number grows
     return np.asarray(order[np.diff(marks) > 0])
 
 
@@ -153,13 +191,21 @@ def pick(priority: FloatArray, cost: FloatArray, budget: float) -> IntArray:
 
 
 def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[str]) -> FloatArray:
-    values = np.stack([_standardised(by_system) for by_system in table]) if table else np.zeros((0, 0, 0))
+    values = (
+        np.stack([_standardised(by_system) for by_system in table])
+        if table
+        else np.zeros((0, 0, 0))
+    )
     if values.shape[1] < 2 or (method == "disagreement" and len(values) < 2):
         wanted = "two metrics" if values.shape[1] >= 2 else "a run with scores of two systems"
-        raise InputError(f"{method} needs at least {wanted}", next="score more, or use --method length")
+        raise InputError(
+            f"{method} needs at least {wanted}", next="score more, or use --method length"
+        )
     undefined = np.isnan(values).any(axis=(0, 1))
     if undefined.any():
-        notes.append(f"{count(int(undefined.sum()), 'document')} without a score of every metric: last in priority")
+        notes.append(
+            f"{count(int(undefined.sum()), 'document')} without a score of every metric: last in priority"
+        )
     contested = np.ones((values.shape[1],) * 2, dtype=bool)
     if method == "overlap":
         contested = np.any([overlapping(by_system) for by_system in table], axis=0)
@@ -172,9 +218,15 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
 
 def _standardised(by_system: Mapping[str, Scores]) -> FloatArray:
     """(systems, docs) document scores, higher is better, with mean 0 and standard deviation 1 over all."""
-    values = np.stack([one.at("doc") * (1 if one.higher_is_better else -1) for one in by_system.values()])
+    values = np.stack(
+        [one.at("doc") * (1 if one.higher_is_better else -1) for one in by_system.values()]
+    )
     deviation = np.nanstd(values) if np.isfinite(values).any() else 0.0
-    return np.asarray((values - np.nanmean(values)) / deviation) if deviation > 0 else np.zeros_like(values)
+    return (
+        np.asarray((values - np.nanmean(values)) / deviation)
+        if deviation > 0
+        else np.zeros_like(values)
+    )
 
 
 def spread(values: FloatArray, contested: np.ndarray) -> FloatArray:
@@ -184,7 +236,9 @@ def spread(values: FloatArray, contested: np.ndarray) -> FloatArray:
     (Zouhar et al. 2025, arXiv 2501.18251), for documents.
     """
     pairs = [(i, j) for i, j in combinations(range(len(contested)), 2) if contested[i, j]]
-    squares = np.mean([(values[:, i] - values[:, j]) ** 2 for i, j in pairs], axis=0) / 2  # (metrics, docs)
+    squares = (
+        np.mean([(values[:, i] - values[:, j]) ** 2 for i, j in pairs], axis=0) / 2
+    )  # (metrics, docs)
     return np.asarray(np.sqrt(squares).mean(axis=0))
 
 
@@ -192,12 +246,16 @@ def disagreement(values: FloatArray) -> FloatArray:
     """(docs,) how differently two metrics see the systems: mean |difference| of scores less their document's mean."""
     centred = values - values.mean(axis=1, keepdims=True)
     pairs = combinations(range(len(centred)), 2)
-    return np.asarray(np.mean([np.abs(centred[i] - centred[j]).mean(axis=0) for i, j in pairs], axis=0))
+    return np.asarray(
+        np.mean([np.abs(centred[i] - centred[j]).mean(axis=0) for i, j in pairs], axis=0)
+    )
 
 
 def overlapping(by_system: Mapping[str, Scores]) -> np.ndarray:
     """(systems, systems) whether the 95 % bootstrap intervals of two systems overlap, documents resampled."""
     ranked = system_totals(by_system, "doc", None)
-    drawn = dict(zip(ranked.names, map(interval, bootstrap_scores(ranked.units, ranked.score, _DRAWS))))
+    drawn = dict(
+        zip(ranked.names, map(interval, bootstrap_scores(ranked.units, ranked.score, _DRAWS)))
+    )
     bounds = [drawn[system] for system in by_system]
     return np.array([[a.low <= b.high and b.low <= a.high for b in bounds] for a in bounds])

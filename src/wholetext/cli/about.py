@@ -25,7 +25,9 @@ APP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_m
 
 
 def list_(
-    no_ref: Annotated[bool, typer.Option("--no-ref", help="List only reference-free metrics.")] = False,
+    no_ref: Annotated[
+        bool, typer.Option("--no-ref", help="List only reference-free metrics.")
+    ] = False,
     format: options.TableOrJson = "table",
 ) -> None:
     """List metrics, aliases, views, and the changes of stress tests."""
@@ -38,8 +40,12 @@ def list_(
     else:
         known["changes"] = {}
     if no_ref:
-        known["metrics"] = {name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]}
-        known["aliases"] = {name: spec for name, spec in known["aliases"].items() if reference_free(name)}
+        known["metrics"] = {
+            name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]
+        }
+        known["aliases"] = {
+            name: spec for name, spec in known["aliases"].items() if reference_free(name)
+        }
         known["changes"] = {}  # they need references
     if format == "json":
         print_json(known)
@@ -51,12 +57,17 @@ def list_(
 
 
 def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
-    wide = max(len(name) for kind in ("metrics", "aliases", "views", "changes") for name in known[kind])
+    wide = max(
+        len(name) for kind in ("metrics", "aliases", "views", "changes") for name in known[kind]
+    )
     print("metrics (↑ higher is better, ↓ lower)")
     for name, one in known["metrics"].items():
         needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
         needs += "".join(f"({side})" for side in one["wants"])
-        entry(f"  {name:<{wide}} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ", one["summary"])
+        entry(
+            f"  {name:<{wide}} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ",
+            one["summary"],
+        )
     print("\naliases")
     for alias, spec in sorted(known["aliases"].items()):
         print(f"  {alias:<{wide}} = {spec}")
@@ -68,12 +79,18 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
     for change, one in known["changes"].items():
         entry(f"  {change:<{wide}} {one['kind']:<9} ", one["summary"])
     print()
-    entry("", "`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.")
+    entry(
+        "",
+        "`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.",
+    )
 
 
 def show(
     name: Annotated[
-        str, typer.Argument(help="Metric, view, alias or full spec string.", autocompletion=complete_names)
+        str,
+        typer.Argument(
+            help="Metric, view, alias or full spec string.", autocompletion=complete_names
+        ),
     ],
 ) -> None:
     """Explain a metric, a view or a spec string."""
@@ -99,12 +116,16 @@ def show(
         better = "higher is better" if metric.higher_is_better else "lower is better"
         print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
         outputs = [output for output in metric.outputs if "." not in output]
-        parts = [output for output in metric.outputs if "." in output]  # of these, such as tense.recall
+        parts = [
+            output for output in metric.outputs if "." in output
+        ]  # of these, such as tense.recall
         more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
         entry("outputs    ", ", ".join(outputs) + more)
         usual = Call(found.view.name, arguments(found.view))
         other = "slide(size=6,step=6)" if found.view.name == "context" else "context(prev=2)"
-        entry("view       ", f"{usual} (another is written before the metric: {other}:{metric.name})")
+        entry(
+            "view       ", f"{usual} (another is written before the metric: {other}:{metric.name})"
+        )
         _print_parameters(type(metric), arguments(metric))
 
 
@@ -123,7 +144,13 @@ def _print_parameters(kind: type, given: Mapping[str, Value]) -> None:
     print("parameters")
     for key, (hint, default) in parameters(kind).items():
         value = given.get(key, default)
-        shown = str(value).lower() if value is None or isinstance(value, bool) else value if value != "" else '""'
+        shown = (
+            str(value).lower()
+            if value is None or isinstance(value, bool)
+            else value
+            if value != ""
+            else '""'
+        )
         entry(f"  {key}={shown}   ", _hint(hint))
         if said[key]:
             entry("      ", said[key])
@@ -132,10 +159,20 @@ def _print_parameters(kind: type, given: Mapping[str, Value]) -> None:
 def _hint(hint: object) -> str:
     """A type as a person reads it: choices, or the plain names."""
     if typing.get_origin(hint) is typing.Literal:
-        return " | ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in typing.get_args(hint))
+        return " | ".join(
+            str(one).lower() if isinstance(one, bool) else str(one) for one in typing.get_args(hint)
+        )
     parts = typing.get_args(hint) or (hint,)
-    words = {"NoneType": "none", "bool": "true | false", "int": "integer", "float": "number", "str": "text"}
-    return " | ".join(words.get(name := getattr(part, "__name__", str(part)), name) for part in parts)
+    words = {
+        "NoneType": "none",
+        "bool": "true | false",
+        "int": "integer",
+        "float": "number",
+        "str": "text",
+    }
+    return " | ".join(
+        words.get(name := getattr(part, "__name__", str(part)), name) for part in parts
+    )
 
 
 # ---------------------------------------------------------------- models
@@ -143,10 +180,14 @@ def _hint(hint: object) -> str:
 models = typer.Typer(help="List, download and verify models.", **APP)
 Name = Annotated[
     str,
-    typer.Argument(autocompletion=complete_models,
-                   help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …)."),
+    typer.Argument(
+        autocompletion=complete_models,
+        help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).",
+    ),
 ]
-Revision = Annotated[str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")]
+Revision = Annotated[
+    str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")
+]
 
 
 @models.command("list")
@@ -163,16 +204,19 @@ def list_models(format: options.TableOrJson = "table") -> None:
     for one in found:
         here = one["revision"][:12] if one["path"] else "no (gated)" if one["gated"] else "no"
         print(one["name"])
-        entry(f"{one['gigabytes']:>9.2f}  {one['licence']:<16} {here:<13} ", ", ".join(one["used_by"]))
+        entry(
+            f"{one['gigabytes']:>9.2f}  {one['licence']:<16} {here:<13} ", ", ".join(one["used_by"])
+        )
     print()
-    entry("", "`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.")
+    entry(
+        "",
+        "`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.",
+    )
 
 
 @models.command("show")
 @options.flattened
-def show_model(
-    name: Name, revision: Revision = "", format: options.TableOrJson = "table"
-) -> None:
+def show_model(name: Name, revision: Revision = "", format: options.TableOrJson = "table") -> None:
     """Show a model's licence, size, revision and path."""
     from wholetext.models import catalogue
 
@@ -183,7 +227,9 @@ def show_model(
     for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
         value = found[key]
         if value not in (None, "", [], False):
-            text = ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
+            text = (
+                ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
+            )
             print(f"{key.replace('_', ' '):<10} {text}")
     if found["path"] is None:
         print(f"{'here':<10} no → wholetext models fetch {found['name']}")
@@ -197,15 +243,15 @@ def fetch(name: Name, revision: Revision = "") -> None:
     from wholetext.models.catalogue import fetch_model
 
     for one in fetch_model(name, revision):
-        print(f"{one['name']}  {one['revision']}  {one['gigabytes']:.2f} GB  licence {one['licence']}")
+        print(
+            f"{one['name']}  {one['revision']}  {one['gigabytes']:.2f} GB  licence {one['licence']}"
+        )
         print(f"  {one['path']}")
 
 
 @models.command()
 @options.flattened
-def verify(
-    name: Name, revision: Revision = "", format: options.TableOrJson = "table"
-) -> None:
+def verify(name: Name, revision: Revision = "", format: options.TableOrJson = "table") -> None:
     """Verify a model's files without loading them: complete, unchanged, safe."""
     from wholetext.metrics.verify import verify_model
     from wholetext.models.catalogue import show_model
@@ -257,6 +303,9 @@ def clear(
     scores = Cache()
     kinds = list(scores.info().counts)
     if kind is not None and kind not in kinds:
-        raise CacheError(f"the cache has no entries of kind {kind!r}", where=str(scores.path),
-                         next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}")
+        raise CacheError(
+            f"the cache has no entries of kind {kind!r}",
+            where=str(scores.path),
+            next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}",
+        )
     print(f"dropped {count(scores.clear(kind), 'value')}")

@@ -33,10 +33,14 @@ def complete_metrics(ctx: typer.Context, incomplete: str) -> list[str]:
         return [done + name for name in there]
     if "@" in rest:
         metric = re.sub(r"^.*:|\(.*", "", rest.partition("@")[0])
-        models = [one.name for one in CATALOGUE if metric in one.used_by] or [one.name for one in CATALOGUE]
+        models = [one.name for one in CATALOGUE if metric in one.used_by] or [
+            one.name for one in CATALOGUE
+        ]
         return [f"{done}{rest.partition('@')[0]}@{model}" for model in models]
     view = rest[: rest.rfind(":") + 1]
-    offered = [view + name for name in names()] + ([] if view else [f"{name}:" for name in view_names()])
+    offered = [view + name for name in names()] + (
+        [] if view else [f"{name}:" for name in view_names()]
+    )
     return [done + name for name in offered]
 
 
@@ -53,7 +57,12 @@ def _metrics_of(ctx: typer.Context) -> list[str]:
 
 def _paths(ctx: typer.Context) -> list[Path]:
     """Run folders or corpora typed so far."""
-    given = (ctx.params.get("run"), ctx.params.get("input"), *(ctx.params.get("runs") or ()), *ctx.args)
+    given = (
+        ctx.params.get("run"),
+        ctx.params.get("input"),
+        *(ctx.params.get("runs") or ()),
+        *ctx.args,
+    )
     return [Path(name) for name in given if name]
 
 
@@ -91,11 +100,15 @@ def _typed_before(ctx: typer.Context) -> tuple[list[str], list[str]]:
         with suppress(WholetextError, OSError, ValueError, KeyError, TypeError, AttributeError):
             if (path / "run.json").is_file() and (path / "texts.jsonl").stat().st_size < _LARGEST:
                 lines = file_bytes(path / "texts.jsonl").splitlines()
-                return ([str(read_json(line)["doc"]) for line in lines],
-                        [str(system) for system in read_json(file_bytes(path / "run.json"))["systems"]])
+                return (
+                    [str(read_json(line)["doc"]) for line in lines],
+                    [str(system) for system in read_json(file_bytes(path / "run.json"))["systems"]],
+                )
             if path.is_file() and path.stat().st_size < _LARGEST:
                 loaded = read(path, langs=ctx.params.get("langs"))
-                return [doc.id for doc in loaded.corpus.docs], [output.system for output in loaded.outputs]
+                return [doc.id for doc in loaded.corpus.docs], [
+                    output.system for output in loaded.outputs
+                ]
     return [], []
 
 
@@ -111,7 +124,9 @@ def completing() -> Iterator[None]:
     """
     typed = ""
     if "COMP_WORDS" in os.environ:
-        words, typed = _joined(os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1])
+        words, typed = _joined(
+            os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
+        )
         words = _spread(words)
         os.environ |= {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
     elif "_TYPER_COMPLETE_ARGS" in os.environ:

@@ -48,7 +48,9 @@ class Sectioned(TyperCommand):
     sections: dict[str, str]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        found: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", "Input", "Options")}
+        found: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Arguments", "Input", "Options")
+        }
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 other = "Arguments" if parameter.param_type_name == "argument" else "Options"

@@ -21,8 +21,12 @@ MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
 def render(
-    results: Results, compared: Mapping[str, Comparison], format: str, signatures: bool = False,
-    decimals: int | None = None, by_domain: bool = False,
+    results: Results,
+    compared: Mapping[str, Comparison],
+    format: str,
+    signatures: bool = False,
+    decimals: int | None = None,
+    by_domain: bool = False,
 ) -> None:
     """Print the comparisons, one per metric, in the requested format; notes that it cannot hold go to stderr.
 
@@ -47,8 +51,11 @@ def render(
             print("\t".join(number(each[system].score, each.decimals) for each in comparisons))
     else:
         warn(notes)
-        made = _latex(comparisons, domains) if format == "latex" else "\n".join(
-            map(terminal.tsv_row, _tsv(comparisons, domains)))
+        made = (
+            _latex(comparisons, domains)
+            if format == "latex"
+            else "\n".join(map(terminal.tsv_row, _tsv(comparisons, domains)))
+        )
         print(made)
 
 
@@ -61,8 +68,13 @@ def order(comparisons: Sequence[Comparison]) -> list[str]:
     return [standing.system for standing in comparisons[0].standings]
 
 
-def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str], signatures: bool,
-           domains: Domains) -> None:
+def _table(
+    results: Results,
+    comparisons: Sequence[Comparison],
+    notes: Sequence[str],
+    signatures: bool,
+    domains: Domains,
+) -> None:
     from rich.text import Text
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
@@ -71,23 +83,31 @@ def _table(results: Results, comparisons: Sequence[Comparison], notes: Sequence[
         rows = domains.get(each.metric, {})
         if rows:
             names = [f"{each.label} {arrow(each)}", *next(iter(rows.values()))]
-            cells = [[system, *(number(value, each.decimals) for value in rows[system].values())]
-                     for system in order(comparisons)]
+            cells = [
+                [system, *(number(value, each.decimals) for value in rows[system].values())]
+                for system in order(comparisons)
+            ]
             console.print("\nBy domain")
             terminal.print_blocks(names, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
     legend = f"± is a 95{TIED}% interval"
     if len(first.standings) > 1:
         against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-        legend += (f"; {MARKS['better']} {MARKS['worse']} differ from {printable(against)} (=) at "
-                   f"p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected; #n is the rank cluster")
+        legend += (
+            f"; {MARKS['better']} {MARKS['worse']} differ from {printable(against)} (=) at "
+            f"p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected; #n is the rank cluster"
+        )
     segments = int(corpus.sizes.sum())
     said = f"{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}."
     console.print(Text("\n" + terminal.wrapped(said, console.width, " "), style="dim"))
-    console.print(Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim"))
+    console.print(
+        Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim")
+    )
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
-            text = signature if signatures else terminal.wrapped(signature, console.width, "| ", "  ")
+            text = (
+                signature if signatures else terminal.wrapped(signature, console.width, "| ", "  ")
+            )
             console.print(Text(text, style="dim"), soft_wrap=True)
     terminal.notes(notes, console)
 
@@ -96,15 +116,24 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
     """The signature that all systems share, or each with the systems it is of."""
     found: dict[str, list[str]] = {}
     for system, scores in by_system.items():
-        found.setdefault(str(scores.signature) if full else scores.signature.short, []).append(system)
-    return list(found) if len(found) == 1 else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
+        found.setdefault(str(scores.signature) if full else scores.signature.short, []).append(
+            system
+        )
+    return (
+        list(found)
+        if len(found) == 1
+        else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
+    )
 
 
 def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
     """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
     systems = order(comparisons)
     heads = [f"{each.label} {arrow(each)}" for each in comparisons]
-    rows = [[system, *(_cell(each[system], each.decimals, len(systems)) for each in comparisons)] for system in systems]
+    rows = [
+        [system, *(_cell(each[system], each.decimals, len(systems)) for each in comparisons)]
+        for system in systems
+    ]
     terminal.print_blocks(["system", *heads], rows, 1, console)
 
 
@@ -121,10 +150,23 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
                 continue
             low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
             delta = number(s.delta, places)
-            rows.append([s.system, f"+{delta}" if s.delta >= 0 else delta, f"[{low}, {high}]", number(s.p, 4),
-                         number(s.p_holm, 4), s.verdict, _needed(s)])
+            rows.append(
+                [
+                    s.system,
+                    f"+{delta}" if s.delta >= 0 else delta,
+                    f"[{low}, {high}]",
+                    number(s.p, 4),
+                    number(s.p_holm, 4),
+                    s.verdict,
+                    _needed(s),
+                ]
+            )
         if rows:
-            console.print(Text(f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"))
+            console.print(
+                Text(
+                    f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"
+                )
+            )
             needs = {row[-1] for row in rows}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needs - {""} else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
@@ -132,7 +174,11 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
     if seen - {""}:
         there = next(s.power.documents for c in comparisons for s in c.standings if s.power)
         said = f"needs: about how many documents like these would separate them from the baseline (there are {there})"
-        said += "; draws: close to significance, more --draws would settle it" if "draws" in seen else ""
+        said += (
+            "; draws: close to significance, more --draws would settle it"
+            if "draws" in seen
+            else ""
+        )
         said += "; ∞: the same score" if "∞" in seen else ""
         console.print(Text("\n" + terminal.wrapped(f"{said}.", console.width, " "), style="dim"))
 
@@ -166,8 +212,15 @@ def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> list[list[str]]
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
             within = domains[comparison.metric][s.system].values() if names else ()
-            rows.append([comparison.label, s.system, *(repr(float(x)) for x in numbers), str(s.rank or ""),
-                         *map(repr, within)])
+            rows.append(
+                [
+                    comparison.label,
+                    s.system,
+                    *(repr(float(x)) for x in numbers),
+                    str(s.rank or ""),
+                    *map(repr, within),
+                ]
+            )
     return rows
 
 
@@ -184,10 +237,16 @@ def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
         for comparison in comparisons:
             standing, places = comparison[system], comparison.decimals
             half = standing.interval.half_width
-            mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(standing.verdict, "")
+            mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(
+                standing.verdict, ""
+            )
             score = number(standing.score, places)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
             cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
-            cells += [number(value, places) for value in domains[comparison.metric][system].values()] if names else []
+            cells += (
+                [number(value, places) for value in domains[comparison.metric][system].values()]
+                if names
+                else []
+            )
         rows.append([printable(system).translate(LATEX), *cells])
     return terminal.booktabs("l" + "r" * (len(head) - 1), [head], rows)

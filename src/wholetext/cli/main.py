@@ -66,17 +66,33 @@ class Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
-        if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
-            raise InputError(f"there is no command {name!r}", where="wholetext", next=did_you_mean(
-                name, self.list_commands(ctx)) or "`wholetext --help` lists the commands")
+        if (
+            not ctx.resilient_parsing
+            and not name.startswith("-")
+            and self.get_command(ctx, name) is None
+        ):
+            raise InputError(
+                f"there is no command {name!r}",
+                where="wholetext",
+                next=did_you_mean(name, self.list_commands(ctx))
+                or "`wholetext --help` lists the commands",
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List verbs by what they are for, those of plug-ins by their packages, any other by its docstring."""
         names = self.list_commands(ctx)
         placed = {name for verbs in COMMANDS.values() for name in verbs}
-        added = {name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}" for name in names if name not in VERBS}
-        others = {name: str(function(name).__doc__).split("\n")[0] for name in names if name not in placed | {*added}}
+        added = {
+            name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
+            for name in names
+            if name not in VERBS
+        }
+        others = {
+            name: str(function(name).__doc__).split("\n")[0]
+            for name in names
+            if name not in placed | {*added}
+        }
         width = max(map(len, names))
         for title, verbs in {**COMMANDS, "Further commands": others, "Plug-ins": added}.items():
             lines = [(name.ljust(width), text) for name, text in verbs.items() if name in names]
@@ -95,14 +111,18 @@ def command(verb: str, found: Any) -> Any:
     app = found
     if not isinstance(found, typer.Typer):
         if not callable(found):
-            raise PluginError(f"the verb {verb!r} of {plugins.origin(plugins.VERBS, verb)} is not a function",
-                              next="a verb is a function whose parameters are typer's options, or a typer app")
+            raise PluginError(
+                f"the verb {verb!r} of {plugins.origin(plugins.VERBS, verb)} is not a function",
+                next="a verb is a function whose parameters are typer's options, or a typer app",
+            )
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         titled = type("Titled", (Sectioned,), {"sections": sections(found)})
         app.command(verb, cls=titled)(flattened(found))
     made = typer.main.get_command(app)
     made.name = verb
-    made.short_help = next((verbs[verb] for verbs in COMMANDS.values() if verb in verbs), made.short_help)
+    made.short_help = next(
+        (verbs[verb] for verbs in COMMANDS.values() if verb in verbs), made.short_help
+    )
     return made
 
 
@@ -129,9 +149,12 @@ def build() -> typer.Typer:
     @app.callback()
     def top(
         version: Annotated[
-            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+            bool,
+            typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
         ] = False,
-        debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+        debug: Annotated[
+            bool, typer.Option("--debug", help="Show the traceback of an error.")
+        ] = False,
     ) -> None:
         """Judge translations and other generated text as whole documents."""
 
@@ -145,18 +168,27 @@ def main(argv: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     if argv is None:  # the CLI owns the process and its children
         os.environ.setdefault("WHOLETEXT_SPACY_WITHOUT_TORCH", "1")
-        gc.set_threshold(50_000, 20, 100)  # texts and requests are no cycles: looking for some took 5 % of `score`
+        gc.set_threshold(
+            50_000, 20, 100
+        )  # texts and requests are no cycles: looking for some took 5 % of `score`
     words = sys.argv[1:] if argv is None else argv
-    given, debug = [word for word in words if word != "--debug"], "--debug" in words  # it may also follow the verb
+    given, debug = (
+        [word for word in words if word != "--debug"],
+        "--debug" in words,
+    )  # it may also follow the verb
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", WholetextWarning)  # verbs print notes themselves
-            with nullcontext() if _COMPLETION.intersection(given[:1]) else guarded():  # typer's message has colours
+            with (
+                nullcontext() if _COMPLETION.intersection(given[:1]) else guarded()
+            ):  # typer's message has colours
                 if VARIABLE in os.environ:
                     with completing():
                         build()(prog_name="wholetext")
                 code = build()(spread(given), prog_name="wholetext", standalone_mode=False)
-                raise SystemExit(code if isinstance(code, int) else 0)  # what a verb returns is no exit code
+                raise SystemExit(
+                    code if isinstance(code, int) else 0
+                )  # what a verb returns is no exit code
     except WholetextError as fault:
         if debug:
             raise
@@ -182,15 +214,23 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _say(fault: WholetextError) -> NoReturn:
-    said = re.sub(r"\n(?! )", "\n  ", printable(str(fault), keep="\n"))  # a line break in a name starts no new line
+    said = re.sub(
+        r"\n(?! )", "\n  ", printable(str(fault), keep="\n")
+    )  # a line break in a name starts no new line
     complain(f"error: {said}")
     raise SystemExit(2) from None
 
 
 def _say_unexpected(fault: Exception) -> NoReturn:
     reason = f"{type(fault).__name__}: {printable(str(fault))}".removesuffix(": ")
-    remedy = "give it more memory, or fewer texts" if isinstance(fault, MemoryError) else "please report it"
-    complain(f"error: wholetext failed unexpectedly: {reason}\n  → {remedy}; --debug shows where it happened")
+    remedy = (
+        "give it more memory, or fewer texts"
+        if isinstance(fault, MemoryError)
+        else "please report it"
+    )
+    complain(
+        f"error: wholetext failed unexpectedly: {reason}\n  → {remedy}; --debug shows where it happened"
+    )
     raise SystemExit(1) from None
 
 

@@ -32,8 +32,11 @@ def score(
     metric: options.Metrics = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", autocompletion=complete_models,
-                     help="COMET's spelling: model of metrics that name none (alone: of comet)."),
+        typer.Option(
+            "--model",
+            autocompletion=complete_models,
+            help="COMET's spelling: model of metrics that name none (alone: of comet).",
+        ),
     ] = None,
     chosen: options.Chosen,
     aligning: options.Aligning,
@@ -43,8 +46,11 @@ def score(
     width: options.Decimals = None,
     score_only: Annotated[
         bool,
-        typer.Option("-b", "--score-only",
-                     help="Print scores only: a line per system in the given order, a column per metric."),
+        typer.Option(
+            "-b",
+            "--score-only",
+            help="Print scores only: a line per system in the given order, a column per metric.",
+        ),
     ] = False,
     by_domain: options.ByDomain = False,
     baseline: options.Baseline = None,
@@ -55,16 +61,25 @@ def score(
         typer.Option("--overflow", help="What to do if text exceeds the model's maximum length."),
     ] = "warn",
     no_flags: Annotated[
-        bool, typer.Option("--no-flags", help="Disable checks for suspicious input and degenerate output.")
+        bool,
+        typer.Option(
+            "--no-flags", help="Disable checks for suspicious input and degenerate output."
+        ),
     ] = False,
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
-        typer.Option("--log", help="Also send the scores to an experiment tracker: mlflow (repeatable)."),
+        typer.Option(
+            "--log", help="Also send the scores to an experiment tracker: mlflow (repeatable)."
+        ),
     ] = None,
     dry_run: Annotated[
         Path | None,
-        typer.Option("--dry-run", metavar="FILE", help="Write the calls of judges to FILE without making them."),
+        typer.Option(
+            "--dry-run",
+            metavar="FILE",
+            help="Write the calls of judges to FILE without making them.",
+        ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -85,8 +100,14 @@ def score(
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
     try:
         with progress_bar(quiet) as progress:
-            results = make_run(loaded, metrics, replace(how, progress=progress), testing.significance(baseline),
-                               out=out, overwrite=overwrite)
+            results = make_run(
+                loaded,
+                metrics,
+                replace(how, progress=progress),
+                testing.significance(baseline),
+                out=out,
+                overwrite=overwrite,
+            )
     except WholetextError:
         warn(loaded.warnings)  # what the reader noticed may be the cause
         raise
@@ -101,7 +122,9 @@ def score(
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
 
 
-def _write_prompts(loaded: Loaded, metrics: Sequence[str], file: Path, execution: options.Execution) -> None:
+def _write_prompts(
+    loaded: Loaded, metrics: Sequence[str], file: Path, execution: options.Execution
+) -> None:
     from wholetext.scoring.plan import write_prompts
 
     many = write_prompts(loaded.corpus, loaded.outputs, metrics, file, execution.options().calls)
@@ -123,7 +146,9 @@ def _next_step(systems: Sequence[str], out: Path | None) -> str:
     if out is None:
         return "next: add --out run to keep the scores, then `wholetext report run`"
     folder, baseline = (shlex.quote(printable(name)) for name in (str(out), systems[0]))
-    compare = f"wholetext compare {folder} --baseline {baseline}\n      " if len(systems) > 1 else ""
+    compare = (
+        f"wholetext compare {folder} --baseline {baseline}\n      " if len(systems) > 1 else ""
+    )
     return f"run folder: {folder}\nnext: {compare}wholetext report {folder}"
 
 
@@ -132,7 +157,9 @@ def plan(
     files: options.Files,
     metric: options.Metrics = None,
     chosen: options.Chosen,
-    show: Annotated[int, typer.Option("--show", min=0, help="Number of rows to print in full.")] = 2,
+    show: Annotated[
+        int, typer.Option("--show", min=0, help="Number of rows to print in full.")
+    ] = 2,
     endpoint: options.Endpoint = "",
     prices: options.Prices = "",
     format: options.TableOrJson = "table",
@@ -156,11 +183,15 @@ def plan(
 def _print_plan(one: Plan) -> None:
     print(one.spec)
     left_out = f"{one.dropped} of {count(one.segments, 'segment')} not scored"
-    print(f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
-          f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}")
+    print(
+        f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
+        f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}"
+    )
     if one.tokens is not None:
-        print(f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
-              f"{one.lost_focus} scored text")
+        print(
+            f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
+            f"{one.lost_focus} scored text"
+        )
     if one.calls is not None:
         print(f"  {one.calls}")
     for row in one.shown:
@@ -168,7 +199,9 @@ def _print_plan(one: Plan) -> None:
         marked = "" if one.calls else "  (« » marks what is scored)"
         print(f"  {printable(row.doc)} {segments}, {printable(row.system)}{marked}")
         for side, text in row.sides:
-            for at, line in enumerate(text.split("\n") if one.calls else [text]):  # a prompt has lines
+            for at, line in enumerate(
+                text.split("\n") if one.calls else [text]
+            ):  # a prompt has lines
                 head = f"    {'' if at else side:<6} "
                 if sys.stdout.isatty():
                     terminal.entry(head, printable(line))
@@ -181,34 +214,57 @@ def sweep(
     files: options.Files,
     metric: Annotated[
         str,
-        typer.Option("-m", "--metric", autocompletion=complete_metrics, help="Metric; the sweep replaces its view."),
+        typer.Option(
+            "-m",
+            "--metric",
+            autocompletion=complete_metrics,
+            help="Metric; the sweep replaces its view.",
+        ),
     ] = "chrf",
     context: Annotated[
-        int | None, typer.Option("--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored.")
+        int | None,
+        typer.Option(
+            "--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored."
+        ),
     ] = None,
     hyp: Annotated[
-        list[str] | None, typer.Option("--hyp", help="Context of the output: ref, own (default: both).")
+        list[str] | None,
+        typer.Option("--hyp", help="Context of the output: ref, own (default: both)."),
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option("--source", help="Origin of the context: same, or the controls shuffled, other (default: all)."),
+        typer.Option(
+            "--source",
+            help="Origin of the context: same, or the controls shuffled, other (default: all).",
+        ),
     ] = None,
     window: Annotated[
-        int | None, typer.Option("--window", min=1, help="Maximum window size in segments; sizes 1 … N are scored.")
+        int | None,
+        typer.Option(
+            "--window", min=1, help="Maximum window size in segments; sizes 1 … N are scored."
+        ),
     ] = None,
     step: Annotated[
-        list[int] | None, typer.Option("--step", min=1, help="Stride of the windows (default: all; repeatable).")
+        list[int] | None,
+        typer.Option("--step", min=1, help="Stride of the windows (default: all; repeatable)."),
     ] = None,
     partial: Annotated[
-        Literal["drop", "include", "weighted"], typer.Option("--partial", help="How to treat incomplete windows.")
+        Literal["drop", "include", "weighted"],
+        typer.Option("--partial", help="How to treat incomplete windows."),
     ] = "drop",
     seed: Annotated[
         int,
-        typer.Option("--seed", min=0, max=2**63 - 1, help="Random seed of the shuffled and other-document controls."),
+        typer.Option(
+            "--seed",
+            min=0,
+            max=2**63 - 1,
+            help="Random seed of the shuffled and other-document controls.",
+        ),
     ] = 0,
     chosen: options.Chosen,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output run folder; the grid is written to grid.json.")
+        Path | None,
+        typer.Option("--out", "-o", help="Output run folder; the grid is written to grid.json."),
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.TableJsonTsv = "table",
@@ -221,12 +277,21 @@ def sweep(
     from wholetext.scoring.sweep import sweep as run
 
     loaded = options.load(files, chosen)
-    axes = Axes(context=context, hyp=tuple(hyp or HYP), source=tuple(source or SOURCE), window=window,
-                step=tuple(step or ()), partial=partial, seed=seed)  # fmt: skip
+    axes = Axes(
+        context=context,
+        hyp=tuple(hyp or HYP),
+        source=tuple(source or SOURCE),
+        window=window,
+        step=tuple(step or ()),
+        partial=partial,
+        seed=seed,
+    )
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
     with progress_bar(quiet) as progress:
-        found = run(loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress))
+        found = run(
+            loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress)
+        )
     notes = (*loaded.warnings, *found.results.warnings)
     found = replace(found, results=replace(found.results, warnings=notes))
     if out is not None:
@@ -265,15 +330,24 @@ def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None
     places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
     console, rows = terminal.console(80), []
     lost = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in found.cells]
-    kept = [at for at in range(3) if any(share[at] != 0 for share in lost)]  # columns of zeros say nothing
+    kept = [
+        at for at in range(3) if any(share[at] != 0 for share in lost)
+    ]  # columns of zeros say nothing
     for cell, shares in zip(found.cells, lost):
-        scores = [number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems]
+        scores = [
+            number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems
+        ]
         shown = ["–" if math.isnan(shares[at]) else f"{100 * shares[at]:.1f} %" for at in kept]
         rows.append([*map(str, cell.settings.values()), *scores, *shown])
     console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
-    terminal.print_blocks([*head[:-3], *(head[at - 3] for at in kept)], rows, len(found.axes), console)
-    legend = ("dropped: segments not scored", "context cut: rows that lost context to the model's limit",
-            "text cut: rows that lost scored text to it")  # fmt: skip
+    terminal.print_blocks(
+        [*head[:-3], *(head[at - 3] for at in kept)], rows, len(found.axes), console
+    )
+    legend = (
+        "dropped: segments not scored",
+        "context cut: rows that lost context to the model's limit",
+        "text cut: rows that lost scored text to it",
+    )
     what = "; ".join(legend[at] for at in kept) or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
     console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {what}.", style="dim"))
@@ -282,7 +356,8 @@ def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None
 
 def demo(
     pair: Annotated[
-        Literal["de-en", "zh-en"], typer.Option("-l", "--langs", help="Language pair of the bundled corpus.")
+        Literal["de-en", "zh-en"],
+        typer.Option("-l", "--langs", help="Language pair of the bundled corpus."),
     ] = "de-en",
     metric: Annotated[
         list[str] | None, options.metrics_option("Metrics to compute instead of the demo's")
@@ -302,12 +377,19 @@ def demo(
     from wholetext.scoring.run import make_run
 
     corpus, outputs = load(pair)
-    print(f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n")
+    print(
+        f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n"
+    )
     with suppress(RunError):  # a run that is a demo's may be replaced without asking
         overwrite = overwrite or open_run(out).corpus.id.startswith("demo-")
     with progress_bar(quiet=False) as progress:
-        results = make_run(Loaded(corpus, outputs, ()), metric or demo_metrics(), Options(progress=progress),
-                           out=out, overwrite=overwrite)
+        results = make_run(
+            Loaded(corpus, outputs, ()),
+            metric or demo_metrics(),
+            Options(progress=progress),
+            out=out,
+            overwrite=overwrite,
+        )
     with terminal.paged():
         render(results, compare_run(results)[1], "table")
     print(f"\n{_next_step(results.systems, out)}")

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 
 from wholetext.errors import InputError, SpecError
 
-FILES = {"-t", "--translations", "-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
+FILES = {
+    "-t",
+    "--translations",
+    "-r",
+    "--references",
+}  # take several values, as COMET's do: -t a.txt b.txt
 OUTPUTS = {"-t", "--translations"}
 METRICS = {"-m", "--metric", "--metrics"}  # as sacrebleu's: -m chrf bleu
 ONE_METRIC = {"sweep", "explain"}  # verbs with a single metric
@@ -45,7 +50,7 @@ OTHERS = {
     "--enable-context": "context is a view: -m doc-comet, or 'context(prev=2):comet@MODEL'",
     "--lang": "the language pair is given with -l, such as -l de-en",
     "--seed_everything": "it is called --seed here",
-}  # fmt: skip
+}
 _FILE = re.compile(r"[^@(]*/|.*\.(jsonl?|tsv|csv|txt|xml|sgm|gz)$", re.I)
 _TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # sacrebleu's: -t wmt21
 
@@ -54,22 +59,31 @@ def spread(argv: list[str]) -> list[str]:
     """``-t a b`` → ``-t a -t b``, and so for ``-m``: options that may be repeated accept several values."""
     several = FILES if {*argv[:1]} & ONE_METRIC else FILES | METRICS
     if argv[:1] == ["score"] and (other := next((word for word in argv if word in OTHERS), "")):
-        raise InputError(f"{other} is an option of another tool", where="wholetext score", next=OTHERS[other])
+        raise InputError(
+            f"{other} is an option of another tool", where="wholetext score", next=OTHERS[other]
+        )
     out: list[str] = []
     current = first = ""
     for word, following in zip(argv, [*argv[1:], "--"]):
         if word in several:
             if following.startswith("-") and following != "-":
                 kind = "metric" if word in METRICS else "file"
-                raise InputError(f"{word} is given without a {kind}",
-                                 next=f"write {word} {kind.upper()} …, or leave it out")
+                raise InputError(
+                    f"{word} is given without a {kind}",
+                    next=f"write {word} {kind.upper()} …, or leave it out",
+                )
             current = first = word
             continue
         if current in OUTPUTS and _TEST_SET.fullmatch(word) and not os.path.exists(word):  # noqa: PTH110
-            raise InputError(f"{word} is a test set, and -t takes outputs", where=f"wholetext {argv[0]}",
-                             next=f"write --test-set {word} -l de-en -t FILE …")
+            raise InputError(
+                f"{word} is a test set, and -t takes outputs",
+                where=f"wholetext {argv[0]}",
+                next=f"write --test-set {word} -l de-en -t FILE …",
+            )
         option = word.startswith("-") and word != "-"
-        if option or (current in METRICS and not first and not _is_metric(word)):  # score -m chrf corpus.jsonl
+        if option or (
+            current in METRICS and not first and not _is_metric(word)
+        ):  # score -m chrf corpus.jsonl
             current = ""
         out += [current, word] if current else [word]
         first = ""
@@ -101,7 +115,9 @@ def _parts(text: str) -> list[str]:
         else:
             parts[-1] += char
     if not all(part.strip() for part in parts):
-        raise SpecError(f"a metric is missing beside a comma\n  in {text}", next="write metrics as chrf,bleu")
+        raise SpecError(
+            f"a metric is missing beside a comma\n  in {text}", next="write metrics as chrf,bleu"
+        )
     return [part.strip() for part in parts]
 
 
@@ -111,8 +127,14 @@ def with_model(metrics: Sequence[str] | None, model: str) -> list[str]:
 
     if not metrics:
         return [f"comet@{model}"]
-    open_ = [text for text in metrics if "@" not in text and "model" in parameters(type(scorer(text).metric))]
+    open_ = [
+        text
+        for text in metrics
+        if "@" not in text and "model" in parameters(type(scorer(text).metric))
+    ]
     if not open_:
-        raise SpecError(f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name itself",
-                        next=f"leave out --model, or write -m comet@{model}")
+        raise SpecError(
+            f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name itself",
+            next=f"leave out --model, or write -m comet@{model}",
+        )
     return [f"{text}@{model}" if text in open_ else text for text in metrics]

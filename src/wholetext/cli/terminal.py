@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     from wholetext.scoring.compute import Progress
 
 _OF_DOCUMENT = re.compile(r"(.+?), document \S")
-_ON_DOCUMENT = re.compile(r"(?P<system>.+?), document (?P<doc>.+?): (?:(?P<times>\d+) × )?(?P<what>.+)")
+_ON_DOCUMENT = re.compile(
+    r"(?P<system>.+?), document (?P<doc>.+?): (?:(?P<times>\d+) × )?(?P<what>.+)"
+)
 MARKS = "-_./:@(), "  # characters after which long names are wrapped
 TIED = "\N{NO-BREAK SPACE}"  # between words that stay on one line: p ≤ 0.05
 _FIRST = 3  # notes on documents of one system or side that tables show
 _FORMULA = ("=", "+", "-", "@")  # how a cell begins that spreadsheets compute
-LATEX = str.maketrans({c: f"\\{c}" for c in "_&%#${}"} | {
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"})
+LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "_&%#${}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)
 
 
 def number(value: float, places: int = 3) -> str:
@@ -53,14 +57,24 @@ def entry(head: str, text: str) -> None:
     """Print a name and what it is, as wide as the terminal (80 columns where there is none); lines after the first are
     indented like the text."""
     width = max(60, shutil.get_terminal_size((80, 24)).columns)
-    print(textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False))
+    print(
+        textwrap.fill(
+            text,
+            width,
+            initial_indent=head,
+            subsequent_indent=" " * len(head),
+            break_on_hyphens=False,
+        )
+    )
 
 
 def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
     """A LaTeX table of the package booktabs: rows of cells, with a rule between its parts."""
     bodies = ["\n".join(" & ".join(row) + r" \\" for row in rows) for rows in parts]
     body = "\n\\midrule\n".join(bodies)
-    return "\n".join([r"\begin{tabular}{" + columns + "}", r"\toprule", body, r"\bottomrule", r"\end{tabular}"])
+    return "\n".join(
+        [r"\begin{tabular}{" + columns + "}", r"\toprule", body, r"\bottomrule", r"\end{tabular}"]
+    )
 
 
 def warn(notes: Iterable[str]) -> None:
@@ -74,8 +88,13 @@ def complain(text: str) -> None:
     lines = text.split("\n")
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
-        wrap = textwrap.TextWrapper(width, subsequent_indent="    ", replace_whitespace=False, break_long_words=False,
-                                    break_on_hyphens=False)
+        wrap = textwrap.TextWrapper(
+            width,
+            subsequent_indent="    ",
+            replace_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         lines = ["\n".join(wrap.wrap(line)) or line for line in lines]
     print("\n".join(lines), file=sys.stderr)
 
@@ -104,7 +123,9 @@ def tsv_row(cells: Iterable[object]) -> str:
     Numbers are left as they are. The names themselves are in the JSON format.
     """
     shown = [printable(str(cell)) for cell in cells]
-    return "\t".join(f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text for text in shown)
+    return "\t".join(
+        f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text for text in shown
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -161,7 +182,9 @@ def paged(wanted: bool = True) -> Iterator[None]:
         else:
             import pydoc
 
-            os.environ.setdefault("LESS", "-FRX")  # colours, and the text stays on the screen, as git does it
+            os.environ.setdefault(
+                "LESS", "-FRX"
+            )  # colours, and the text stays on the screen, as git does it
             pydoc.pager(text)
 
 
@@ -206,20 +229,34 @@ def plain_table() -> Table:
     return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
 
 
-def print_blocks(head: Sequence[Any], rows: Sequence[Sequence[Any]], fixed: int, console: Console) -> None:
+def print_blocks(
+    head: Sequence[Any], rows: Sequence[Sequence[Any]], fixed: int, console: Console
+) -> None:
     """A table of strings or rich's texts; columns that have no room beside the others go into a block below, with the
     first ``fixed`` again. Long names in these, and long titles, are wrapped at their marks; no other cell is broken."""
     from rich.cells import cell_len
     from rich.text import Text
 
     def cell(value: Any, most: int) -> Text:
-        return value if isinstance(value, Text) else Text(wrapped(printable(value), most, MARKS) if most else
-                                                          printable(value))
+        return (
+            value
+            if isinstance(value, Text)
+            else Text(wrapped(printable(value), most, MARKS) if most else printable(value))
+        )
 
     names = max(12, console.width // 3)
     titles = [cell(title, names if i < fixed else 30) for i, title in enumerate(head)]
-    table = [titles, *([cell(value, names if i < fixed else 0) for i, value in enumerate(line)] for line in rows)]
-    widths = [max(cell_len(part) for line in table for part in line[i].plain.split("\n")) for i in range(len(head))]
+    table = [
+        titles,
+        *(
+            [cell(value, names if i < fixed else 0) for i, value in enumerate(line)]
+            for line in rows
+        ),
+    ]
+    widths = [
+        max(cell_len(part) for line in table for part in line[i].plain.split("\n"))
+        for i in range(len(head))
+    ]
     begin = fixed
     while begin < len(head):
         end, room = begin + 1, console.width - sum(widths[:fixed]) - 2 * fixed - widths[begin]
@@ -228,7 +265,12 @@ def print_blocks(head: Sequence[Any], rows: Sequence[Sequence[Any]], fixed: int,
             end += 1
         block = plain_table()
         for i in (*range(fixed), *range(begin, end)):
-            block.add_column(titles[i], min_width=widths[i], no_wrap=True, justify="left" if i < fixed else "right")
+            block.add_column(
+                titles[i],
+                min_width=widths[i],
+                no_wrap=True,
+                justify="left" if i < fixed else "right",
+            )
         for line in table[1:]:
             block.add_row(*line[:fixed], *line[begin:end])
         console.print(*([""] if begin > fixed else []), block, sep="\n")
@@ -251,7 +293,9 @@ def first_of_each(found: Sequence[str]) -> list[str]:
         if not side or seen[side] <= _FIRST:
             shown.append(note)
         elif seen[side] == many[side]:
-            shown.append(f"{side}: such notes on {count(many[side] - _FIRST, 'more document')} (-f json prints all)")
+            shown.append(
+                f"{side}: such notes on {count(many[side] - _FIRST, 'more document')} (-f json prints all)"
+            )
     return shown
 
 
@@ -260,7 +304,9 @@ def notes(found: Sequence[str], console: Console) -> None:
     from rich.text import Text
 
     for note in first_of_each(found):
-        console.print(Text(wrapped(f"! {printable(note)}", console.width, " ", "  "), style="yellow"))
+        console.print(
+            Text(wrapped(f"! {printable(note)}", console.width, " ", "  "), style="yellow")
+        )
 
 
 @contextmanager
@@ -276,14 +322,22 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
 
     class Rate(TextColumn):
         def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed or task.completed / (task.finished_time or task.elapsed or 1)
+            speed = (
+                task.finished_speed
+                or task.speed
+                or task.completed / (task.finished_time or task.elapsed or 1)
+            )
             return Text(f"{speed:,.{0 if speed >= 10 else 1}f}/s" if task.completed else "")
 
     name = Column(no_wrap=True, overflow="ellipsis", max_width=30)
     done = Column(no_wrap=True, justify="right")
-    columns = (TextColumn("{task.description}", table_column=name), BarColumn(bar_width=16),
-               TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}", table_column=done),
-               Rate("", table_column=done), TimeRemainingColumn(compact=True, elapsed_when_finished=True))
+    columns = (
+        TextColumn("{task.description}", table_column=name),
+        BarColumn(bar_width=16),
+        TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}", table_column=done),
+        Rate("", table_column=done),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
 
     tasks: dict[str, Any] = {}
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:

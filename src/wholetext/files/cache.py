@@ -34,8 +34,10 @@ def default_path() -> Path:
     try:
         return (Path(root) if root else Path.home() / ".cache") / "wholetext" / "cache.sqlite"
     except RuntimeError:
-        raise CacheError("there is no home folder to put the cache in", next="set HOME, or WHOLETEXT_CACHE to a file, "
-                         "or run with --no-cache") from None
+        raise CacheError(
+            "there is no home folder to put the cache in",
+            next="set HOME, or WHOLETEXT_CACHE to a file, or run with --no-cache",
+        ) from None
 
 
 def content_key(*parts: object) -> bytes:
@@ -77,8 +79,11 @@ class Cache:
             part = keys[begin : begin + _CHUNK]
             query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({','.join('?' * len(part))})"
             with self._faults(), self._db as db:
-                values |= {key: value for key, kind, value, stored in db.execute(query, part)
-                           if isinstance(value, bytes) and stored == checksum(key, _text(kind), value)}
+                values |= {
+                    key: value
+                    for key, kind, value, stored in db.execute(query, part)
+                    if isinstance(value, bytes) and stored == checksum(key, _text(kind), value)
+                }
         return values
 
     def put(self, kind: str, items: Iterable[tuple[bytes, bytes]]) -> None:
@@ -89,8 +94,12 @@ class Cache:
 
     def info(self) -> CacheInfo:
         with self._faults(), self._db as db:
-            rows = db.execute("SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind").fetchall()
-        return CacheInfo(self.path, self.path.stat().st_size, {_text(kind): int(number) for kind, number in rows})
+            rows = db.execute(
+                "SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind"
+            ).fetchall()
+        return CacheInfo(
+            self.path, self.path.stat().st_size, {_text(kind): int(number) for kind, number in rows}
+        )
 
     def clear(self, kind: str | None = None) -> int:
         """Drop everything, or everything of one kind; returns how many values went."""
@@ -112,7 +121,9 @@ class Cache:
         try:
             yield
         except _FAULTS as fault:
-            raise CacheError(f"the cache cannot be used ({fault})", where=str(self.path), next=_REMEDY) from fault
+            raise CacheError(
+                f"the cache cannot be used ({fault})", where=str(self.path), next=_REMEDY
+            ) from fault
 
 
 def remembered(kind: str, key: bytes, make: Callable[[], bytes]) -> bytes:

@@ -19,7 +19,15 @@ from pathlib import Path
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import read_json
-from wholetext.files.storage import is_temporary, refusing, remove_leftovers, sha256, sync, temporary, write_file
+from wholetext.files.storage import (
+    is_temporary,
+    refusing,
+    remove_leftovers,
+    sha256,
+    sync,
+    temporary,
+    write_file,
+)
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -53,7 +61,9 @@ class SharedFolder:
 
     noun: str
     error: type[WholetextError]
-    older: Callable[[Path], Mapping[str, str]] = lambda folder: {}  # files of 0.1.0, which wrote no manifest
+    older: Callable[[Path], Mapping[str, str]] = (
+        lambda folder: {}
+    )  # files of 0.1.0, which wrote no manifest
 
 
 # ---------------------------------------------------------------- folders that are replaced
@@ -71,8 +81,10 @@ def replacing_folder(
     target = _real(folder, kind.error)
     staged, lock = temporary(target.parent, "staged"), _beside(target, "lock")
     with (
-        _named(folder, staged, target), refusing(str(folder), kind.error, f"the {kind.noun}"),
-        _with_parents(target.parent), _removed(staged),
+        _named(folder, staged, target),
+        refusing(str(folder), kind.error, f"the {kind.noun}"),
+        _with_parents(target.parent),
+        _removed(staged),
     ):
         remove_leftovers(target.parent, "staged")
         with locked(lock, kind.error):
@@ -111,19 +123,33 @@ def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise kind.error(f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out")
+        raise kind.error(
+            f"it is a file, not a {kind.noun}", where=str(folder), next="choose another --out"
+        )
     if os.path.ismount(folder) or folder == Path.cwd():
-        raise kind.error(f"a {kind.noun} is replaced as a whole, which a mount point or the working directory cannot "
-                         "be", where=str(folder), next="give a folder inside it")
+        raise kind.error(
+            f"a {kind.noun} is replaced as a whole, which a mount point or the working directory cannot "
+            "be",
+            where=str(folder),
+            next="give a folder inside it",
+        )
     ours = kind.written(folder)
     names = sorted(path.name for path in folder.iterdir())
-    foreign = [name for name in names if not is_temporary(name) and not kind.ignored.fullmatch(name)]
+    foreign = [
+        name for name in names if not is_temporary(name) and not kind.ignored.fullmatch(name)
+    ]
     if ours is None and foreign:
-        raise kind.error(f"the folder holds {foreign[0]!r} and is not a {kind.noun}", where=str(folder),
-                         next="choose another --out")
+        raise kind.error(
+            f"the folder holds {foreign[0]!r} and is not a {kind.noun}",
+            where=str(folder),
+            next="choose another --out",
+        )
     if ours is not None and not overwrite:
-        raise kind.error("there is a run here already", where=str(folder),
-                         next="choose another folder, or replace it with --overwrite (overwrite=True)")
+        raise kind.error(
+            "there is a run here already",
+            where=str(folder),
+            next="choose another folder, or replace it with --overwrite (overwrite=True)",
+        )
     for name in filter(kind.names.fullmatch, names):
         if not _replaceable(folder / name, (ours or {}).get(name)):
             raise kind.error(_FOREIGN, where=str(folder / name), next=_REMEDY)
@@ -173,7 +199,9 @@ def _keep(staged: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def changing(folder: Path, kind: SharedFolder, trial: Sequence[str] | None = None) -> Iterator[Path]:
+def changing(
+    folder: Path, kind: SharedFolder, trial: Sequence[str] | None = None
+) -> Iterator[Path]:
     """Yield a folder for new files; each replaces its older version when the block ends, the manifest last.
 
     With ``trial``, only check whether files of these names could be written.
@@ -182,7 +210,9 @@ def changing(folder: Path, kind: SharedFolder, trial: Sequence[str] | None = Non
     staged = temporary(target, "staged")
     with _named(folder, staged, target), refusing(str(folder), kind.error, f"the {kind.noun}"):
         if target.exists() and not target.is_dir():
-            raise kind.error(f"it is a file, not a {kind.noun}", where=str(target), next="choose another --out")
+            raise kind.error(
+                f"it is a file, not a {kind.noun}", where=str(target), next="choose another --out"
+            )
         with _with_parents(target), _removed(staged):
             remove_leftovers(target, "staged")
             _check_shared(target, kind, dict.fromkeys(trial or (), ""))
@@ -204,14 +234,23 @@ def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
     if not path.is_file():
         return {}
     digests = read_json(path.read_bytes(), where=str(path), error=error)
-    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
-        raise error("it is not a list of files", where=str(path), next="delete this file, or choose another folder")
+    if not isinstance(digests, dict) or not all(
+        isinstance(digest, str) for digest in digests.values()
+    ):
+        raise error(
+            "it is not a list of files",
+            where=str(path),
+            next="delete this file, or choose another folder",
+        )
     return digests
 
 
 def _move(folder: Path, staged: Path, kind: SharedFolder) -> None:
-    digests = {path.relative_to(staged).as_posix(): sha256(path) for path in sorted(staged.rglob("*"))
-               if path.is_file()}
+    digests = {
+        path.relative_to(staged).as_posix(): sha256(path)
+        for path in sorted(staged.rglob("*"))
+        if path.is_file()
+    }
     with locked(folder / ".wholetext-lock", kind.error):
         ours = _check_shared(folder, kind, digests)
         for name in digests:
@@ -228,8 +267,11 @@ def _check_shared(folder: Path, kind: SharedFolder, digests: Mapping[str, str]) 
         path = folder / name
         for parent in (folder / part for part in Path(name).parents[:-1]):
             if parent.is_symlink() or (parent.exists() and not parent.is_dir()):
-                raise kind.error("a folder is needed here, and this is a file or a link to another place",
-                                 where=str(parent), next=_REMEDY)
+                raise kind.error(
+                    "a folder is needed here, and this is a file or a link to another place",
+                    where=str(parent),
+                    next=_REMEDY,
+                )
         if os.path.lexists(path) and not _replaceable(path, ours.get(name), digest):
             raise kind.error(_FOREIGN, where=str(path), next=_REMEDY)
     return ours
@@ -275,8 +317,11 @@ def _acquire(path: Path, error: type[WholetextError]) -> int | None:
             return number
         os.close(number)
         time.sleep(0.02)
-    raise error("another command is writing here", where=str(path),
-                next="wait for it; if there is none, delete this file")
+    raise error(
+        "another command is writing here",
+        where=str(path),
+        next="wait for it; if there is none, delete this file",
+    )
 
 
 def _is_locked(number: int, path: Path) -> bool:
@@ -298,7 +343,11 @@ def _beside(folder: Path, what: str) -> Path:
 def _real(folder: Path, error: type[WholetextError]) -> Path:
     """The folder with links resolved: a link to a folder stays a link."""
     if "\0" in str(folder):
-        raise error("there is a NUL character in the name", where=repr(str(folder)), next="choose another --out")
+        raise error(
+            "there is a NUL character in the name",
+            where=repr(str(folder)),
+            next="choose another --out",
+        )
     return Path(os.path.realpath(folder))
 
 

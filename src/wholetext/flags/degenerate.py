@@ -23,8 +23,13 @@ FormatKind = Literal[
     "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated"
 ]
 DEGENERATE: dict[str, str] = {
-    "empty": "no text", "copied": "copied source", "loop": "loops", "repeat": "same text for different sources",
-    "script": "wrong script", "language": "wrong language", "length": "length out of proportion",
+    "empty": "no text",
+    "copied": "copied source",
+    "loop": "loops",
+    "repeat": "same text for different sources",
+    "script": "wrong script",
+    "language": "wrong language",
+    "length": "length out of proportion",
 }
 
 
@@ -60,12 +65,15 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     for kind, notes in every.items():
         for at, note in notes.items():
             found.setdefault(at, (kind, note))
-    single = [Flag(found[at][0], texts.docs[at], texts.segments[at], found[at][1]) for at in sorted(found)]
+    single = [
+        Flag(found[at][0], texts.docs[at], texts.segments[at], found[at][1]) for at in sorted(found)
+    ]
     counts = Counter(flag.kind for flag in single)
     total = len(texts.docs)
     system = [
         Flag(kind, None, None, f"{count} of {total} segments")
-        for kind, count in counts.items() if count >= max(3, total / 20)
+        for kind, count in counts.items()
+        if count >= max(3, total / 20)
     ]
     return (*single, *_documents(texts, single, likeness), *system)
 
@@ -80,25 +88,37 @@ def summary(system: str, found: Iterable[Flag]) -> str:
         f"{DEGENERATE[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
         for (kind, whole), count in counts.most_common()
     ]
-    first = next(flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0])
+    first = next(
+        flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0]
+    )
     return f"{system}: {', '.join(parts)}; see {place(first)}: {first.note}"
 
 
 def place(flag: Flag) -> str:
     """Where a flagged text is, as notes name it."""
-    return f"document {flag.doc}" + ("" if flag.segment is None else f", segment {flag.segment + 1}")
+    return f"document {flag.doc}" + (
+        "" if flag.segment is None else f", segment {flag.segment + 1}"
+    )
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     """Texts in parallel: segments, or whole documents where their numbers differ."""
     names = corpus.references
-    texts = SideBySide(corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names])
+    texts = SideBySide(
+        corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names]
+    )
     for doc in corpus.docs:
         if doc.id not in output.docs:
-            raise AlignmentError(f"document {doc.id!r} is missing", where=f"system {output.system}",
-                                 next="give every system the same documents")
+            raise AlignmentError(
+                f"document {doc.id!r} is missing",
+                where=f"system {output.system}",
+                next="give every system the same documents",
+            )
         hyp = output.docs[doc.id]
-        columns: list[Sequence[str]] = [hyp, *([doc.src] if texts.src is not None and doc.src is not None else [])]
+        columns: list[Sequence[str]] = [
+            hyp,
+            *([doc.src] if texts.src is not None and doc.src is not None else []),
+        ]
         columns += [doc.refs[name] for name in names]
         aligned = len({len(column) for column in columns}) == 1
         if not aligned:
@@ -116,7 +136,8 @@ def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness)
     counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
     found = [
         Flag(kind, doc, None, f"{count} of {sizes[doc]} segments")
-        for (kind, doc), count in counts.items() if doc is not None and count >= max(2, sizes[doc] / 2)
+        for (kind, doc), count in counts.items()
+        if doc is not None and count >= max(2, sizes[doc] / 2)
     ]
     known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in found}
     names = list(sizes)

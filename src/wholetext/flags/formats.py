@@ -22,14 +22,25 @@ from wholetext.text.identify import listed, other_language, plainly_in
 from wholetext.types import Corpus, Output
 
 WORDS: dict[FormatKind, str] = {
-    "prompt": "prompt leakage", "fence": "Markdown fences", "json": "broken JSON or changed keys",
-    "placeholder": "changed placeholders", "tag": "changed tags", "url": "changed URLs",
-    "email": "changed e-mail addresses", "number": "changed numbers", "untranslated": "untranslated paragraphs",
-}  # fmt: skip
+    "prompt": "prompt leakage",
+    "fence": "Markdown fences",
+    "json": "broken JSON or changed keys",
+    "placeholder": "changed placeholders",
+    "tag": "changed tags",
+    "url": "changed URLs",
+    "email": "changed e-mail addresses",
+    "number": "changed numbers",
+    "untranslated": "untranslated paragraphs",
+}
 KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
-    "placeholder": markup.placeholders, "tag": markup.tags, "url": markup.urls, "email": markup.emails,
-}  # fmt: skip
-_SIGN = re.compile(r"[{%<@:]")  # what each of these kinds has at least one of, or "www.", broken ones too
+    "placeholder": markup.placeholders,
+    "tag": markup.tags,
+    "url": markup.urls,
+    "email": markup.emails,
+}
+_SIGN = re.compile(
+    r"[{%<@:]"
+)  # what each of these kinds has at least one of, or "www.", broken ones too
 # sign in what a reader repaired → kind
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
@@ -55,15 +66,22 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
     A text may have several kinds, each once. Without a source, whether its tags, addresses and numbers were
     kept is not checked.
     """
-    judged = {(flag.doc, flag.segment) for flag in known if flag.kind in ("empty", "copied", "script", "language")}
+    judged = {
+        (flag.doc, flag.segment)
+        for flag in known
+        if flag.kind in ("empty", "copied", "script", "language")
+    }
     segments = list(_segments(corpus, output))
     found = [
         Flag(kind, doc, segment, note)
-        for doc, units in segments for segment, kind, note in _document(corpus.langs, doc, units, judged)
-    ]  # fmt: skip
+        for doc, units in segments
+        for segment, kind, note in _document(corpus.langs, doc, units, judged)
+    ]
     found += _repaired(corpus, output, {(flag.kind, flag.doc) for flag in found})
     order = {doc.id: at for at, doc in enumerate(corpus.docs)}
-    found.sort(key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment))
+    found.sort(
+        key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment)
+    )
     return (*found, *_shares(found, sum(len(units) for _, units in segments), len(segments)))
 
 
@@ -83,28 +101,49 @@ def notes_on_flags(found: Mapping[str, Sequence[Flag]], source: bool) -> list[st
     """What flags say of systems: up to two lines a system, or one line a kind where there are many systems."""
     if sum(map(bool, found.values())) > MANY:
         words: dict[str, str] = {**DEGENERATE, **{str(kind): text for kind, text in WORDS.items()}}
-        return [note for kind, text in words.items() if (note := _kind_summary(kind, text, found, source))]
-    return [note for system, some in found.items()
-            for note in (summary(system, [flag for flag in some if flag.kind not in WORDS]),
-                         format_summary(system, some, source)) if note]
+        return [
+            note
+            for kind, text in words.items()
+            if (note := _kind_summary(kind, text, found, source))
+        ]
+    return [
+        note
+        for system, some in found.items()
+        for note in (
+            summary(system, [flag for flag in some if flag.kind not in WORDS]),
+            format_summary(system, some, source),
+        )
+        if note
+    ]
 
 
 def _kind_summary(kind: str, words: str, found: Mapping[str, Sequence[Flag]], source: bool) -> str:
     """One line about a kind, or ``""``: how many segments (or documents), of which systems, where to look first."""
-    places = {system: [flag for flag in some if flag.kind == kind and flag.doc is not None]
-              for system, some in found.items()}
+    places = {
+        system: [flag for flag in some if flag.kind == kind and flag.doc is not None]
+        for system, some in found.items()
+    }
     whole = all(flag.segment is None for some in places.values() for flag in some)
-    numbers = Counter({system: sum(whole or flag.segment is not None for flag in some)
-                       for system, some in places.items() if some})
+    numbers = Counter(
+        {
+            system: sum(whole or flag.segment is not None for flag in some)
+            for system, some in places.items()
+            if some
+        }
+    )
     if not numbers:
         return ""
     most = numbers.most_common(4)
     others = len(numbers) - len(most)
-    of = ", ".join(f"{system} {n}" for system, n in most) + (f", {count(others, 'other')}" if others else "")
+    of = ", ".join(f"{system} {n}" for system, n in most) + (
+        f", {count(others, 'other')}" if others else ""
+    )
     first = next(flag for flag in places[most[0][0]] if whole or flag.segment is not None)
     blind = "" if source or kind not in WORDS else " (checked without a source)"
-    return (f"{words} in {count(numbers.total(), 'document' if whole else 'segment')}: {of}{blind}; see {most[0][0]}, "
-            f"{place(first)}: {first.note}")
+    return (
+        f"{words} in {count(numbers.total(), 'document' if whole else 'segment')}: {of}{blind}; see {most[0][0]}, "
+        f"{place(first)}: {first.note}"
+    )
 
 
 def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
@@ -114,22 +153,31 @@ def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
     texts = (text for output in outputs for segments in output.docs.values() for text in segments)
     if not any(tokens(text) for text in texts for tokens in KEPT.values()):
         return ""
-    return ("there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept "
-            "is not checked")
+    return (
+        "there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept "
+        "is not checked"
+    )
 
 
-def _segments(corpus: Corpus, output: Output) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:
+def _segments(
+    corpus: Corpus, output: Output
+) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:
     """Each document with its segments; one that does not align is one text."""
     texts = side_by_side(corpus, output)
     units: dict[str, list[tuple[int | None, _Text]]] = {doc.id: [] for doc in corpus.docs}
     for at, doc in enumerate(texts.docs):
         src = None if texts.src is None else texts.src[at]
-        units[doc].append((texts.segments[at], _Text(texts.hyp[at], src, tuple(ref[at] for ref in texts.refs))))
+        units[doc].append(
+            (texts.segments[at], _Text(texts.hyp[at], src, tuple(ref[at] for ref in texts.refs)))
+        )
     yield from units.items()
 
 
 def _document(
-    langs: tuple[str, str], doc: str, units: list[tuple[int | None, _Text]], judged: set[tuple[str | None, int | None]]
+    langs: tuple[str, str],
+    doc: str,
+    units: list[tuple[int | None, _Text]],
+    judged: set[tuple[str | None, int | None]],
 ) -> Iterator[tuple[int | None, FormatKind, str]]:
     whole = _joined([text for _, text in units])
     alone = units[0][0] if len(units) == 1 else None  # where a fault of the whole document is
@@ -142,7 +190,9 @@ def _document(
     for at, (segment, text) in enumerate(units):
         for kind, note in _segment(text, whole):
             yield segment, kind, note
-        if text.src and (note := _lost_numbers(text, [one for _, one in units[max(0, at - 1) : at + 2]])):
+        if text.src and (
+            note := _lost_numbers(text, [one for _, one in units[max(0, at - 1) : at + 2]])
+        ):
             yield segment, "number", note
         if (doc, segment) not in judged and (note := _untranslated(langs, text)):
             yield segment, "untranslated", note
@@ -151,7 +201,11 @@ def _document(
 def _joined(texts: list[_Text]) -> _Text:
     if len(texts) == 1:
         return texts[0]
-    src = None if any(text.src is None for text in texts) else "\n".join(text.src or "" for text in texts)
+    src = (
+        None
+        if any(text.src is None for text in texts)
+        else "\n".join(text.src or "" for text in texts)
+    )
     refs = tuple(map("\n".join, zip(*(text.refs for text in texts))))
     return _Text("\n".join(text.hyp for text in texts), src, refs)
 
@@ -164,7 +218,9 @@ def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
             yield "fence", f"{marks} fences: one is not closed"
         if note := markup.unpaired_tags(text.hyp):
             yield "tag", note
-    elif marks != (asked := markup.fences(text.src)) and marks not in [markup.fences(ref) for ref in text.refs]:
+    elif marks != (asked := markup.fences(text.src)) and marks not in [
+        markup.fences(ref) for ref in text.refs
+    ]:
         yield "fence", f"{marks} fences, the source has {asked}"
 
 
@@ -184,12 +240,18 @@ def _lost_numbers(text: _Text, near: list[_Text]) -> str:
     if not lost:
         return ""
     around = _joined(near)
-    lost = [number for number in lost if missing_numbers(number, around.hyp)
-            and not (text.refs and all(missing_numbers(number, ref) for ref in around.refs))]
+    lost = [
+        number
+        for number in lost
+        if missing_numbers(number, around.hyp)
+        and not (text.refs and all(missing_numbers(number, ref) for ref in around.refs))
+    ]
     return f"missing: {', '.join(lost[:3])}" if lost else ""
 
 
-def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text) -> str:
+def _changed(
+    kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text
+) -> str:
     """Tokens of the source that the segment lacks and its document too, or that it has beyond the source."""
     fault = markup.broken(kind, text.hyp)
     if fault and not any(markup.broken(kind, side) for side in (text.src or "", *text.refs)):
@@ -199,18 +261,37 @@ def _changed(kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Te
     lost = (asked - there) & (tokens(whole.src or "") - tokens(whole.hyp))
     added = (there - asked) & (tokens(whole.hyp) - tokens(whole.src or ""))
     if whole.refs:
-        here, theirs = tokens(whole.hyp), [tokens(ref) for ref in whole.refs]  # as often as in some reference is enough
-        lost = Counter({one: n for one, n in lost.items() if here[one] < min(ref[one] for ref in theirs)})
-        added = Counter({one: n for one, n in added.items() if here[one] > max(ref[one] for ref in theirs)})
-    if kind in ("url", "email"):  # other words for the same place are common, so that only a loss counts
-        lost, added = Counter({one: n for one, n in lost.items() if one not in whole.hyp.lower()}), Counter()
-    parts = [f"{word}: {', '.join(list(some)[:3])}" for word, some in (("lost", lost), ("added", added)) if some]
+        here, theirs = (
+            tokens(whole.hyp),
+            [tokens(ref) for ref in whole.refs],
+        )  # as often as in some reference is enough
+        lost = Counter(
+            {one: n for one, n in lost.items() if here[one] < min(ref[one] for ref in theirs)}
+        )
+        added = Counter(
+            {one: n for one, n in added.items() if here[one] > max(ref[one] for ref in theirs)}
+        )
+    if kind in (
+        "url",
+        "email",
+    ):  # other words for the same place are common, so that only a loss counts
+        lost, added = (
+            Counter({one: n for one, n in lost.items() if one not in whole.hyp.lower()}),
+            Counter(),
+        )
+    parts = [
+        f"{word}: {', '.join(list(some)[:3])}"
+        for word, some in (("lost", lost), ("added", added))
+        if some
+    ]
     return "; ".join(parts)
 
 
 def _untranslated(langs: tuple[str, str], text: _Text) -> str:
     """A paragraph of a longer text that is the source's own, or in the source language."""
-    if text.src is not None and not _BREAK.search(text.hyp):  # ``degenerate`` judges a single paragraph
+    if text.src is not None and not _BREAK.search(
+        text.hyp
+    ):  # ``degenerate`` judges a single paragraph
         return ""
     paragraphs = [one.strip() for one in _BREAK.split(text.hyp) if one.strip()]
     same = code_of(langs[0]) == code_of(langs[1])
@@ -225,8 +306,10 @@ def _untranslated(langs: tuple[str, str], text: _Text) -> str:
     source_code = listed(code_of(langs[0]))
     for one in paragraphs if source_code else ():
         body = _KEY.sub("", one)
-        if _fold(one) not in kept and plainly_in(body, source_code, PARAGRAPH_WORDS) and (
-            other_language([body], code_of(langs[1]), PARAGRAPH_WORDS) == source_code
+        if (
+            _fold(one) not in kept
+            and plainly_in(body, source_code, PARAGRAPH_WORDS)
+            and (other_language([body], code_of(langs[1]), PARAGRAPH_WORDS) == source_code)
         ):
             return f"a paragraph in the source language: “{one[:40]}…”"
     return ""
@@ -256,8 +339,12 @@ def _shares(found: list[Flag], segments: int, documents: int) -> list[Flag]:
     for kind in WORDS:
         places = {(flag.doc, flag.segment) for flag in found if flag.kind == kind}
         by_document = any(segment is None for _, segment in places)
-        many, total = (len({doc for doc, _ in places}), documents) if by_document else (len(places), segments)
+        many, total = (
+            (len({doc for doc, _ in places}), documents) if by_document else (len(places), segments)
+        )
         if many:
             unit = "document" if by_document else "segment"
-            shares.append(Flag(kind, None, None, f"{many} of {count(total, unit)} ({many / total:.1%})"))
+            shares.append(
+                Flag(kind, None, None, f"{many} of {count(total, unit)} ({many / total:.1%})")
+            )
     return shares

@@ -23,8 +23,17 @@ WORDS, DOCUMENT_WORDS = 120, 80  # that a side and a document must have to be ju
 FOREIGN = 0.3  # the share of expected script below which text is of another
 MIXED = 0.1  # share of documents in another language that makes a side mixed
 KANA = (0.02, 0.15)  # less is not Japanese, more is
-DOCUMENTS, DOCUMENT = 40, 1_200  # documents of a side, and characters of each, that are looked at for that
-_BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}  # what -l changes
+DOCUMENTS, DOCUMENT = (
+    40,
+    1_200,
+)  # documents of a side, and characters of each, that are looked at for that
+_BY_CODE = {
+    "Han": "zh",
+    "Hiragana": "ja",
+    "Katakana": "ja",
+    "Hangul": "ko",
+    "Thai": "th",
+}  # what -l changes
 
 Documents = Mapping[str, Sequence[str]]
 
@@ -40,7 +49,9 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     return [*_languages(corpus.langs, sides, hyps), *_equal(corpus, outputs)]
 
 
-def _languages(langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]) -> list[str]:
+def _languages(
+    langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]
+) -> list[str]:
     """Pairs that are swapped or wrong, sides in several languages, languages that must be declared."""
     expected = {name: langs[0] if name == "the source" else langs[1] for name in (*sides, *hyps)}
     every = {**sides, **hyps}
@@ -48,19 +59,37 @@ def _languages(langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Map
     wrong = {name: look for name, look in looks.items() if look}
     pair = "-".join(langs)
     targets = [name for name in looks if name != "the source"]
-    swapped = "the source" in wrong and all(langs) and all(looks.values()) and not any(
-        _look(_sample(docs), langs[int(name == "the source")], WORDS) for name, docs in every.items())
+    swapped = (
+        "the source" in wrong
+        and all(langs)
+        and all(looks.values())
+        and not any(
+            _look(_sample(docs), langs[int(name == "the source")], WORDS)
+            for name, docs in every.items()
+        )
+    )
     if swapped:
-        return [f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
-                f"give -l {langs[1]}-{langs[0]}, or exchange the files"]
+        return [
+            f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
+            f"give -l {langs[1]}-{langs[0]}, or exchange the files"
+        ]
     shared = {looks[name] for name in targets}
     found = []
     if len(targets) > 1 and len(shared) == 1 and "" not in shared:
         plural = shared.pop().replace("looks", "look").replace("is written", "are written")
-        found.append(f"references and outputs {plural}, but the pair is {pair}: check -l and the files")
+        found.append(
+            f"references and outputs {plural}, but the pair is {pair}: check -l and the files"
+        )
         wrong = {name: look for name, look in wrong.items() if name == "the source"}
-    found += [f"{name} {look}, but the pair is {pair}: check -l and the files" for name, look in wrong.items()]
-    found += [note for name in every if not looks[name] and (note := _mixed(name, every[name], expected[name]))]
+    found += [
+        f"{name} {look}, but the pair is {pair}: check -l and the files"
+        for name, look in wrong.items()
+    ]
+    found += [
+        note
+        for name in every
+        if not looks[name] and (note := _mixed(name, every[name], expected[name]))
+    ]
     return found + _undeclared(langs, every, targets)
 
 
@@ -70,10 +99,16 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
         return ""
     content = letters(texts).sum(axis=0) * CONTENT  # (scripts,)
     scripts = scripts_of(lang)
-    if scripts and content.sum() >= LETTERS and content[_among(scripts)].sum() < FOREIGN * content.sum():
+    if (
+        scripts
+        and content.sum() >= LETTERS
+        and content[_among(scripts)].sum() < FOREIGN * content.sum()
+    ):
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
     code, other = code_of(lang), ""
-    if scripts and "Han" in scripts and content.sum() >= LETTERS:  # Japanese has kana, Chinese has not
+    if (
+        scripts and "Han" in scripts and content.sum() >= LETTERS
+    ):  # Japanese has kana, Chinese has not
         kana = content[_among(("Hiragana", "Katakana"))].sum() / content.sum()
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
@@ -90,17 +125,24 @@ def _among(scripts: tuple[str, ...]) -> NDArray[np.bool_]:
 def _mixed(name: str, docs: Documents, lang: str) -> str:
     names = list(docs)
     if len(names) > DOCUMENTS:
-        names = [names[i] for i in sorted(np.random.default_rng(0).choice(len(names), DOCUMENTS, replace=False))]
+        names = [
+            names[i]
+            for i in sorted(np.random.default_rng(0).choice(len(names), DOCUMENTS, replace=False))
+        ]
     looks = {doc: _look([" ".join(docs[doc])[:DOCUMENT]], lang, DOCUMENT_WORDS) for doc in names}
     other = [doc for doc, look in looks.items() if look]
     if len(other) < max(2, MIXED * len(names)):
         return ""
     look = Counter(looks[doc] for doc in other).most_common(1)[0][0]
-    return (f"{name} mixes languages: in {len(other)} of {len(names)} documents looked at it {look}; "
-            f"see document {next(doc for doc in other if looks[doc] == look)}")
+    return (
+        f"{name} mixes languages: in {len(other)} of {len(names)} documents looked at it {look}; "
+        f"see document {next(doc for doc in other if looks[doc] == look)}"
+    )
 
 
-def _undeclared(langs: tuple[str, str], every: Mapping[str, Documents], targets: Sequence[str]) -> list[str]:
+def _undeclared(
+    langs: tuple[str, str], every: Mapping[str, Documents], targets: Sequence[str]
+) -> list[str]:
     """A target language that was not given but decides about tokenizers and joiners."""
     if langs[1] or not targets:
         return []
@@ -108,8 +150,10 @@ def _undeclared(langs: tuple[str, str], every: Mapping[str, Documents], targets:
     script = str(SCRIPTS[content.argmax()])
     if content.sum() < LETTERS or script not in _BY_CODE:
         return []
-    return [f"{targets[0]} is written in {script}, and no language pair is given: tokenizers and joiners are those of "
-            f"languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"]
+    return [
+        f"{targets[0]} is written in {script}, and no language pair is given: tokenizers and joiners are those of "
+        f"languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
+    ]
 
 
 def _sample(docs: Documents) -> list[str]:
@@ -122,11 +166,15 @@ def _sample(docs: Documents) -> list[str]:
 def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     names: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for output in outputs:
-        names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), []).append(output.system)
-    found = [f"{' and '.join(same)} are the same text under {len(same)} names" for same in names.values()
-             if len(same) > 1]
+        names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), []).append(
+            output.system
+        )
+    found = [
+        f"{' and '.join(same)} are the same text under {len(same)} names"
+        for same in names.values()
+        if len(same) > 1
+    ]
     for name in corpus.references:
         same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
         found += [f"{system} is the reference {name} itself" for system in same if system != name]
     return found
-

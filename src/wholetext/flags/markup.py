@@ -16,7 +16,9 @@ _HTML = (
     "video bpt ept ph mrk seg it bx ex"
 )  # HTML, and the inline elements of XLIFF and TMX
 _TAG = re.compile(rf"<(/?)({'|'.join(_HTML.split())})(?:\s[^<>]*=[^<>]*)?\s*/?>", re.I)
-_UNPAIRED = frozenset(("br", "hr", "img", "input", "ph", "bx", "ex", "it", "li", "dd", "dt", "td", "th", "tr"))
+_UNPAIRED = frozenset(
+    ("br", "hr", "img", "input", "ph", "bx", "ex", "it", "li", "dd", "dt", "td", "th", "tr")
+)
 _PLACEHOLDER = re.compile(
     r"\{\{[^{}\n]{1,60}\}\}|[$%#]\{[^{}\n]{1,60}\}"  # {{name}} ${name} %{name}
     r"|\{[A-Za-z_]\w*(?:[.:,][^{}\n]{0,40})?\}|\{\d{0,2}\}"  # {name} {0}
@@ -25,9 +27,12 @@ _PLACEHOLDER = re.compile(
 )
 _TRANSLATED_NAME = re.compile(r"(?:\{\{|[$%#]\{)[^{}\n]*[^\W\d_a-zA-Z][^{}\n]*\}\}?")
 _URL = re.compile(
-    r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+", re.I
+    r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+",
+    re.I,
 )
-_BROKEN_URL = re.compile(r"\bhttps?(?:\s+:\s*|:\s+)/\s*/\s*\w|\bhttps?:/\s+/|\bhttps?://\s+(?:www\.|\w+\.\w)", re.I)
+_BROKEN_URL = re.compile(
+    r"\bhttps?(?:\s+:\s*|:\s+)/\s*/\s*\w|\bhttps?:/\s+/|\bhttps?://\s+(?:www\.|\w+\.\w)", re.I
+)
 _EMAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 _BROKEN_EMAIL = re.compile(
     r"\b[A-Za-z0-9._%+-]+(?: @ ?|@ )[A-Za-z0-9-]+ ?\. ?(?:com|org|net|edu|gov|de|ru|fr|uk|cn|jp|io|eu)\b"
@@ -41,7 +46,11 @@ Tokens = Counter[str]
 
 def tags(text: str) -> Tokens:
     """``<br>``, ``</p>`` …: HTML and the inline elements of translation files, without attributes."""
-    return Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text)) if "<" in text else Counter()
+    return (
+        Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text))
+        if "<" in text
+        else Counter()
+    )
 
 
 def placeholders(text: str) -> Tokens:
@@ -72,11 +81,18 @@ def unpaired_tags(text: str) -> str:
     """Elements that are not opened as often as they are closed: "4 <p> and 3 </p>"; or ``""``."""
     found = tags(text)
     names = dict.fromkeys(tag.strip("</>") for tag in found)
-    return ", ".join(f"{found[f'<{name}>']} <{name}> and {found[f'</{name}>']} </{name}>" for name in names
-                     if name not in _UNPAIRED and found[f"<{name}>"] != found[f"</{name}>"])
+    return ", ".join(
+        f"{found[f'<{name}>']} <{name}> and {found[f'</{name}>']} </{name}>"
+        for name in names
+        if name not in _UNPAIRED and found[f"<{name}>"] != found[f"</{name}>"]
+    )
 
 
-_BROKEN = {"placeholder": ("{", _TRANSLATED_NAME), "url": ("http", _BROKEN_URL), "email": ("@", _BROKEN_EMAIL)}
+_BROKEN = {
+    "placeholder": ("{", _TRANSLATED_NAME),
+    "url": ("http", _BROKEN_URL),
+    "email": ("@", _BROKEN_EMAIL),
+}
 
 
 def broken(kind: str, text: str) -> str:
@@ -89,7 +105,11 @@ def broken(kind: str, text: str) -> str:
 def looks_like_json(text: str) -> bool:
     """Whether a document is a JSON object or array, or a fenced block of one."""
     body = _body(text)
-    return len(body) > 2 and body[0] + body[-1] in ("{}", "[]") and any(quote in body for quote in "\"”“„«")
+    return (
+        len(body) > 2
+        and body[0] + body[-1] in ("{}", "[]")
+        and any(quote in body for quote in '"”“„«')
+    )
 
 
 def json_fault(output: str, source: str | None) -> str:
@@ -101,7 +121,11 @@ def json_fault(output: str, source: str | None) -> str:
         return "not valid JSON"
     before, after = Counter(_keys(src)), Counter(_keys(hyp))
     lost, added = list((before - after).elements()), list((after - before).elements())
-    parts = [f"{len(keys)} {word}, e.g. {keys[0]}" for keys, word in ((lost, "lost"), (added, "added")) if keys]
+    parts = [
+        f"{len(keys)} {word}, e.g. {keys[0]}"
+        for keys, word in ((lost, "lost"), (added, "added"))
+        if keys
+    ]
     return f"keys: {'; '.join(parts)}" if parts else ""
 
 
@@ -119,7 +143,13 @@ def _value(text: str) -> object:
 
 def _keys(value: object, path: str = "") -> Iterator[str]:
     """Paths of keys; items of an array by their place."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, one in items:
         yield f"{path}{key}"
         yield from _keys(one, f"{path}{key}/")

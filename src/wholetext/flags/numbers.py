@@ -13,12 +13,20 @@ from functools import lru_cache
 
 DIGITS = 3  # significant digits of a number that is checked; shorter and round ones are often written in words
 _NUMBER = re.compile(r"\d+(?:[.,'’·٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*")
-_ALPHABET = "A-Za-zªµº\u00c0-\u1fff"  # letters of alphabets; ideographs and kana are adjacent to numbers
+_ALPHABET = (
+    "A-Za-zªµº\u00c0-\u1fff"  # letters of alphabets; ideographs and kana are adjacent to numbers
+)
 # part of a code, a range, a score or a sum:
-_CODE_BEFORE = re.compile(rf"[{_ALPHABET}_#@&=+'’/:.,*^×\-‐-―~〜～−]$|[/:*^×\-‐-―~〜～−+=]\s$|\d\s$")
-_CODE_AFTER = re.compile(rf"[{_ALPHABET}_'’]|[/:*^×\-‐-―~〜～−+=]|\s[/:*^×\-‐-―~〜～−+=]\s?\d|[.,]\d|\s\d")
+_CODE_BEFORE = re.compile(
+    rf"[{_ALPHABET}_#@&=+'’/:.,*^×\-‐-―~〜～−]$|[/:*^×\-‐-―~〜～−+=]\s$|\d\s$"
+)
+_CODE_AFTER = re.compile(
+    rf"[{_ALPHABET}_'’]|[/:*^×\-‐-―~〜～−+=]|\s[/:*^×\-‐-―~〜～−+=]\s?\d|[.,]\d|\s\d"
+)
 _DATE_OR_TIME = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{2,4})?|\d{4}\.\d{1,2}(?:\.\d{1,2})?")
-_LOCAL = re.compile(r"911|999|112|0\d{1,4}")  # emergency calls and codes, which languages replace by their own
+_LOCAL = re.compile(
+    r"911|999|112|0\d{1,4}"
+)  # emergency calls and codes, which languages replace by their own
 _CONVERTED = re.compile(
     r"(?i)[\s°]*(?:(?:feet|foot|ft|miles?|inch(?:es)?|yards?|pounds?|lbs?|ounces?|acres?|gallons?|f|fahrenheit)\b"
     r"|degrees f|華氏|华氏|英[里尺寸亩畝]|マイル|フィート|インチ|ポンド|エーカー)"
@@ -27,19 +35,34 @@ _REPEATED = re.compile(
     r"(?i)[（(]\s*(?:[約约]|大[約约]|≈|~|about|approx\.?|approximately|around|roughly|около|примерно|etwa|rund|ca\.?|circa|environ"
     r"|env\.|unos|aprox\.?|cerca de|asi|zhruba|około)\s*[$€£¥￥]?\s*$"
 )  # what stands before, in another currency or unit: translators keep one of the two
-_SCALED_SUM = re.compile(r"\s?[十百千万萬亿億兆]+[余多餘]?\s?\d")  # 1億2345万: one number in two parts
+_SCALED_SUM = re.compile(
+    r"\s?[十百千万萬亿億兆]+[余多餘]?\s?\d"
+)  # 1億2345万: one number in two parts
 _SUM_BEFORE = re.compile(r"\d[十百千万萬亿億兆]+\s?$")
 _IN_WORDS = re.compile(
     r"(?i)(?:[a-z]+[ -])(?:hundred|thousand)|\w*(?:hundert|tausend)\w+|[а-яіїў]+(?:сот|ста)\b|[а-яіїў]+ тысяч"
     r"|[一二三四五六七八九〇零十百千]{3}"
 )
-_STEMS = ("hundred", "thousand", "hundert", "tausend", "сот", "ста", "тысяч", *"一二三四五六七八九〇零十百千")
+_STEMS = (
+    "hundred",
+    "thousand",
+    "hundert",
+    "tausend",
+    "сот",
+    "ста",
+    "тысяч",
+    *"一二三四五六七八九〇零十百千",
+)
 _BETWEEN = re.compile(r"(?<=\d)[^\w]{1,2}(?=\d)")
 
 
 def western_digits(text: str) -> str:
     """The text with decimal digits of every script as 0–9."""
-    return text if text.isascii() else re.sub(r"\d", lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return (
+        text
+        if text.isascii()
+        else re.sub(r"\d", lambda digit: str(unicodedata.decimal(digit[0])), text)
+    )
 
 
 def missing_numbers(source: str, output: str) -> list[str]:
@@ -63,20 +86,34 @@ def _asked(source: str) -> tuple[str, ...]:
 
 def _checkable(text: str, found: re.Match[str]) -> bool:
     number = found[0]
-    before, after = text[max(0, found.start() - 3) : found.start()], text[found.end() : found.end() + 12]
-    if len(_significant(number)) < DIGITS or _DATE_OR_TIME.fullmatch(number) or _LOCAL.fullmatch(number):
+    before, after = (
+        text[max(0, found.start() - 3) : found.start()],
+        text[found.end() : found.end() + 12],
+    )
+    if (
+        len(_significant(number)) < DIGITS
+        or _DATE_OR_TIME.fullmatch(number)
+        or _LOCAL.fullmatch(number)
+    ):
         return False
     if _REPEATED.search(text[max(0, found.start() - 20) : found.start()]):
         return False
-    return not (_CODE_BEFORE.search(before) or _CODE_AFTER.match(after) or _CONVERTED.match(after)
-                or _SCALED_SUM.match(after) or _SUM_BEFORE.search(before))  # fmt: skip
+    return not (
+        _CODE_BEFORE.search(before)
+        or _CODE_AFTER.match(after)
+        or _CONVERTED.match(after)
+        or _SCALED_SUM.match(after)
+        or _SUM_BEFORE.search(before)
+    )
 
 
 def _has(output: str, number: str) -> bool:
     """Whether the output has the digits; a year may have lost its century."""
     if _significant(number) in output:
         return True
-    return bool(re.fullmatch(r"(?:19|20)\d\d", number) and re.search(rf"(?<!\d){number[2:]}(?!\d)", output))
+    return bool(
+        re.fullmatch(r"(?:19|20)\d\d", number) and re.search(rf"(?<!\d){number[2:]}(?!\d)", output)
+    )
 
 
 def _significant(number: str) -> str:

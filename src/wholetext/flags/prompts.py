@@ -74,15 +74,33 @@ def leaked(output: str, source: str | None) -> str:
     if found is None and (refusal := _REFUSAL.match(output)) and len(output) < 300:
         much_shorter = source is not None and len(source) > 2 * len(output)
         return " ".join(refusal[0].split()) if much_shorter else ""
-    if found is None or (source is not None and (found[0].strip() in source or _TRANSLATION.search(source))):
+    if found is None or (
+        source is not None and (found[0].strip() in source or _TRANSLATION.search(source))
+    ):
         return ""
     return " ".join(found[0].split())
 
 
-_MARKS = ("<", "[", "##", "assistant", "system", "user")  # without one of these the slow patterns find nothing
+_MARKS = (
+    "<",
+    "[",
+    "##",
+    "assistant",
+    "system",
+    "user",
+)  # without one of these the slow patterns find nothing
 _CUES = (
-    "translat", " ai ", "artificial", "перакл", "переводить", "als k", "en tant que", "como modelo", "как ", "作为"
-)  # fmt: skip
+    "translat",
+    " ai ",
+    "artificial",
+    "перакл",
+    "переводить",
+    "als k",
+    "en tant que",
+    "como modelo",
+    "как ",
+    "作为",
+)
 _TRANSLATION = re.compile(
     r"(?i)translat|übersetz|tradu|перев[оі]д|перекл|перакл|tłumacz|přek|tõl[gk]|þýð|käänn|çevir|翻[译譯訳]|[译譯訳]文|번역|ترجم|अनुवाद"
     r"|language model|sprachmodell"

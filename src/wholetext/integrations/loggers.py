@@ -15,7 +15,9 @@ from wholetext.scoring.significance.compare import Comparison
 
 # results, comparisons by spec, the run folder if there is one → where it was logged, in a line
 Logger = Callable[[Results, dict[str, Comparison], Path | None], str]
-BUILTIN = {"mlflow": ("wholetext.integrations.mlflow_store:log", "mlflow")}  # name → function, package
+BUILTIN = {
+    "mlflow": ("wholetext.integrations.mlflow_store:log", "mlflow")
+}  # name → function, package
 
 
 def find_logger(name: str) -> Logger:
@@ -30,12 +32,17 @@ def find_logger(name: str) -> Logger:
     added = plugins.load(plugins.LOGGERS, BUILTIN)
     if name not in added:
         known = [*BUILTIN, *added]
-        raise InputError(f"there is no logger {name!r}", next=did_you_mean(name, known) or
-                         f"loggers: {', '.join(known)}; a package can add others (docs/plugins.md)")
+        raise InputError(
+            f"there is no logger {name!r}",
+            next=did_you_mean(name, known)
+            or f"loggers: {', '.join(known)}; a package can add others (docs/plugins.md)",
+        )
     found = added[name]()
     if not callable(found):
-        raise PluginError(f"the logger {name!r} of {plugins.origin(plugins.LOGGERS, name)} is not a function",
-                          next="a logger takes the results, the comparisons and the run folder")
+        raise PluginError(
+            f"the logger {name!r} of {plugins.origin(plugins.LOGGERS, name)} is not a function",
+            next="a logger takes the results, the comparisons and the run folder",
+        )
     logger: Logger = found
     return logger
 

@@ -28,19 +28,27 @@ def log(results: Results, compared: Mapping[str, Comparison], folder: Path | Non
         uri = os.environ.get("MLFLOW_TRACKING_URI") or Path("mlruns").resolve().as_uri()
         try:
             client = MlflowClient(tracking_uri=uri)
-            experiment = _experiment(client, os.environ.get("MLFLOW_EXPERIMENT_NAME") or results.corpus.id)
+            experiment = _experiment(
+                client, os.environ.get("MLFLOW_EXPERIMENT_NAME") or results.corpus.id
+            )
             for system in results.systems:
                 _log_system(client, experiment, results, compared, system, folder)
         except (MlflowException, OSError) as fault:
-            raise WriteError(f"MLflow cannot log the run ({str(fault)[:300]})", where=uri,
-                             next="check MLFLOW_TRACKING_URI; the scores themselves are not affected") from fault
+            raise WriteError(
+                f"MLflow cannot log the run ({str(fault)[:300]})",
+                where=uri,
+                next="check MLFLOW_TRACKING_URI; the scores themselves are not affected",
+            ) from fault
     return f"mlflow: {count(len(results.systems), 'run')} in {uri}"
 
 
 @contextmanager
 def _settings() -> Iterator[None]:
     """Settings for MLflow 3: allow a folder as store, and do not send usage reports."""
-    given = {name: os.environ.get(name) for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY")}
+    given = {
+        name: os.environ.get(name)
+        for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY")
+    }
     os.environ.update({name: "true" for name, value in given.items() if value is None})
     try:
         yield
@@ -55,7 +63,12 @@ def _experiment(client: Any, name: str) -> str:
 
 
 def _log_system(
-    client: Any, experiment: str, results: Results, compared: Mapping[str, Comparison], system: str, folder: Path | None
+    client: Any,
+    experiment: str,
+    results: Results,
+    compared: Mapping[str, Comparison],
+    system: str,
+    folder: Path | None,
 ) -> None:
     corpus = results.corpus
     tags = {"wholetext": __version__, "corpus": corpus.id, "langs": "-".join(corpus.langs)}
@@ -66,8 +79,14 @@ def _log_system(
     names = metric_names(list(compared))
     for spec, comparison in compared.items():
         name, one, scores = names[spec], comparison[system], results.scores[spec][system]
-        for key, value in ((name, one.score), (f"{name}.low", one.interval.low), (f"{name}.high", one.interval.high)):
-            if np.isfinite(value):  # stores refuse NaN in different ways; a score that is missing is undefined
+        for key, value in (
+            (name, one.score),
+            (f"{name}.low", one.interval.low),
+            (f"{name}.high", one.interval.high),
+        ):
+            if np.isfinite(
+                value
+            ):  # stores refuse NaN in different ways; a score that is missing is undefined
                 client.log_metric(run, key, value)
         client.set_tag(run, f"signature.{name}", str(scores.signature)[:_TAG])
     client.set_tag(run, "notes", "\n".join(results.notes)[:_TAG])
@@ -80,7 +99,15 @@ def metric_names(specs: list[str]) -> dict[str, str]:
     """Spec → a name that MLflow takes: letters, digits, blanks and ``_-./:``; equal ones are numbered."""
     made: dict[str, str] = {}
     for spec in specs:
-        plain = re.sub(r"[^\w\-. /:]+", "_", spec, flags=re.ASCII).strip("_").replace("/", ".").replace(":", ".")
-        taken = sum(re.fullmatch(rf"{re.escape(plain)}(-\d+)?", other) is not None for other in made.values())
+        plain = (
+            re.sub(r"[^\w\-. /:]+", "_", spec, flags=re.ASCII)
+            .strip("_")
+            .replace("/", ".")
+            .replace(":", ".")
+        )
+        taken = sum(
+            re.fullmatch(rf"{re.escape(plain)}(-\d+)?", other) is not None
+            for other in made.values()
+        )
         made[spec] = f"{plain}-{taken + 1}" if taken else plain
     return made

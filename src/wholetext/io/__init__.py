@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from wholetext.io.formats.lines import from_texts as from_texts
 
 FORMATS = tuple(BUILTIN)
-_WHERE = {"Loaded": "assembly", "read": "detect", "LineFiles": "formats.lines", "from_texts": "formats.lines"}
+_WHERE = {
+    "Loaded": "assembly",
+    "read": "detect",
+    "LineFiles": "formats.lines",
+    "from_texts": "formats.lines",
+}
 
 
 def __getattr__(name: str) -> object:  # lazy: help lists the formats without numpy

@@ -24,25 +24,35 @@ class Loaded:
     corpus: Corpus
     outputs: tuple[Output, ...]
     warnings: tuple[str, ...] = ()
-    others: frozenset[str] = field(default=frozenset(), repr=False)  # documents left out: of another language pair
+    others: frozenset[str] = field(
+        default=frozenset(), repr=False
+    )  # documents left out: of another language pair
     __repr__ = brief
 
     def __iter__(self) -> Iterator[Any]:
         """``corpus, outputs, warnings = …``."""
         return iter((self.corpus, self.outputs, self.warnings))
 
-    def keep(self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None) -> Loaded:
+    def keep(
+        self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None
+    ) -> Loaded:
         """Only these systems and these references, in this order (None keeps all)."""
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
             known = list(dict.fromkeys(_reference_names(corpus)))
             wanted = [_known("reference", name, known, corpus.id) for name in refs]
-            corpus = replace(corpus, docs=tuple(
-                replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
-                for doc in corpus.docs))
+            corpus = replace(
+                corpus,
+                docs=tuple(
+                    replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
+                    for doc in corpus.docs
+                ),
+            )
         if systems is not None:
             by_name = {output.system: output for output in outputs}
-            chosen = [_known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)]
+            chosen = [
+                _known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)
+            ]
             outputs = tuple(by_name[name] for name in chosen)
         return replace(self, corpus=corpus, outputs=outputs)
 
@@ -56,8 +66,10 @@ def pair(langs: Langs) -> tuple[str, str]:
     try:
         return pair_of(langs if isinstance(langs, str) else "")
     except ValueError:
-        raise InputError(f"a language pair is written like de-en, not {langs!r}", next="give it with -l or langs="
-                         ) from None
+        raise InputError(
+            f"a language pair is written like de-en, not {langs!r}",
+            next="give it with -l or langs=",
+        ) from None
 
 
 def among(langs: Langs, there: Sequence[str]) -> str:
@@ -68,14 +80,19 @@ def among(langs: Langs, there: Sequence[str]) -> str:
     return same[0] if name not in there and len(same) == 1 else name
 
 
-def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = "") -> Loaded:
+def assemble(
+    corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = ""
+) -> Loaded:
     """Check the parts against one another and put each output's documents in the order of the corpus."""
     outputs = tuple(outputs)
     place = where or corpus.id
     bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
     notes = [*warnings, *_check_documents(corpus, place, bare)]
-    names = {"document ids": corpus.ids, "system names": [output.system for output in outputs],
-             "reference names": _reference_names(corpus)}
+    names = {
+        "document ids": corpus.ids,
+        "system names": [output.system for output in outputs],
+        "reference names": _reference_names(corpus),
+    }
     for what, all_names in names.items():
         known: dict[str, str] = {}
         for name in dict.fromkeys(all_names):
@@ -85,14 +102,19 @@ def assemble(corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] 
     ordered: dict[str, Output] = {}
     for output in outputs:
         if output.system in ordered:
-            raise InputError(f"two outputs are named {output.system!r}", where=place,
-                             next="give each system its own name (a system is named after its file)")
+            raise InputError(
+                f"two outputs are named {output.system!r}",
+                where=place,
+                next="give each system its own name (a system is named after its file)",
+            )
         notes += _check_output(corpus, output, place)
         ordered[output.system] = replace(output, docs={doc: output.docs[doc] for doc in corpus.ids})
     if outputs and bare:
         notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
-        corpus = replace(corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs))
+        corpus = replace(
+            corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs)
+        )
     return Loaded(corpus, tuple(ordered.values()), tuple(dict.fromkeys(notes)))
 
 
@@ -105,40 +127,61 @@ def comparable(name: str) -> str:
     """A name with plain single blanks, in NFC, without invisible characters."""
     if name.isascii() and name.isprintable() and "  " not in name:
         return name.strip()
-    seen = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", name)
-            if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable()))
+    seen = (
+        " " if char.isspace() else char
+        for char in unicodedata.normalize("NFC", name)
+        if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable())
+    )
     return " ".join("".join(seen).split())
 
 
 def alike(what: str, one: str, other: str, where: str) -> InputError:
     """The error for two names that look the same: they would silently make two documents or systems."""
-    return InputError(f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
-                      where=where, next="write both in the same way")
+    return InputError(
+        f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
+        where=where,
+        next="write both in the same way",
+    )
 
 
 def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
     """Raises errors; gives notes on what is not used because only some documents have it."""
     if not corpus.docs:
-        raise InputError("there is no text here", where=where, next="check that this is the file you meant")
+        raise InputError(
+            "there is no text here", where=where, next="check that this is the file you meant"
+        )
     seen: set[str] = set()
     for doc in corpus.docs:
         if doc.id in seen:
-            raise InputError(f"document id {doc.id!r} is used twice", where=where, next="give each document its own id")
+            raise InputError(
+                f"document id {doc.id!r} is used twice",
+                where=where,
+                next="give each document its own id",
+            )
         seen.add(doc.id)
         if len(doc) == 0 and not bare:
-            raise InputError(f"document {doc.id!r} is empty: it has no segments of source or reference", where=where,
-                             next="leave the document out, or give it its segments")
+            raise InputError(
+                f"document {doc.id!r} is empty: it has no segments of source or reference",
+                where=where,
+                next="leave the document out, or give it its segments",
+            )
         for name, segments in doc.refs.items():
             if len(segments) != len(doc):
                 side = "source" if doc.src is not None else f"reference {next(iter(doc.refs))!r}"
                 size = count(len(doc), "segment")
-                raise AlignmentError(f"document {doc.id!r} has {size} in the {side} "
-                                     f"but {len(segments)} in reference {name!r}", where=where,
-                                     next="references need the same segments as the source: align or join them first")
+                raise AlignmentError(
+                    f"document {doc.id!r} has {size} in the {side} "
+                    f"but {len(segments)} in reference {name!r}",
+                    where=where,
+                    next="references need the same segments as the source: align or join them first",
+                )
     total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
     counts = Counter(name for doc in corpus.docs for name in doc.refs)
-    notes = [f"reference {name!r} is there for {many} of {total} documents only and is not used"
-             for name, many in counts.items() if many < total]
+    notes = [
+        f"reference {name!r} is there for {many} of {total} documents only and is not used"
+        for name, many in counts.items()
+        if many < total
+    ]
     if 0 < sources < total:
         notes.append(f"{total - sources} of {total} documents have no source, so none is used")
     return notes
@@ -148,25 +191,35 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     ids = dict(zip(corpus.ids, corpus.sizes.tolist()))
     unknown = [doc for doc in output.docs if doc not in ids]
     if unknown:
-        raise AlignmentError(f"the output of {output.system!r} has a document {unknown[0]!r} "
-                             f"that the corpus does not have{_more(unknown)}", where=where,
-                             next=did_you_mean(unknown[0], list(ids)[:2000])
-                             or "check that the output belongs to this corpus")
+        raise AlignmentError(
+            f"the output of {output.system!r} has a document {unknown[0]!r} "
+            f"that the corpus does not have{_more(unknown)}",
+            where=where,
+            next=did_you_mean(unknown[0], list(ids)[:2000])
+            or "check that the output belongs to this corpus",
+        )
     missing = [doc for doc in ids if doc not in output.docs]
     if missing:
-        raise AlignmentError(f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
-                             where=where,
-                             next="add the documents, or leave this system out (--system names those to keep)")
+        raise AlignmentError(
+            f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
+            where=where,
+            next="add the documents, or leave this system out (--system names those to keep)",
+        )
     empty = next((doc for doc in ids if not output.docs[doc]), None)
     if empty is not None:
-        raise InputError(f"document {empty!r} is empty in the output of {output.system!r}", where=where,
-                         next="write one empty segment where the system produced nothing")
+        raise InputError(
+            f"document {empty!r} is empty in the output of {output.system!r}",
+            where=where,
+            next="write one empty segment where the system produced nothing",
+        )
     other = [doc for doc, size in ids.items() if size and len(output.docs[doc]) != size]
     if not other:
         return []
-    return [f"the output of {output.system!r} has another number of segments than the corpus in {len(other)} of "
-            f"{count(len(ids), 'document')} (first: {other[0]!r}, {len(output.docs[other[0]])} instead of "
-            f"{ids[other[0]]})"]
+    return [
+        f"the output of {output.system!r} has another number of segments than the corpus in {len(other)} of "
+        f"{count(len(ids), 'document')} (first: {other[0]!r}, {len(output.docs[other[0]])} instead of "
+        f"{ids[other[0]]})"
+    ]
 
 
 def _more(names: list[str]) -> str:
@@ -177,5 +230,8 @@ def _known(kind: str, name: str, known: list[str], where: str) -> str:
     if name in known:
         return name
     listed = ", ".join(known[:12]) or "none"
-    raise InputError(f"there is no {kind} {name!r}", where=where,
-                     next=did_you_mean(name, known) or f"there are: {listed}{' …' if len(known) > 12 else ''}")
+    raise InputError(
+        f"there is no {kind} {name!r}",
+        where=where,
+        next=did_you_mean(name, known) or f"there are: {listed}{' …' if len(known) > 12 else ''}",
+    )

@@ -17,9 +17,15 @@ from wholetext.io.text import FilePath, is_folder, opened, shown, stem
 from wholetext.types import Corpus, Output
 
 
-def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: Langs = None,
-         systems: Sequence[str] | None = None, refs: Sequence[str] | None = None, format: str | None = None,
-         segments: str = "auto") -> Loaded:
+def read(
+    source: FilePath | LineFiles | Sequence[FilePath] | Table,
+    *,
+    langs: Langs = None,
+    systems: Sequence[str] | None = None,
+    refs: Sequence[str] | None = None,
+    format: str | None = None,
+    segments: str = "auto",
+) -> Loaded:
     """Read a corpus and the outputs of systems.
 
     ``source`` is one JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder, ``sacrebleu:NAME``, or
@@ -39,8 +45,10 @@ def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: La
         loaded = read_table(source, names, langs).keep(systems, refs)
         return loaded if systems is not None else _without_references(loaded)
     elif not isinstance(source, Sequence):
-        raise InputError(f"expected a file, a folder or a list of files, got {type(source).__name__}",
-                         next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))')
+        raise InputError(
+            f"expected a file, a folder or a list of files, got {type(source).__name__}",
+            next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))',
+        )
     else:
         files = LineFiles(corpus=source[0] if source else None, hyps=source[1:])
     if files.corpus is None and not (format in (None, "wmt") and _starts_with_wmt(files)):
@@ -52,34 +60,46 @@ def read(source: FilePath | LineFiles | Sequence[FilePath] | Table, *, langs: La
     return loaded if systems is not None else _without_references(loaded)
 
 
-def _with_corpus(files: LineFiles, langs: Langs, format: str | None, segments: str,
-                 systems: Sequence[str] | None) -> Loaded:  # fmt: skip
+def _with_corpus(
+    files: LineFiles, langs: Langs, format: str | None, segments: str, systems: Sequence[str] | None
+) -> Loaded:
     """A corpus, or WMT's outputs alone, of which the first defines the documents; then further outputs.
 
     Where each of ``systems`` has a file, other files are not read: what is wrong with them does not matter.
     """
     if files.src is not None or files.refs or files.docs is not None:
-        raise InputError("source, references and document ids are given twice: as separate files and in the corpus",
-                         where=shown(files.corpus or ""),
-                         next="give one of them; only outputs can be added to a corpus")
+        raise InputError(
+            "source, references and document ids are given twice: as separate files and in the corpus",
+            where=shown(files.corpus or ""),
+            next="give one of them; only outputs can be added to a corpus",
+        )
     corpus, notes = files.corpus, list[str]()
     hyps = _named(files.hyps, langs, notes)
     if corpus is not None and format in (None, "wmt") and is_folder(corpus):
         tests, inside, left = wmt.folder(corpus, langs)
         if tests or inside:
-            corpus, notes, hyps = tests, notes + left, _named([*inside, *hyps.items()], langs, notes)
+            corpus, notes, hyps = (
+                tests,
+                notes + left,
+                _named([*inside, *hyps.items()], langs, notes),
+            )
     if systems is not None and hyps.keys() >= set(systems):
         hyps = {name: hyps[name] for name in systems}
     first = ""
     if corpus is None:
         if not hyps:
-            raise InputError("there is no output of this language pair", where=shown(files.corpus or "-t"),
-                             next="; ".join(notes))
+            raise InputError(
+                "there is no output of this language pair",
+                where=shown(files.corpus or "-t"),
+                next="; ".join(notes),
+            )
         first = next(iter(hyps))
         corpus = hyps.pop(first)
     with opened(corpus) as file:
         kind = format or formats.recognise(file)
-        loaded = formats.read(kind, file, langs, **_options(kind, segments, file.name, system=first))
+        loaded = formats.read(
+            kind, file, langs, **_options(kind, segments, file.name, system=first)
+        )
     loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
     for name, path in hyps.items():
         loaded = _with_outputs(loaded, name, path, segments)
@@ -109,9 +129,13 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
             continue
         tests, inside, left = wmt.folder(entry, langs)
         if tests or not inside:
-            raise InputError("there is a test set in this folder of outputs" if tests else
-                             "there is no system file of WMT in this folder", where=shown(entry),
-                             next=f"give the test set as the corpus: {tests}" if tests else "; ".join(left))
+            raise InputError(
+                "there is a test set in this folder of outputs"
+                if tests
+                else "there is no system file of WMT in this folder",
+                where=shown(entry),
+                next=f"give the test set as the corpus: {tests}" if tests else "; ".join(left),
+            )
         found, notes[:] = [*found, *inside], [*notes, *left]
     return named(found)
 
@@ -126,8 +150,11 @@ def _options(kind: str, segments: str, where: str, **more: object) -> dict[str, 
 
 def _refuse_segments(segments: str, kind: str, where: str) -> None:
     if segments != "auto":
-        raise InputError(f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
-                         where=where, next="leave --segments (segments=) out, or force the format: --reader wmt")
+        raise InputError(
+            f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
+            where=where,
+            next="leave --segments (segments=) out, or force the format: --reader wmt",
+        )
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
@@ -142,40 +169,66 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         if kind == "lines":
             texts, wanted = list(file.lines()), sum(len(doc) for doc in corpus.docs)
             if len(texts) != wanted:
-                raise AlignmentError(f"found {count(len(texts), 'line')}, but the corpus has "
-                                     f"{count(wanted, 'segment')}", where=where,
-                                     next="write one line per segment; outputs with other sentence breaks go in JSONL")
+                raise AlignmentError(
+                    f"found {count(len(texts), 'line')}, but the corpus has "
+                    f"{count(wanted, 'segment')}",
+                    where=where,
+                    next="write one line per segment; outputs with other sentence breaks go in JSONL",
+                )
             left = iter(texts)  # in the order of the corpus
-            outputs.append(Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in corpus.docs}))
+            outputs.append(
+                Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in corpus.docs})
+            )
         else:
-            options = {"segments": segments, "corpus": corpus, "system": name} if kind == "wmt" else {}
+            options = (
+                {"segments": segments, "corpus": corpus, "system": name} if kind == "wmt" else {}
+            )
             more = formats.read(kind, file, corpus.langs if all(corpus.langs) else None, **options)
             known = {doc.id for doc in corpus.docs}
             for output in more.outputs:
-                docs = {doc: text for doc, text in output.docs.items() if doc in known or doc not in loaded.others}
+                docs = {
+                    doc: text
+                    for doc, text in output.docs.items()
+                    if doc in known or doc not in loaded.others
+                }
                 system = name if output.system == stem(path) else output.system
                 outputs.append(replace(output, system=system, docs=docs))
             if kind == "wmt":
                 corpus = _with_meta(corpus, more.corpus)
                 notes = (*notes, *(note for note in more.warnings if note != BARE))
     if not outputs:
-        raise InputError("there is no output of a system in this file", where=where,
-                         next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)")
+        raise InputError(
+            "there is no output of a system in this file",
+            where=where,
+            next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)",
+        )
     done = assemble(corpus, (*loaded.outputs, *outputs), notes, where)
     return replace(done, others=loaded.others)
 
 
 def _with_meta(corpus: Corpus, more: Corpus) -> Corpus:
     """The corpus with the metadata of documents from a file of outputs."""
-    added = {doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)} for doc in more.docs}
-    return replace(corpus, docs=tuple(replace(doc, meta={**doc.meta, **added[doc.id]}) if added.get(doc.id) else doc
-                                      for doc in corpus.docs))
+    added = {
+        doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)}
+        for doc in more.docs
+    }
+    return replace(
+        corpus,
+        docs=tuple(
+            replace(doc, meta={**doc.meta, **added[doc.id]}) if added.get(doc.id) else doc
+            for doc in corpus.docs
+        ),
+    )
 
 
 def _without_references(loaded: Loaded) -> Loaded:
     docs = loaded.corpus.docs
-    copies = [output.system for output in loaded.outputs if output.system in loaded.corpus.references
-              and all(output.docs[doc.id] == doc.refs[output.system] for doc in docs)]
+    copies = [
+        output.system
+        for output in loaded.outputs
+        if output.system in loaded.corpus.references
+        and all(output.docs[doc.id] == doc.refs[output.system] for doc in docs)
+    ]
     if not copies or len(copies) == len(loaded.outputs):
         return loaded
     kept = tuple(output for output in loaded.outputs if output.system not in copies)

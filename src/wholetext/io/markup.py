@@ -24,10 +24,14 @@ DIVISIONS: tuple[str, ...] = get_args(Division)
 _TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
 _TAG_LIKE = r"(?=[/!A-Za-z])"  # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become one
-_FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTES = "\"“”„‟«»″"
-_ENTRY = re.compile(rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
-                    rf"[{_QUOTES}](?P<text>.*)[{_QUOTES}]\s*,?\s*")
+_FENCE = re.compile(
+    r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_QUOTES = '"“”„‟«»″'
+_ENTRY = re.compile(
+    rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
+    rf"[{_QUOTES}](?P<text>.*)[{_QUOTES}]\s*,?\s*"
+)
 _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 
@@ -76,27 +80,45 @@ def split(text: str, by: str, like: Parts | None = None, *, repair: bool = False
     return replace(parts, repairs=(*repairs, *parts.repairs))
 
 
-def join(segments: Sequence[str], by: str, like: Parts | None = None, *, repair: bool = False, where: str = "") -> str:
+def join(
+    segments: Sequence[str],
+    by: str,
+    like: Parts | None = None,
+    *,
+    repair: bool = False,
+    where: str = "",
+) -> str:
     """The one string; an InputError where ``split`` would not read it back as these segments."""
     frame = like.frame if like else ""
     if by == "json":
         fits = _strings(frame) == len(segments)
-        filled = _with_strings(read_json(frame, where=where), iter(segments).__next__) if fits else list(segments)
+        filled = (
+            _with_strings(read_json(frame, where=where), iter(segments).__next__)
+            if fits
+            else list(segments)
+        )
         text = "```json\n" + json.dumps(filled, ensure_ascii=False, indent=2) + "\n```"
     elif by == "p":
         text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
     else:
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
     if split(text, by, like, repair=repair).segments != tuple(segments):
-        raise InputError(f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: they would be "
-                         "read back as others", where=where, next="write JSONL (wholetext.io.formats.jsonl.write)")
+        raise InputError(
+            f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: they would be "
+            "read back as others",
+            where=where,
+            next="write JSONL (wholetext.io.formats.jsonl.write)",
+        )
     return text
 
 
 def _unescaped(text: str) -> str:
     """``&amp;`` → ``&`` and so on, once; a ``&lt;`` that would begin a tag stays."""
     kept = re.split(rf"(&lt;{_TAG_LIKE})", text)
-    return "".join(part if part == "&lt;" else _ESCAPE.sub(lambda one: html.unescape(one[0]), part) for part in kept)
+    return "".join(
+        part if part == "&lt;" else _ESCAPE.sub(lambda one: html.unescape(one[0]), part)
+        for part in kept
+    )
 
 
 def _escaped(text: str) -> str:
@@ -117,7 +139,10 @@ def _paragraphs(text: str) -> Parts:
             faults["missing </p> added"] += not closing
         elif piece.strip():
             own = not found or "\n" in piece[: len(piece) - len(piece.lstrip())]
-            faults["text outside <p> " + ("taken as a segment" if own else "joined to the paragraph before it")] += 1
+            faults[
+                "text outside <p> "
+                + ("taken as a segment" if own else "joined to the paragraph before it")
+            ] += 1
             if own:
                 found += [line for line in piece.split("\n") if line.strip()]
             else:
@@ -128,7 +153,11 @@ def _paragraphs(text: str) -> Parts:
         inside, at = not closing, tag.end()
         if inside:
             found.append("")
-    return Parts(tuple(_unescaped(segment).strip() for segment in found) or ("",), "p", repairs=_counted(faults))
+    return Parts(
+        tuple(_unescaped(segment).strip() for segment in found) or ("",),
+        "p",
+        repairs=_counted(faults),
+    )
 
 
 def _lines(text: str, size: int) -> Parts:
@@ -137,7 +166,9 @@ def _lines(text: str, size: int) -> Parts:
     full = [line for line in lines if line.strip()]
     if len(lines) == size or len(full) == len(lines):
         return Parts(tuple(lines), "lines")
-    return Parts(tuple(full), "lines", repairs=(f"{count(len(lines) - len(full), 'blank line')} left out",))
+    return Parts(
+        tuple(full), "lines", repairs=(f"{count(len(lines) - len(full), 'blank line')} left out",)
+    )
 
 
 # ---------------------------------------------------------------- JSON
@@ -150,7 +181,9 @@ def _looks_like_json(text: str) -> bool:
     try:
         read_json(body)
     except InputError:
-        return bool(_FENCE.search(text)) or sum(map(bool, map(_ENTRY.fullmatch, body.split("\n")))) > 1
+        return (
+            bool(_FENCE.search(text)) or sum(map(bool, map(_ENTRY.fullmatch, body.split("\n")))) > 1
+        )
     return True
 
 
@@ -169,7 +202,9 @@ def _block(text: str) -> tuple[str, str]:
 def _json(text: str, frame: str) -> Parts:
     """The strings of the block; by key where the source's keys are known and most of them are there."""
     body, around = _block(text)
-    repairs = [f"left out around the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
+    repairs = (
+        [f"left out around the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
+    )
     try:
         value = read_json(body)
     except InputError as fault:
@@ -179,19 +214,40 @@ def _json(text: str, frame: str) -> Parts:
     texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
     if not texts:
         return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
-    if isinstance(value, dict) and isinstance(wanted, dict) and all(
-            isinstance(one, str) for one in (*value.values(), *wanted.values())):
-        lacking, added = [key for key in wanted if key not in value], [key for key in value if key not in wanted]
+    if (
+        isinstance(value, dict)
+        and isinstance(wanted, dict)
+        and all(isinstance(one, str) for one in (*value.values(), *wanted.values()))
+    ):
+        lacking, added = (
+            [key for key in wanted if key not in value],
+            [key for key in value if key not in wanted],
+        )
         by_key = 2 * len(lacking) <= len(wanted)
-        repairs += [f"{count(len(lacking), 'JSON key')} missing: empty segments"] if lacking and by_key else []
-        repairs += [f"{count(len(added), 'JSON key')} not in the source"] if added and by_key else []
-        repairs += [f"{count(len(lacking), 'JSON key')} changed: strings in their order"] if not by_key else []
+        repairs += (
+            [f"{count(len(lacking), 'JSON key')} missing: empty segments"]
+            if lacking and by_key
+            else []
+        )
+        repairs += (
+            [f"{count(len(added), 'JSON key')} not in the source"] if added and by_key else []
+        )
+        repairs += (
+            [f"{count(len(lacking), 'JSON key')} changed: strings in their order"]
+            if not by_key
+            else []
+        )
         if by_key:
             value = {key: value.get(key, "") for key in (*wanted, *added)}
             texts = list(value.values())
     elif wanted is not None and (changed := set(_keys(wanted)) ^ set(_keys(value))):
         repairs.append(f"{count(len(changed), 'JSON key')} changed: strings in their order")
-    return Parts(tuple(texts), "json", json.dumps(_with_strings(value, str), ensure_ascii=False), tuple(repairs))
+    return Parts(
+        tuple(texts),
+        "json",
+        json.dumps(_with_strings(value, str), ensure_ascii=False),
+        tuple(repairs),
+    )
 
 
 def _repaired(body: str) -> tuple[Any, str]:
@@ -230,7 +286,13 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The path of every key of objects, in whatever array they are."""
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, one in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         if isinstance(value, dict):
             yield (*path, str(key))
         yield from _keys(one, (*path, str(key)))

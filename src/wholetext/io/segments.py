@@ -52,36 +52,56 @@ def length(columns: Sequence[Column]) -> int:
                 f"found {count(len(other.texts), 'line')}, but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
                 next="the files must be parallel, line by line; for outputs with other sentence breaks put "
-                     "blank lines between the documents of every file, or give JSONL")
+                "blank lines between the documents of every file, or give JSONL",
+            )
     return len(first.texts)
 
 
 def load(
-    columns: Sequence[Column], runs: Sequence[DocumentRun], corpus: str, langs: Langs, notes: Sequence[str],
-    where: str, parts: Sequence[Sequence[Segments]] = (),
+    columns: Sequence[Column],
+    runs: Sequence[DocumentRun],
+    corpus: str,
+    langs: Langs,
+    notes: Sequence[str],
+    where: str,
+    parts: Sequence[Sequence[Segments]] = (),
 ) -> Loaded:
     """Cut the columns into documents; ``parts`` are the documents of each column if it is cut already."""
-    parts = parts or [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
+    parts = parts or [
+        [tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns
+    ]
     texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
     for column, part in zip(columns, parts):
         texts[column.kind][column.name] = part
     src = texts["src"].get("")
-    docs = tuple(Document(run.doc, src[i] if src else None, {name: part[i] for name, part in texts["ref"].items()},
-                          run.meta) for i, run in enumerate(runs))
+    docs = tuple(
+        Document(
+            run.doc,
+            src[i] if src else None,
+            {name: part[i] for name, part in texts["ref"].items()},
+            run.meta,
+        )
+        for i, run in enumerate(runs)
+    )
     ids = [run.doc for run in runs]
     outputs = [Output(name, dict(zip(ids, part))) for name, part in texts["hyp"].items()]
     return assemble(Corpus(corpus, pair(langs), docs), outputs, notes, where)
 
 
-def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
-            domains: bool = False) -> tuple[list[DocumentRun], list[str]]:
+def runs_of(
+    ids: Iterable[str], where: str, *, lines: Sequence[int] = (), domains: bool = False
+) -> tuple[list[DocumentRun], list[str]]:
     """Documents from one id per segment: each stretch of equal ids is a document.
 
     An id that recurs after another document starts a new document with a suffixed id, with a warning.
     ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
-    last, again, known = dict[str, int](), list[str](), dict[str, str]()  # last: the number of a name's newest copy
+    last, again, known = (
+        dict[str, int](),
+        list[str](),
+        dict[str, str](),
+    )  # last: the number of a name's newest copy
     previous, current, count = None, None, 0
     for count, entry in enumerate(ids, 1):
         if entry == previous:
@@ -89,7 +109,11 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
         previous, place = entry, at(where, lines[count - 1] if lines else count)
         doc, meta = _with_domain(entry, place) if domains else (entry, {})
         if not doc.strip():
-            raise InputError("there is no document id here", where=place, next="write one document id per segment")
+            raise InputError(
+                "there is no document id here",
+                where=place,
+                next="write one document id per segment",
+            )
         if (doc, meta) == current:  # the line differs in blanks around the id
             continue
         current = (doc, meta)
@@ -102,24 +126,36 @@ def runs_of(ids: Iterable[str], where: str, *, lines: Sequence[int] = (),
             name = f"{doc}#{last[doc]}"
         last[name] = 1
         if name != doc:
-            again.append(f"{place}: document id {doc!r} comes back after another document "
-                         f"and is taken as a new document {name!r}")
+            again.append(
+                f"{place}: document id {doc!r} comes back after another document "
+                f"and is taken as a new document {name!r}"
+            )
         starts.append((name, count - 1, meta))
     stops = [start for _, start, _ in starts[1:]] + [count]
     runs = [DocumentRun(doc, start, stop, meta) for (doc, start, meta), stop in zip(starts, stops)]
-    return runs, [again[0] + (f" ({len(again)} such in all)" if len(again) > 1 else "")] if again else []
+    return runs, [
+        again[0] + (f" ({len(again)} such in all)" if len(again) > 1 else "")
+    ] if again else []
 
 
 def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
     domain, _, doc = entry.rpartition("\t")
     if "\t" in domain:
-        raise InputError("more than two columns in a line of document ids", where=where,
-                         next="write one document id per segment, or DOMAIN<tab>ID")
+        raise InputError(
+            "more than two columns in a line of document ids",
+            where=where,
+            next="write one document id per segment, or DOMAIN<tab>ID",
+        )
     return doc.strip(), {"domain": domain.strip()} if domain.strip() else {}
 
 
 def load_records(
-    columns: Mapping[Key, list[str]], lines: Sequence[int], corpus: str, langs: Langs, notes: Sequence[str], where: str
+    columns: Mapping[Key, list[str]],
+    lines: Sequence[int],
+    corpus: str,
+    langs: Langs,
+    notes: Sequence[str],
+    where: str,
 ) -> Loaded:
     """The same from records (rows of a TSV, lines of a JSONL), given by column with their lines."""
     notes = list(notes)
@@ -130,12 +166,22 @@ def load_records(
         notes += more
     else:
         runs = [DocumentRun("doc1", 0, len(lines))]
-        notes.append(f"no document ids are given: all {count(len(lines), 'segment', 'are')} taken as one document")
+        notes.append(
+            f"no document ids are given: all {count(len(lines), 'segment', 'are')} taken as one document"
+        )
     metas = {name: values for (kind, name), values in columns.items() if kind == "meta"}
-    runs = [replace(run, meta={name: values[run.start] for name, values in metas.items() if values[run.start]})
-            for run in runs]
-    texts = [Column(kind, name or (stem(where) if kind == "hyp" else ""), texts, where)
-             for (kind, name), texts in columns.items() if kind in ("src", "ref", "hyp")]
+    runs = [
+        replace(
+            run,
+            meta={name: values[run.start] for name, values in metas.items() if values[run.start]},
+        )
+        for run in runs
+    ]
+    texts = [
+        Column(kind, name or (stem(where) if kind == "hyp" else ""), texts, where)
+        for (kind, name), texts in columns.items()
+        if kind in ("src", "ref", "hyp")
+    ]
     return load(texts, runs, corpus or stem(where), langs, notes, where)
 
 
@@ -156,14 +202,25 @@ def _unstacked(
     words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
     for other, mine in others:
         if len(mine) != len(lead):
-            raise AlignmentError(f"system {name!r} has {count(len(lead), 'segment')} but {other!r} has {len(mine)}",
-                                 where=where, next=remedy)
+            raise AlignmentError(
+                f"system {name!r} has {count(len(lead), 'segment')} but {other!r} has {len(mine)}",
+                where=where,
+                next=remedy,
+            )
         for (kind, ref), texts in columns.items():
             for a, b in zip(lead, mine):
                 if kind in words and texts[a] != texts[b]:
                     what = words[kind].format(ref)
-                    raise AlignmentError(f"the {what} of system {other!r} here is not that of {name!r} in line "
-                                         f"{lines[a]}", where=at(where, lines[b]), next=remedy)
-    shared = {key: [texts[i] for i in lead] for key, texts in columns.items() if key[0] not in ("system", "hyp")}
+                    raise AlignmentError(
+                        f"the {what} of system {other!r} here is not that of {name!r} in line "
+                        f"{lines[a]}",
+                        where=at(where, lines[b]),
+                        next=remedy,
+                    )
+    shared = {
+        key: [texts[i] for i in lead]
+        for key, texts in columns.items()
+        if key[0] not in ("system", "hyp")
+    }
     hyps = {("hyp", system): [columns["hyp", ""][i] for i in mine] for system, mine in rows.items()}
     return shared | hyps, [lines[i] for i in lead]

@@ -29,8 +29,11 @@ def columns_of(source: object) -> list[Any] | None:
     names = getattr(source, "column_names", None)
     names = getattr(source, "columns", None) if names is None else names
     if isinstance(names, dict):  # datasets.DatasetDict: split → names
-        raise InputError(f"this has several parts: {', '.join(map(str, names))}", where=WHERE,
-                         next="choose one of them: dataset['test']")
+        raise InputError(
+            f"this has several parts: {', '.join(map(str, names))}",
+            where=WHERE,
+            next="choose one of them: dataset['test']",
+        )
     try:
         return None if names is None or callable(names) else list(names)
     except TypeError:
@@ -44,10 +47,14 @@ def read_table(table: Any, names: Sequence[Any], langs: Langs = None) -> Loaded:
     for (kind, label), i in found.items():
         alone = kind == "hyp" and not label and ("system", "") not in found
         columns[kind, "hyp" if alone else label] = [
-            _text(value, kind, f"{WHERE}, column {names[i]}, row {row}") for row, value in enumerate(table[names[i]])]
+            _text(value, kind, f"{WHERE}, column {names[i]}, row {row}")
+            for row, value in enumerate(table[names[i]])
+        ]
     size = len(next(iter(columns.values())))
     if not size:
-        raise InputError("this has columns but no rows", where=WHERE, next="give one row per segment")
+        raise InputError(
+            "this has columns but no rows", where=WHERE, next="give one row per segment"
+        )
     return load_records(columns, range(1, size + 1), "", langs, notes, WHERE)
 
 
@@ -60,8 +67,14 @@ def _text(value: object, kind: str, where: str) -> str:
     missing = value is None or value != value
     if missing and kind == "meta":
         return ""
-    if not missing and kind in ("doc", "system", "meta") and hasattr(value, "item"):  # a number of numpy
+    if (
+        not missing and kind in ("doc", "system", "meta") and hasattr(value, "item")
+    ):  # a number of numpy
         return str(value.item())
-    raise InputError("there is no text here" if missing else f"expected a string, got {type(value).__name__}",
-                     where=where, next='write "" where there is no text' if missing else
-                     "one row is one segment; rows that are documents are read from JSONL (dataset.to_json(FILE))")
+    raise InputError(
+        "there is no text here" if missing else f"expected a string, got {type(value).__name__}",
+        where=where,
+        next='write "" where there is no text'
+        if missing
+        else "one row is one segment; rows that are documents are read from JSONL (dataset.to_json(FILE))",
+    )

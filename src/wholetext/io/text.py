@@ -52,7 +52,12 @@ class TextFile:
     def head(self) -> str:
         """The first characters (of 64 KiB) without the blanks before them; they are not used up."""
         with _reading(self.name):
-            return self._raw.peek(_BUFFER).removeprefix(_BOM).decode("utf-8", errors="replace").lstrip()
+            return (
+                self._raw.peek(_BUFFER)
+                .removeprefix(_BOM)
+                .decode("utf-8", errors="replace")
+                .lstrip()
+            )
 
     def chunks(self) -> Iterator[bytes]:
         """All bytes, in large pieces."""
@@ -66,7 +71,11 @@ class TextFile:
             number = 1
             for block in _ends(self._raw):
                 plain = _decoded(block)
-                yield from plain if plain is not None else (self._line(raw, number + i) for i, raw in enumerate(block))
+                yield from (
+                    plain
+                    if plain is not None
+                    else (self._line(raw, number + i) for i, raw in enumerate(block))
+                )
                 number += len(block)
 
     def _line(self, raw: bytes, number: int) -> str:
@@ -75,15 +84,24 @@ class TextFile:
             text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
         except UnicodeDecodeError as error:
             if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise InputError("expected UTF-8, got UTF-16", where=at(self.name, number),
-                                 next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN") from None
+                raise InputError(
+                    "expected UTF-8, got UTF-16",
+                    where=at(self.name, number),
+                    next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN",
+                ) from None
             byte = error.object[error.start]
-            raise InputError(f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
-                             where=at(self.name, number), next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
-                             "FILE > CLEAN (or from what it was written in)") from None
+            raise InputError(
+                f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
+                where=at(self.name, number),
+                next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
+                "FILE > CLEAN (or from what it was written in)",
+            ) from None
         if "\0" in text:
-            raise InputError("there is a NUL character in this line", where=at(self.name, number),
-                             next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters")
+            raise InputError(
+                "there is a NUL character in this line",
+                where=at(self.name, number),
+                next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters",
+            )
         return text
 
 
@@ -101,8 +119,11 @@ class _Unzipped(io.RawIOBase):
         many = self._file.readinto(buffer)
         self._count += many
         if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
-            raise InputError(f"the gzip file expands to more than {_RATIO} times its size", where=self._name,
-                             next="is this the file you meant? if so, give it uncompressed: gunzip FILE")
+            raise InputError(
+                f"the gzip file expands to more than {_RATIO} times its size",
+                where=self._name,
+                next="is this the file you meant? if so, give it uncompressed: gunzip FILE",
+            )
         return many
 
     def close(self) -> None:
@@ -146,7 +167,9 @@ def stem(path: FilePath) -> str:
     """A system's or reference's name from its file: ``out/sysA.txt.gz`` → ``sysA`` (``GPT-4.1`` keeps its dot)."""
     if path == "-":
         return "stdin"
-    name = os.fsencode(Path(path).name).decode("utf-8", "replace")  # a name need not be UTF-8, but a system's must
+    name = os.fsencode(Path(path).name).decode(
+        "utf-8", "replace"
+    )  # a name need not be UTF-8, but a system's must
     name = name.removesuffix(".gz")
     front, dot, extension = name.rpartition(".")
     return front if dot and front and extension.isalpha() and len(extension) <= 5 else name
@@ -154,22 +177,34 @@ def stem(path: FilePath) -> str:
 
 def file_name(name: str) -> str:
     """The name of a system or reference, which is to be one of a file; an InputError if it cannot be."""
-    if not name or name.startswith(".") or not name.isprintable() or any(sign in name for sign in '/\\:') \
-            or len(name.encode()) > 200:
-        raise InputError(f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference")
+    if (
+        not name
+        or name.startswith(".")
+        or not name.isprintable()
+        or any(sign in name for sign in "/\\:")
+        or len(name.encode()) > 200
+    ):
+        raise InputError(
+            f"{name[:80]!r} cannot be the name of a file", next="rename this system or reference"
+        )
     return name
 
 
 def clean(text: str, where: str) -> str:
     """The text itself; an InputError if it has a NUL or a lone surrogate, which no UTF-8 file can hold."""
     if "\0" in text:
-        raise InputError("there is a NUL character in this text", where=where, next="remove the NUL characters")
+        raise InputError(
+            "there is a NUL character in this text", where=where, next="remove the NUL characters"
+        )
     if not text.isascii():
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InputError(f"half of a surrogate pair (U+{ord(text[error.start]):04X}) without its other half here",
-                             where=where, next="the text was cut inside a character: write it again as UTF-8") from None
+            raise InputError(
+                f"half of a surrogate pair (U+{ord(text[error.start]):04X}) without its other half here",
+                where=where,
+                next="the text was cut inside a character: write it again as UTF-8",
+            ) from None
     return text
 
 
@@ -180,8 +215,11 @@ def write_lines(path: FilePath, lines: Iterable[str]) -> None:
     def write(out: TextIO) -> None:
         for number, line in enumerate(lines, 1):
             if "\n" in line or line.endswith("\r"):
-                raise InputError("a line break inside a segment cannot be written to a file of lines",
-                                 where=at(name, number), next="write JSONL, or replace the line breaks by spaces")
+                raise InputError(
+                    "a line break inside a segment cannot be written to a file of lines",
+                    where=at(name, number),
+                    next="write JSONL, or replace the line breaks by spaces",
+                )
             out.write(clean(line, at(name, number)) + "\n")
 
     write_text(path, write)
@@ -191,7 +229,12 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
     """Write a text file atomically; ``.gz`` is compressed."""
     with writing(path, InputError) as raw:
         packed = gzip.GzipFile(fileobj=raw, mode="wb") if Path(path).suffix == ".gz" else raw
-        with packed, io.TextIOWrapper(cast(io.BufferedWriter, packed), encoding="utf-8", newline="\n") as out:
+        with (
+            packed,
+            io.TextIOWrapper(
+                cast(io.BufferedWriter, packed), encoding="utf-8", newline="\n"
+            ) as out,
+        ):
             write(out)
 
 
@@ -228,8 +271,11 @@ def _plain(path: str) -> io.BufferedReader:
     with source as raw:
         data = raw.read(_PIPE + 1)
     if len(data) > _PIPE:
-        raise InputError(f"this is not a file, and more than {_PIPE >> 20} MB come from it", where=shown(path),
-                         next="write it to a file first")
+        raise InputError(
+            f"this is not a file, and more than {_PIPE >> 20} MB come from it",
+            where=shown(path),
+            next="write it to a file first",
+        )
     return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(data)), _BUFFER)
 
 
@@ -241,12 +287,17 @@ def _reading(name: str, path: str = "") -> Iterator[None]:
     except FileNotFoundError:
         raise InputError("no such file", where=name, next=_neighbours(Path(path))) from None
     except IsADirectoryError:
-        raise InputError("expected a file, got a folder", where=name,
-                         next=f"name the files in it, e.g. {name}/*.txt; only an EvalSet folder is read as a whole"
-                         ) from None
+        raise InputError(
+            "expected a file, got a folder",
+            where=name,
+            next=f"name the files in it, e.g. {name}/*.txt; only an EvalSet folder is read as a whole",
+        ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the gzip file is broken: {error}", where=name,
-                         next="download or compress it again; gzip -t FILE checks it") from None
+        raise InputError(
+            f"the gzip file is broken: {error}",
+            where=name,
+            next="download or compress it again; gzip -t FILE checks it",
+        ) from None
     except OSError as error:
         raise InputError(f"cannot read this file: {error.strerror or error}", where=name) from None
     except ValueError as error:  # a NUL inside the path itself

@@ -31,7 +31,13 @@ from wholetext.types import Corpus, Output, Scores
 
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
 FILE = "judge-check.json"
-_CARRIED = ("mode", "answer", "temperature", "top_p", "seed")  # parameters that mean the same to every judge
+_CARRIED = (
+    "mode",
+    "answer",
+    "temperature",
+    "top_p",
+    "seed",
+)  # parameters that mean the same to every judge
 Scored = Mapping[str, Mapping[str, Scores]]  # spec → system → scores
 
 
@@ -43,18 +49,29 @@ class JudgeCheckOptions:
     windows: tuple[int, ...] = (1, 2, 4, 8)  # segments that a judge reads at a time
     samples: int = 5
     temperature: float = 0.7  # of the samples
-    prompts: tuple[str, ...] = ()  # prompt files with other wordings of the task; built-in ones by default
+    prompts: tuple[
+        str, ...
+    ] = ()  # prompt files with other wordings of the task; built-in ones by default
     draws: int = 1_000
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
-        for wrong in [name for name in self.checks if name not in CHECKS] or ([""] if not self.checks else []):
-            raise InputError(f"there is no check {wrong!r}" if wrong else "no check was named",
-                             next=choices(wrong, CHECKS))
+        for wrong in [name for name in self.checks if name not in CHECKS] or (
+            [""] if not self.checks else []
+        ):
+            raise InputError(
+                f"there is no check {wrong!r}" if wrong else "no check was named",
+                next=choices(wrong, CHECKS),
+            )
         if not self.windows or min(self.windows) < 1:
-            raise InputError("windows must have at least 1 segment", next="e.g. --window 1 --window 4")
+            raise InputError(
+                "windows must have at least 1 segment", next="e.g. --window 1 --window 4"
+            )
         if self.samples < 2 or self.draws < 1:
-            raise InputError("samples must be at least 2, draws at least 1", next="leave them out for the defaults")
+            raise InputError(
+                "samples must be at least 2, draws at least 1",
+                next="leave them out for the defaults",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +88,32 @@ class JudgeCheck:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        found: dict[str, Any] = plain({
-            "kind": "judge-check", "corpus": corpus.id, "langs": corpus.langs, "documents": len(corpus),
-            "systems": self.results.systems, "judges": self.judges, "settings": asdict(self.settings),
-            "measures": [asdict(one) for one in self.measures],
-            "signatures": {spec: {system: str(scores.signature) for system, scores in by_system.items()}
-                           for spec, by_system in self.results.scores.items()},
-            "counts": self.results.counts, "notes": self.notes,
-        })  # fmt: skip
+        found: dict[str, Any] = plain(
+            {
+                "kind": "judge-check",
+                "corpus": corpus.id,
+                "langs": corpus.langs,
+                "documents": len(corpus),
+                "systems": self.results.systems,
+                "judges": self.judges,
+                "settings": asdict(self.settings),
+                "measures": [asdict(one) for one in self.measures],
+                "signatures": {
+                    spec: {system: str(scores.signature) for system, scores in by_system.items()}
+                    for spec, by_system in self.results.scores.items()
+                },
+                "counts": self.results.counts,
+                "notes": self.notes,
+            }
+        )
         return found
 
 
 def judge_check(
-    corpus: Corpus, outputs: Sequence[Output], judges: Sequence[str] | str, settings: JudgeCheckOptions | None = None,
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    judges: Sequence[str] | str,
+    settings: JudgeCheckOptions | None = None,
     options: Options | None = None,
 ) -> JudgeCheck:
     """Check one or more judges (specs such as ``judge-esa@MODEL``) on a corpus; every distinct request is sent once."""
@@ -93,13 +123,19 @@ def judge_check(
     plan = _Plan(corpus, outputs, settings, tuple(map(_judge, specs)))
     tasks = [task for check in settings.checks for task in getattr(plan, check)()]
     if not tasks:
-        raise InputError("none of the checks can be made", where=corpus.id, next="; ".join(plan.notes))
-    results = evaluate(corpus, outputs, list({spec: None for task in tasks for spec in task.specs}), options)
+        raise InputError(
+            "none of the checks can be made", where=corpus.id, next="; ".join(plan.notes)
+        )
+    results = evaluate(
+        corpus, outputs, list({spec: None for task in tasks for spec in task.specs}), options
+    )
     measures = tuple(one for task in tasks for one in task.figures(results.scores))
     if len(corpus) < 2:
         plan.notes.append("there is one document only, and so no interval over documents")
     elif len(corpus) < FEW:
-        plan.notes.append(f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow")
+        plan.notes.append(
+            f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow"
+        )
     notes = tuple(dict.fromkeys((*plan.notes, *results.warnings)))
     return JudgeCheck(tuple(specs), settings, measures, results, notes)
 
@@ -117,13 +153,17 @@ def write_judge_check(found: JudgeCheck, folder: Path | str, *, overwrite: bool 
 def _judge(text: str) -> Spec:
     spec = expand(parse(text))
     if not spec.metric.name.startswith("judge-"):
-        raise SpecError(f"{text} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …")
+        raise SpecError(
+            f"{text} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …"
+        )
     return spec
 
 
 def _with(spec: Spec, **args: Value) -> str:
     """The spec with other arguments, in its canonical form."""
-    return scorer(str(replace(spec, metric=Call(spec.metric.name, {**spec.metric.args, **args})))).spec
+    return scorer(
+        str(replace(spec, metric=Call(spec.metric.name, {**spec.metric.args, **args})))
+    ).spec
 
 
 @dataclass(frozen=True)
@@ -166,31 +206,48 @@ class _Plan:
         longest = max(map(len, self.corpus.docs))
         sizes = sorted({size for size in self.settings.windows if size <= longest})
         if len(sizes) < 2:
-            self.notes.append(f"length: needs windows of two sizes, and the longest document has {longest} segments")
+            self.notes.append(
+                f"length: needs windows of two sizes, and the longest document has {longest} segments"
+            )
             return
         for judge in self._one_per_model("judge-mqm"):
-            specs = {size: scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec for size in sizes}
-            yield _Task(tuple(specs.values()), partial(self._length, str(replace(judge, view=None)), specs))
+            specs = {
+                size: scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
+                for size in sizes
+            }
+            yield _Task(
+                tuple(specs.values()), partial(self._length, str(replace(judge, view=None)), specs)
+            )
 
-    def _length(self, judge: str, specs: Mapping[int, str], scores: Scored) -> Iterator[JudgeMeasure]:
-        lengths = {one.system: [np.array([*map(len, one.docs[doc.id])]) for doc in self.corpus.docs]
-                   for one in self.outputs}  # fmt: skip
-        totals = {size: statistics.error_density(scores[spec], lengths) for size, spec in specs.items()}
+    def _length(
+        self, judge: str, specs: Mapping[int, str], scores: Scored
+    ) -> Iterator[JudgeMeasure]:
+        lengths = {
+            one.system: [np.array([*map(len, one.docs[doc.id])]) for doc in self.corpus.docs]
+            for one in self.outputs
+        }
+        totals = {
+            size: statistics.error_density(scores[spec], lengths) for size, spec in specs.items()
+        }
         for size, one in totals.items():
             rows = sum(len(each.rows) for each in scores[specs[size]].values())
             yield self._label("length", judge, f"window {size}").measure(
-                "errors per 1,000 characters", one, ratio, rows)
+                "errors per 1,000 characters", one, ratio, rows
+            )
         first, last = min(totals), max(totals)
         both = np.concatenate([totals[last], totals[first]], axis=1)
         yield self._label("length", judge, f"window {last} to {first}").measure(
-            "ratio of error rates", both, statistics.ratio_of_ratios, 0)
+            "ratio of error rates", both, statistics.ratio_of_ratios, 0
+        )
 
     def consistency(self) -> Iterator[_Task]:
         """Samples of the same question: how far their scores differ."""
         samples, temperature = self.settings.samples, self.settings.temperature
         for judge in self.judges:
             spec = _with(judge, samples=samples, temperature=temperature)
-            label = self._label("consistency", str(judge), f"{samples} samples, temperature {temperature:g}")
+            label = self._label(
+                "consistency", str(judge), f"{samples} samples, temperature {temperature:g}"
+            )
             yield _Task((spec,), partial(self._consistency, label, spec))
 
     def _consistency(self, label: Label, spec: str, scores: Scored) -> Iterator[JudgeMeasure]:
@@ -203,14 +260,22 @@ class _Plan:
         """The same judge with other wordings of the prompt."""
         for judge in self.judges:
             for prompt in self.settings.prompts or (REWORDED,):
-                both = {"errors_prompt": prompt} if judge.metric.name == "judge-esa" and prompt == REWORDED else {}
-                yield self._against("wording", str(judge), _with(judge, prompt=prompt, **both), Path(prompt).name)
+                both = (
+                    {"errors_prompt": prompt}
+                    if judge.metric.name == "judge-esa" and prompt == REWORDED
+                    else {}
+                )
+                yield self._against(
+                    "wording", str(judge), _with(judge, prompt=prompt, **both), Path(prompt).name
+                )
 
     def agreement(self) -> Iterator[_Task]:
         """Pairs of judges on the same rows."""
         for one, other in combinations(self.judges, 2):
             if one.view != other.view:
-                self.notes.append(f"agreement: {one} and {other} have different views and so other rows")
+                self.notes.append(
+                    f"agreement: {one} and {other} have different views and so other rows"
+                )
                 continue
             yield self._against("agreement", str(one), str(other), str(other))
         if len(self.judges) < 2:
@@ -226,8 +291,9 @@ class _Plan:
         if scorer(label.judge).metric.range == scorer(other).metric.range:
             yield label.measure("mean absolute difference", sums[:, [6, 0]], ratio, rows)
         if len(self.outputs) > 1:
-            yield label.measure("equal preferences between systems", preferences, ratio,
-                                preferences[:, 1].sum())
+            yield label.measure(
+                "equal preferences between systems", preferences, ratio, preferences[:, 1].sum()
+            )
 
     def _one_per_model(self, metric: str) -> list[Spec]:
         """The judges that are of this metric; for each other model one with the parameters that mean the same."""
@@ -235,7 +301,11 @@ class _Plan:
         for one in self.judges:
             if one.model not in found:
                 args = {key: value for key, value in one.metric.args.items() if key in _CARRIED}
-                args = {key: value for key, value in args.items() if (key, metric) != ("mode", "judge-pairwise")}
+                args = {
+                    key: value
+                    for key, value in args.items()
+                    if (key, metric) != ("mode", "judge-pairwise")
+                }
                 spec = Spec(Call(metric, args), one.view, one.model, one.revision)
                 found[one.model] = parse(scorer(str(spec)).spec)
         return list(found.values())

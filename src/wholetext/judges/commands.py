@@ -20,26 +20,43 @@ def judge_check(
     files: options.Files,
     metric: Annotated[
         list[str],
-        typer.Option("-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."),
+        typer.Option(
+            "-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."
+        ),
     ],
     check: Annotated[
         list[str] | None,
-        typer.Option("--check", help="position, length, consistency, wording, agreement (repeatable; default: all)."),
+        typer.Option(
+            "--check",
+            help="position, length, consistency, wording, agreement (repeatable; default: all).",
+        ),
     ] = None,
     window: Annotated[
-        list[int] | None, typer.Option("--window", min=1, help="Window size in segments (repeatable; 1, 2, 4 and 8).")
+        list[int] | None,
+        typer.Option(
+            "--window", min=1, help="Window size in segments (repeatable; 1, 2, 4 and 8)."
+        ),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=2, help="Answers per question, for consistency.")] = 5,
-    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Temperature of these answers.")] = 0.7,
+    samples: Annotated[
+        int, typer.Option("--samples", min=2, help="Answers per question, for consistency.")
+    ] = 5,
+    temperature: Annotated[
+        float, typer.Option("--temperature", min=0, help="Temperature of these answers.")
+    ] = 0.7,
     prompt: Annotated[
         list[str] | None,
-        typer.Option("--prompt", help="Prompt file that words the task differently (repeatable; default: built-in)."),
+        typer.Option(
+            "--prompt",
+            help="Prompt file that words the task differently (repeatable; default: built-in).",
+        ),
     ] = None,
     chosen: options.Chosen,
     execution: options.Execution,
     draws: options.Resamples = 1000,
     seed: options.Seed = 12345,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a run folder with judge-check.json.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write a run folder with judge-check.json.")
+    ] = None,
     format: options.TableJsonTsv = "table",
     quiet: options.Quiet = False,
 ) -> None:
@@ -48,11 +65,14 @@ def judge_check(
     from wholetext.judges.check import judge_check as run
 
     windows = tuple(window or JudgeCheckOptions.windows)
-    settings = JudgeCheckOptions(tuple(check or CHECKS), windows, samples, temperature, tuple(prompt or ()), draws,
-                                 seed)
+    settings = JudgeCheckOptions(
+        tuple(check or CHECKS), windows, samples, temperature, tuple(prompt or ()), draws, seed
+    )
     loaded = options.load(files, chosen)
     with terminal.progress_bar(quiet) as progress:
-        found = run(loaded.corpus, loaded.outputs, metric, settings, execution.options(progress=progress))
+        found = run(
+            loaded.corpus, loaded.outputs, metric, settings, execution.options(progress=progress)
+        )
     if out is not None:
         write_judge_check(found, out)
     notes = [*loaded.warnings, *found.notes]
@@ -61,8 +81,17 @@ def judge_check(
     elif format == "tsv":
         warn(notes)
         columns = ("check", "judge", "setting", "measure", "value", "low", "high", "count")
-        print("\n".join(map(terminal.tsv_row, [columns, *([getattr(one, name) for name in columns]
-                                                          for one in found.measures)])))
+        print(
+            "\n".join(
+                map(
+                    terminal.tsv_row,
+                    [
+                        columns,
+                        *([getattr(one, name) for name in columns] for one in found.measures),
+                    ],
+                )
+            )
+        )
     else:
         _checks(found, notes)
 
@@ -79,13 +108,24 @@ def _checks(found: JudgeCheck, notes: list[str]) -> None:
         if (one.check, one.judge) != last:
             last = (one.check, one.judge)
             table.add_row(Text.assemble((one.check, "bold"), f" {terminal.printable(one.judge)}"))
-        interval = "–" if one.low != one.low else f"[{terminal.number(one.low)}, {terminal.number(one.high)}]"
+        interval = (
+            "–"
+            if one.low != one.low
+            else f"[{terminal.number(one.low)}, {terminal.number(one.high)}]"
+        )
         label = ", ".join(filter(None, (one.measure, terminal.printable(one.setting))))
         label = terminal.wrapped(f"  {label}", 46, terminal.MARKS, "    ")
-        table.add_row(Text(label), terminal.number(one.value), interval, f"{one.count:,}" if one.count else "")
+        table.add_row(
+            Text(label), terminal.number(one.value), interval, f"{one.count:,}" if one.count else ""
+        )
     console.print(table)
     corpus = found.results.corpus
-    console.print(Text(f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
-                       f"{'-'.join(corpus.langs)}. 95 % intervals over {found.settings.draws:,} resamples of "
-                       "documents; n: rows or pairs.", style="dim"))
+    console.print(
+        Text(
+            f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
+            f"{'-'.join(corpus.langs)}. 95 % intervals over {found.settings.draws:,} resamples of "
+            "documents; n: rows or pairs.",
+            style="dim",
+        )
+    )
     terminal.notes(notes, console)

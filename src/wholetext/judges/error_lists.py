@@ -7,11 +7,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SEVERITIES = ("critical", "major", "minor")
-_QUOTE = "|".join(['"[^"]*"', "“[^“”]*”", "„[^“”]*[“”]", "«[^«»]*»", "»[^«»]*«", "‘[^‘]*’", "`[^`]*`", "‹[^‹›]*›",
-                   "「[^「」]*」", "『[^『』]*』", r"'(?:[^']|(?<=\w)'(?=\w))*'"])  # fmt: skip
+_QUOTE = "|".join(
+    [
+        '"[^"]*"',
+        "“[^“”]*”",
+        "„[^“”]*[“”]",
+        "«[^«»]*»",
+        "»[^«»]*«",
+        "‘[^‘]*’",
+        "`[^`]*`",
+        "‹[^‹›]*›",
+        "「[^「」]*」",
+        "『[^『』]*』",
+        r"'(?:[^']|(?<=\w)'(?=\w))*'",
+    ]
+)
 _QUOTES = rf"(?P<quotes>(?:{_QUOTE})(?:\s*[,;]\s*(?:{_QUOTE}))*)(?:\s*(?:[-–—]+>?|→)\s*(?P<reason>.*?))?[.\s]*"
 _BULLET = r"\s*(?:(?:[-*•–]|\(?\d{1,2}[.)])\s+)?"
-_ERROR = re.compile(rf"{_BULLET}[*_`]*(?P<category>[^\W\d_][\w\s/&,()-]{{0,80}}?)[*_`]*\s+[-–—]\s+{_QUOTES}")
+_ERROR = re.compile(
+    rf"{_BULLET}[*_`]*(?P<category>[^\W\d_][\w\s/&,()-]{{0,80}}?)[*_`]*\s+[-–—]\s+{_QUOTES}"
+)
 _EVIDENCE = re.compile(_BULLET + _QUOTES)
 _HEADING = re.compile(r"[\s#*_-]*(critical|major|minor)(?:\s+errors?)?[\s*_]*:[\s*_]*(.*)", re.I)
 _NONE = re.compile(r"[\s*_`\[(\"'-]*(?:no[\s-]*errors?|none|n/?a|nothing)[\s*_`\])\"'.!]*", re.I)
@@ -80,6 +95,14 @@ def _block(severity: str, entries: list[str]) -> list[Fault]:
 
 def _faults(severity: str, category: str, error: re.Match[str] | None, line: str) -> list[Fault]:
     reason = (error["reason"] or "") if error else ""
-    if not error or is_none(category) or _DENIAL.search(f"{category} {reason}") or _SECOND_ERROR.search(reason):
+    if (
+        not error
+        or is_none(category)
+        or _DENIAL.search(f"{category} {reason}")
+        or _SECOND_ERROR.search(reason)
+    ):
         raise Unparsable(f"not an error in the requested format: {line.strip()[:60]!r}")
-    return [Fault(severity, category, quote[1:-1], "", reason) for quote in re.findall(_QUOTE, error["quotes"])]
+    return [
+        Fault(severity, category, quote[1:-1], "", reason)
+        for quote in re.findall(_QUOTE, error["quotes"])
+    ]

@@ -30,11 +30,15 @@ from wholetext.judges.prompts import Prompt, Texts, load_prompt
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
-WEIGHTS = dict(zip(SEVERITIES, (25.0, 5.0, 1.0)))  # Freitag et al. 2021, as published judges use them
+WEIGHTS = dict(
+    zip(SEVERITIES, (25.0, 5.0, 1.0))
+)  # Freitag et al. 2021, as published judges use them
 _COUNTS = ("refused", "unparsable", "repaired", "failed", "unlocated")
 UNREADABLE = "the judge's answer could not be read, nor the one to a second request"
-TOO_SHORT = ("the judge's answer was cut at max_tokens, and so was the one to a second request: raise max_tokens, to "
-             "thousands for a model that reasons first")  # fmt: skip
+TOO_SHORT = (
+    "the judge's answer was cut at max_tokens, and so was the one to a second request: raise max_tokens, to "
+    "thousands for a model that reasons first"
+)
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,15 @@ class Judge(Metric):
 
     def __post_init__(self) -> None:
         if self.samples < 1 or (self.max_tokens or 1) < 1:
-            raise SpecError("samples and max_tokens are numbers from 1 up", next="e.g. samples=10,temperature=0.7")
+            raise SpecError(
+                "samples and max_tokens are numbers from 1 up",
+                next="e.g. samples=10,temperature=0.7",
+            )
         if self.samples > 1 and self.temperature == 0:
-            raise SpecError(f"samples={self.samples} at temperature 0 would all be the same",
-                            next=f"write samples={self.samples},temperature=0.7, or leave samples out")
+            raise SpecError(
+                f"samples={self.samples} at temperature 0 would all be the same",
+                next=f"write samples={self.samples},temperature=0.7, or leave samples out",
+            )
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]
@@ -119,14 +128,22 @@ class Judge(Metric):
 
     def resolve(self, langs: tuple[str, str]) -> Judge:
         if not self.model:
-            raise MetricError(f"{self.name} names no model", next=f"write {self.name}@MODEL, as the endpoint calls it")
+            raise MetricError(
+                f"{self.name} names no model",
+                next=f"write {self.name}@MODEL, as the endpoint calls it",
+            )
         load_prompt.cache_clear()  # an edited file is read again, but never during an evaluation
         self.prompts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
     def prompts(self) -> dict[str, tuple[str, Prompt]]:
         """Key in the signature → where the prompt is from, and the prompt."""
-        return {"prompt": (Path(self.prompt).name or f"wholetext/{self.file}", load_prompt(self.file, self.prompt))}
+        return {
+            "prompt": (
+                Path(self.prompt).name or f"wholetext/{self.file}",
+                load_prompt(self.file, self.prompt),
+            )
+        }
 
     def facts(self) -> Mapping[str, str]:
         named = {key: f"{name}#{prompt.hash}" for key, (name, prompt) in self.prompts().items()}
@@ -139,15 +156,20 @@ class Judge(Metric):
     # -------------------------------------------------------- what is asked
 
     def texts(self, request: Request, langs: tuple[str, str]) -> Texts:
-        refs = [(f"reference {i + 1}" if len(request.refs) > 1 else "reference", one)
-                for i, one in enumerate(request.refs)]  # fmt: skip
+        refs = [
+            (f"reference {i + 1}" if len(request.refs) > 1 else "reference", one)
+            for i, one in enumerate(request.refs)
+        ]
         source = [("source", request.src)] if request.src is not None else []
         return Texts(langs, (*source, *refs, ("translation", request.hyp[0])))
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         """The calls about a request, one per sample."""
         texts, prompt = self.texts(request, langs), self.prompts()["prompt"][1]
-        return [prompt.ask(texts, self.answer, self.schema, sample=sample) for sample in range(self.samples)]
+        return [
+            prompt.ask(texts, self.answer, self.schema, sample=sample)
+            for sample in range(self.samples)
+        ]
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
@@ -156,7 +178,10 @@ class Judge(Metric):
     def again(self, asks: Sequence[Ask], key: str) -> dict[Ask, Ask]:
         """Call → the second request, but for the words of the answer that could not be read."""
         prompt = self.prompts()[key][1]
-        return {ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer) for ask in asks}
+        return {
+            ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer)
+            for ask in asks
+        }
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Estimated tokens, four bytes each: an endpoint reports text that is too long only when called."""
@@ -166,7 +191,11 @@ class Judge(Metric):
         return list(self.asks(request, run.langs)[0].messages[-1:])  # all of it is in a dry run
 
     def hear(
-        self, asks: Sequence[Ask], run: Runtime, parse: Callable[[str, bool], Parsed], prompt: Prompt
+        self,
+        asks: Sequence[Ask],
+        run: Runtime,
+        parse: Callable[[str, bool], Parsed],
+        prompt: Prompt,
     ) -> list[Reply]:
         """The parsed answer to each call; calls whose answer cannot be parsed are repeated once."""
         chat = self.chat(run)
@@ -174,11 +203,18 @@ class Judge(Metric):
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
                 return Parsed(REFUSED, refused=True)
-            return Parsed(answer.problem) if answer.problem else parse(answer.text, answer.finish == "length")
+            return (
+                Parsed(answer.problem)
+                if answer.problem
+                else parse(answer.text, answer.finish == "length")
+            )
 
         replies = [Reply(read(answer), answer) for answer in run.map(chat, asks)]
         again = [i for i, reply in enumerate(replies) if reply.outcome == "unparsable"]
-        second = [prompt.repair(asks[i], replies[i].answer.text, replies[i].parsed.problem, self.answer) for i in again]
+        second = [
+            prompt.repair(asks[i], replies[i].answer.text, replies[i].parsed.problem, self.answer)
+            for i in again
+        ]
         for i, answer in zip(again, run.map(chat, second)):
             replies[i] = Reply(read(answer), answer, repaired=True)
         return replies
@@ -188,12 +224,18 @@ class Judge(Metric):
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         """What the judge says of each request."""
         asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(self.hear([ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]))
+        replies = iter(
+            self.hear(
+                [ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]
+            )
+        )
         found = []
         for request, some in zip(requests, asks):
             one = Verdict(replies=[next(replies) for _ in some])
             one.values = [self.value(reply.parsed, request) for reply in one.replies]
-            one.faults = next((reply.parsed.faults for reply in one.replies if reply.parsed.ok), None)
+            one.faults = next(
+                (reply.parsed.faults for reply in one.replies if reply.parsed.ok), None
+            )
             found.append(one)
         return found
 
@@ -216,7 +258,10 @@ class Judge(Metric):
                 for caveat in prompt.caveats(self.texts(request, run.langs)):
                     run.warn(caveat)
             if self.samples > 1:
-                run.detail(i, samples=[None if value != value else value for value in values[:, 0].tolist()])
+                run.detail(
+                    i,
+                    samples=[None if value != value else value for value in values[:, 0].tolist()],
+                )
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
     def note(self, i: int, request: Request, one: Verdict, run: Runtime) -> None:
@@ -226,11 +271,19 @@ class Judge(Metric):
         lost = sum(not error["located"] for error in errors)
         heard = [reply.answer for reply in one.replies if not reply.answer.problem]
         judge: dict[str, Any] = {name: counts[name] for name in _COUNTS if counts[name]} | (
-            {"unlocated": lost} if lost else {})
-        judge |= {"model": sorted({answer.model for answer in heard}), "fingerprint": sorted(
-            {answer.fingerprint for answer in heard if answer.fingerprint}),
-            "structured": sorted({answer.structured for answer in heard})}  # fmt: skip
-        run.detail(i, judge=judge, **({"spans": spans} if spans else {}), **({"errors": errors} if errors else {}))
+            {"unlocated": lost} if lost else {}
+        )
+        judge |= {
+            "model": sorted({answer.model for answer in heard}),
+            "fingerprint": sorted({answer.fingerprint for answer in heard if answer.fingerprint}),
+            "structured": sorted({answer.structured for answer in heard}),
+        }
+        run.detail(
+            i,
+            judge=judge,
+            **({"spans": spans} if spans else {}),
+            **({"errors": errors} if errors else {}),
+        )
         whys = list(dict.fromkeys(reply.reason for reply in one.replies if reply.reason))
         if whys and not any(value[0] == value[0] for value in one.values):
             run.detail(i, reason=whys[0])
@@ -239,18 +292,32 @@ class Judge(Metric):
         if counts["repaired"]:
             run.warn("the judge's first answer could not be read; its second counts", i)
         if any("\ud800" <= sign <= "\udfff" for sign in _shown(request)):
-            run.warn("half of a surrogate pair, which is no character, is shown to the judge as a question mark", i)
+            run.warn(
+                "half of a surrogate pair, which is no character, is shown to the judge as a question mark",
+                i,
+            )
         if lost:
-            run.warn("the judge quotes words that are not in the text: such errors count, and are not marked", i)
+            run.warn(
+                "the judge quotes words that are not in the text: such errors count, and are not marked",
+                i,
+            )
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
         """What answered, and how often it refused or could not be read."""
         judges = [one["judge"] for one in details if one]
-        names = {key: sorted({str(name) for one in judges for name in one[key]}) for key in
-                 ("model", "fingerprint", "structured")}  # fmt: skip
-        named = {"answered_by": names["model"], "fingerprint": names["fingerprint"], "structured": names["structured"]}
-        facts = {key: ",".join(values).lower() if key == "structured" else ",".join(values) or "none"
-                 for key, values in named.items()}  # fmt: skip
+        names = {
+            key: sorted({str(name) for one in judges for name in one[key]})
+            for key in ("model", "fingerprint", "structured")
+        }
+        named = {
+            "answered_by": names["model"],
+            "fingerprint": names["fingerprint"],
+            "structured": names["structured"],
+        }
+        facts = {
+            key: ",".join(values).lower() if key == "structured" else ",".join(values) or "none"
+            for key, values in named.items()
+        }
         return {**facts, **{name: sum(one.get(name, 0) for one in judges) for name in _COUNTS}}
 
 
@@ -266,7 +333,9 @@ def trimmed(values: FloatArray) -> tuple[list[float], float]:
     far = np.abs(known[:, 0] - known[:, 0].mean()) > 2 * known[:, 0].std() + 1e-9
     with np.errstate(invalid="ignore"):
         kept, there = known[~far], ~np.isnan(known[~far])
-        mean = np.where(there, kept, 0.0).sum(axis=0) / np.where(there.any(axis=0), there.sum(axis=0), np.nan)
+        mean = np.where(there, kept, 0.0).sum(axis=0) / np.where(
+            there.any(axis=0), there.sum(axis=0), np.nan
+        )
     return mean.tolist(), float(known[:, 0].std(ddof=1)) if len(known) > 1 else NAN
 
 
@@ -340,12 +409,18 @@ class JudgeEsa(Judge):
     errors_prompt: str = ""  # a file for the first call; ``prompt`` is for the second
 
     def prompts(self) -> dict[str, tuple[str, Prompt]]:
-        first = (Path(self.errors_prompt).name or "wholetext/errors", load_prompt("errors", self.errors_prompt))
+        first = (
+            Path(self.errors_prompt).name or "wholetext/errors",
+            load_prompt("errors", self.errors_prompt),
+        )
         return {**super().prompts(), "errors_prompt": first}
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         texts, prompt = self.texts(request, langs), self.prompts()["errors_prompt"][1]
-        return [prompt.ask(texts, self.answer, "errors", sample=sample) for sample in range(self.samples)]
+        return [
+            prompt.ask(texts, self.answer, "errors", sample=sample)
+            for sample in range(self.samples)
+        ]
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
         """The second call is known once the first is answered; before, it is the one about a text without errors."""
@@ -356,21 +431,38 @@ class JudgeEsa(Judge):
             faults = parse_errors(heard[ask].text).faults if ask in heard else ()
             texts = self.texts(request, run.langs)
             later.append(prompt.ask(texts, self.answer, "score", faults=faults, sample=ask.sample))
-        return Planned(chat, asks, later, {**self.again(asks, "errors_prompt"), **self.again(later, "prompt")})
+        return Planned(
+            chat, asks, later, {**self.again(asks, "errors_prompt"), **self.again(later, "prompt")}
+        )
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}
-        asks = [(i, ask) for i, request in enumerate(requests) for ask in self.asks(request, run.langs)]
+        asks = [
+            (i, ask) for i, request in enumerate(requests) for ask in self.asks(request, run.langs)
+        ]
         first = self.hear([ask for _, ask in asks], run, parse_errors, prompts["errors_prompt"])
         found = [Verdict() for _ in requests]
-        second = [(i, prompts["prompt"].ask(self.texts(requests[i], run.langs), self.answer, "score",
-                                            faults=reply.parsed.faults, sample=ask.sample))
-                  for (i, ask), reply in zip(asks, first) if reply.parsed.ok]  # fmt: skip
+        second = [
+            (
+                i,
+                prompts["prompt"].ask(
+                    self.texts(requests[i], run.langs),
+                    self.answer,
+                    "score",
+                    faults=reply.parsed.faults,
+                    sample=ask.sample,
+                ),
+            )
+            for (i, ask), reply in zip(asks, first)
+            if reply.parsed.ok
+        ]
         for (i, _), reply in zip(asks, first):
             found[i].replies.append(reply)
             if found[i].faults is None and reply.parsed.ok:
                 found[i].faults = reply.parsed.faults
-        for (i, _), reply in zip(second, self.hear([ask for _, ask in second], run, parse_score, prompts["prompt"])):
+        for (i, _), reply in zip(
+            second, self.hear([ask for _, ask in second], run, parse_score, prompts["prompt"])
+        ):
             found[i].replies.append(reply)
             found[i].values.append(self.value(reply.parsed, requests[i]))
         for one in found:
@@ -397,4 +489,7 @@ class JudgeCoherence(Judge):
         return parse_rubric(text, cut)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
-        return (*super().value(parsed, request), *(parsed.aspects.get(aspect, NAN) for aspect in ASPECTS))
+        return (
+            *super().value(parsed, request),
+            *(parsed.aspects.get(aspect, NAN) for aspect in ASPECTS),
+        )

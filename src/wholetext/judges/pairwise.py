@@ -35,23 +35,36 @@ class JudgePairwise(Judge):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mode == "ref":
-            raise SpecError("judge-pairwise is shown no references: the other systems' outputs stand in their place",
-                            next="leave mode out, or use a judge that reads references, such as judge-esa(mode=ref)")
+            raise SpecError(
+                "judge-pairwise is shown no references: the other systems' outputs stand in their place",
+                next="leave mode out, or use a judge that reads references, such as judge-esa(mode=ref)",
+            )
 
     @staticmethod
     def parse(text: str, cut: bool) -> Parsed:
         return parse_choice(text, cut)
 
-    def pair(self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int) -> list[Ask]:
+    def pair(
+        self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int
+    ) -> list[Ask]:
         """The two calls about a pair: with the hypothesis first, and with the rival first."""
-        prompt, source = self.prompts()["prompt"][1], [("source", request.src)] if request.src is not None else []
+        prompt, source = (
+            self.prompts()["prompt"][1],
+            [("source", request.src)] if request.src is not None else [],
+        )
         orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
-        shown = [Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders]
+        shown = [
+            Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders
+        ]
         return [prompt.ask(texts, self.answer, self.schema, sample=sample) for texts in shown]
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        return [ask for sample in range(self.samples) for rival in _others(request)
-                for ask in self.pair(request, rival, langs, sample)]  # fmt: skip
+        return [
+            ask
+            for sample in range(self.samples)
+            for rival in _others(request)
+            for ask in self.pair(request, rival, langs, sample)
+        ]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:  # type: ignore[override]
         asks = self.asks(request, run.langs)
@@ -59,19 +72,30 @@ class JudgePairwise(Judge):
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(self.hear([ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]))
+        replies = iter(
+            self.hear(
+                [ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]
+            )
+        )
         found = []
         for i, (request, some) in enumerate(zip(requests, asks)):
             heard = [next(replies) for _ in some]
             pairs = [_pair(*heard[at : at + 2]) for at in range(0, len(heard), 2)]
             size = len(pairs) // self.samples
             equal = [(50.0, NAN)] * (len(request.refs) - size)
-            values = [_won([*pairs[at * size : (at + 1) * size], *equal]) for at in range(self.samples)]
+            values = [
+                _won([*pairs[at * size : (at + 1) * size], *equal]) for at in range(self.samples)
+            ]
             found.append(Verdict(values, heard))
             said = [reply.parsed.choice for reply in heard]
-            run.detail(i, orders=[list(two) for two in zip(said[::2], said[1::2])])  # this one first, then second
+            run.detail(
+                i, orders=[list(two) for two in zip(said[::2], said[1::2])]
+            )  # this one first, then second
             if any(flip == 100.0 for _, flip in pairs):
-                run.warn("a verdict depends on the order of the two translations, and counts half to each", i)
+                run.warn(
+                    "a verdict depends on the order of the two translations, and counts half to each",
+                    i,
+                )
         return found
 
 

@@ -13,7 +13,14 @@ from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
-from wholetext.judges.error_lists import SEVERITIES, Fault, Unparsable, evidence, is_none, listed_errors
+from wholetext.judges.error_lists import (
+    SEVERITIES,
+    Fault,
+    Unparsable,
+    evidence,
+    is_none,
+    listed_errors,
+)
 from wholetext.scoring.results import Results
 
 PARSER = "5"  # raise it when any answer is parsed differently
@@ -28,14 +35,22 @@ _LEAD = re.compile(r"(?:sure[,.!] )?here(?:['’]s| is| are) (?:my|the) \w+:\s+(
 _MARKDOWN = re.compile(r"^\s*#{1,6}\s+|\*+|`|(?<!\w)__|__(?!\w)", re.M)
 _SCORE = re.compile(
     r"(?:(?:(?:final|overall|quality)\s+)?(?:score|rating|answer)(?:\s*\(0\s*[-–]\s*100\))?(?:\s*[:=]\s*|\s+is\s+|\s+))?"
-    r"[\"'(\[]*(\d{1,3})(?:\s*(?:/|out of)\s*100)?[\"')\]]*[.!]?", re.I)  # fmt: skip
+    r"[\"'(\[]*(\d{1,3})(?:\s*(?:/|out of)\s*100)?[\"')\]]*[.!]?",
+    re.I,
+)
 _CHOICE = re.compile(
     r"(?:(?:the\s+)?(?:better|best|winner|answer|verdict|choice)(?:\s+translation)?\s*(?:is\b|[:=])?\s*)?"
-    r"(?:translation\s+|option\s+)?[\[(\"']*(?:(?P<letter>[AB])|tie)[\])\"']*(?:\s+is\s+better)?[.!]?", re.I)
-_SCORE_KEY = re.compile(r"score|rating|grade|scale|out_?of|max", re.I)  # beside "score": which of them is meant?
+    r"(?:translation\s+|option\s+)?[\[(\"']*(?:(?P<letter>[AB])|tie)[\])\"']*(?:\s+is\s+better)?[.!]?",
+    re.I,
+)
+_SCORE_KEY = re.compile(
+    r"score|rating|grade|scale|out_?of|max", re.I
+)  # beside "score": which of them is meant?
 _WHY_KEY = re.compile("expla|reason|rational|justif|comment", re.I)
 _ERROR_KEY = re.compile("error|critical|major|minor", re.I)
-_ASPECT = re.compile(rf"[\s-]*({'|'.join(ASPECTS)})\s*[:=]\s*(?:(-1|\d{{1,3}})(?:\s*/\s*100)?|n/?a)[\s.]*", re.I)
+_ASPECT = re.compile(
+    rf"[\s-]*({'|'.join(ASPECTS)})\s*[:=]\s*(?:(-1|\d{{1,3}})(?:\s*/\s*100)?|n/?a)[\s.]*", re.I
+)
 _REFUSAL = re.compile(
     r"\bi['’]?(?: a)?m (?:sorry|unable|not able)|\bi (?:can['’]?t|cannot|can not|won['’]t|will not|must decline)\b|"
     r"\bas an ai\b|\bunable to (?:assist|help|comply|evaluate|provide)|\bagainst (?:my|the) (?:policy|guidelines)|"
@@ -43,8 +58,12 @@ _REFUSAL = re.compile(
     r"\bmi dispiace\b|\bnon posso\b|\bdesculpe\b|\bnão posso\b|\bhet spijt me\b|\bprzykro mi\b|\bnie mogę\b|"
     r"\bomlouvám se\b|\bnemohu\b|\büzgünüm\b|извините|не могу|вибачте|抱歉|"
     r"对不起|對不起|我.{0,4}(?:不能|无法|無法)|申し訳|お(?:手伝い|答え)できません|"
-    r"죄송|آسف|لا أستطيع|لا يمكنني|क्षमा", re.I)  # fmt: skip
-_NO_REFUSAL = re.compile(r"\b(?:find|see|detect|identify|spot|fault)\b|\d", re.I)  # "I cannot find any errors"
+    r"죄송|آسف|لا أستطيع|لا يمكنني|क्षमा",
+    re.I,
+)
+_NO_REFUSAL = re.compile(
+    r"\b(?:find|see|detect|identify|spot|fault)\b|\d", re.I
+)  # "I cannot find any errors"
 
 
 @dataclass(frozen=True)
@@ -56,7 +75,9 @@ class Parsed:
     score: float | None = None  # 0 to 100
     faults: tuple[Fault, ...] = ()
     choice: str = ""  # A, B, tie
-    aspects: Mapping[str, float] = field(default_factory=dict)  # of a rubric; those that do not arise are left out
+    aspects: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of a rubric; those that do not arise are left out
 
     @property
     def ok(self) -> bool:
@@ -70,7 +91,9 @@ def parse_score(text: str, cut: bool = False) -> Parsed:
 
 def parse_errors(text: str, cut: bool = False) -> Parsed:
     """Parse errors: JSON, or blocks ``Critical:``, ``Major:``, ``Minor:`` of lines ``category - "words"``."""
-    return _parsed(text, cut, _errors_of_json, lambda lines: Parsed(faults=tuple(listed_errors(lines))))
+    return _parsed(
+        text, cut, _errors_of_json, lambda lines: Parsed(faults=tuple(listed_errors(lines)))
+    )
 
 
 def parse_choice(text: str, cut: bool = False) -> Parsed:
@@ -117,7 +140,9 @@ def _answer(text: str) -> str:
     """
     text = text.strip()
     ends, opened = list(_THOUGHT.finditer(text)), _THINKING.match(text)
-    if (opened or ends) and (opened or not text.startswith(("{", "`"))):  # else a tag inside is quoted
+    if (opened or ends) and (
+        opened or not text.startswith(("{", "`"))
+    ):  # else a tag inside is quoted
         if len(ends) != 1:
             raise Unparsable("it is not clear where the reasoning ends")
         (end,) = ends
@@ -147,7 +172,12 @@ def _score(value: object, low: int = 0) -> float:
     """Check a score from 0 to 100; a model may write it as 85.0 or "85"."""
     if isinstance(value, str) and re.fullmatch(r"\d{1,3}", value.strip()):
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= 100 or value != int(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not low <= value <= 100
+        or value != int(value)
+    ):
         raise Unparsable(f"the score is not a whole number from 0 to 100 but {str(value)[:40]!r}")
     return float(value)
 
@@ -156,9 +186,16 @@ def _score_of_json(value: Mapping[str, Any]) -> Parsed:
     if "score" not in value:
         raise Unparsable('the JSON has no key "score"')
     score = _score(value["score"])
-    others = [value[key] for key in value if key != "score" and _SCORE_KEY.search(key) and not _WHY_KEY.search(key)]
-    if any(isinstance(other, (int, float, str)) and str(other).removesuffix(".0") not in (f"{score:g}", "100", "0-100")
-           for other in others):  # fmt: skip
+    others = [
+        value[key]
+        for key in value
+        if key != "score" and _SCORE_KEY.search(key) and not _WHY_KEY.search(key)
+    ]
+    if any(
+        isinstance(other, (int, float, str))
+        and str(other).removesuffix(".0") not in (f"{score:g}", "100", "0-100")
+        for other in others
+    ):
         raise Unparsable("the JSON has several scores")
     return Parsed(score=score)
 
@@ -174,7 +211,11 @@ def _errors_of_json(value: Mapping[str, Any]) -> Parsed:
     errors = value.get("errors")
     if not isinstance(errors, list):
         raise Unparsable('the JSON has no list "errors"')
-    others = [value[key] for key in value if key != "errors" and _ERROR_KEY.search(key) and not _WHY_KEY.search(key)]
+    others = [
+        value[key]
+        for key in value
+        if key != "errors" and _ERROR_KEY.search(key) and not _WHY_KEY.search(key)
+    ]
     if any(other != len(errors) if isinstance(other, (int, float)) else other for other in others):
         raise Unparsable("the JSON has several lists of errors")
     return Parsed(faults=tuple(map(_fault, errors)))
@@ -226,7 +267,11 @@ def _rubric_of_json(value: Mapping[str, Any]) -> Parsed:
             raise Unparsable(f"the JSON has no score and evidence for {aspect}")
         scores[aspect] = _score(entry.get("score"), low=-1)
         for item in quotes:
-            words = [item.get(name) for name in ("quote", "reason")] if isinstance(item, dict) else [None]
+            words = (
+                [item.get(name) for name in ("quote", "reason")]
+                if isinstance(item, dict)
+                else [None]
+            )
             if not all(isinstance(word, str) for word in words):
                 raise Unparsable(f"the evidence for {aspect} is not quote and reason")
             faults.append(Fault("", aspect, str(words[0]), "", str(words[1])))
@@ -251,12 +296,17 @@ def _rubric_of_text(lines: Sequence[str]) -> Parsed:
 
 def reparse_notes(found: Results, only: str | None = None) -> list[str]:
     """A note where answers of judges (all, or one) were read by another version of the parser than this one."""
-    used = {spec: {one.signature["parser"] for one in by_system.values() if "parser" in one.signature}
-            for spec, by_system in found.scores.items() if only in (None, spec)}  # fmt: skip
+    used = {
+        spec: {one.signature["parser"] for one in by_system.values() if "parser" in one.signature}
+        for spec, by_system in found.scores.items()
+        if only in (None, spec)
+    }
     older = {spec: versions for spec, versions in used.items() if not versions <= {PARSER}}
     if not older:
         return []
     versions = ", ".join(sorted(set().union(*older.values())))
-    return [f"{', '.join(older)}: answers were read by version {versions} of the parser, and this is version {PARSER}: "
-            "`wholetext score` again parses the stored answers with it, and calls the model only where an answer that "
-            "could be parsed before no longer can"]  # fmt: skip
+    return [
+        f"{', '.join(older)}: answers were read by version {versions} of the parser, and this is version {PARSER}: "
+        "`wholetext score` again parses the stored answers with it, and calls the model only where an answer that "
+        "could be parsed before no longer can"
+    ]

@@ -11,21 +11,35 @@ from wholetext.judges.error_lists import Fault
 from wholetext.types import Request
 
 
-def placed(faults: Sequence[Fault], request: Request) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def placed(
+    faults: Sequence[Fault], request: Request
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Errors as spans of the scored text, and all errors with whether they were located in it or in the source."""
     text, spans, errors = request.hyp[0].text, list[dict[str, Any]](), list[dict[str, Any]]()
     for one in faults:
-        facts = {"severity": one.severity or "evidence", "category": one.category, "reason": one.reason}
+        facts = {
+            "severity": one.severity or "evidence",
+            "category": one.category,
+            "reason": one.reason,
+        }
         place = locate(one, text, [(span["start"], span["end"]) for span in spans])
         if place:
             spans.append({"start": place[0], "end": place[1], **facts})
         source = not place and request.src is not None and locate(one, request.src.text) is not None
-        errors.append({**facts, "quote": one.quote, "located": bool(place or source),
-                       "side": "src" if source else "hyp"})
+        errors.append(
+            {
+                **facts,
+                "quote": one.quote,
+                "located": bool(place or source),
+                "side": "src" if source else "hyp",
+            }
+        )
     return spans, errors
 
 
-def locate(fault: Fault, text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[int, int] | None:
+def locate(
+    fault: Fault, text: str, taken: Sequence[tuple[int, int]] = ()
+) -> tuple[int, int] | None:
     """Where the words of an error stand: exactly, else whatever their blanks, case, dashes, quotation marks and form of
     accents are. Of several places, those inside the context that the judge quotes come first, then whole words, then
     those that are not ``taken`` by an error before. None where there is none."""
@@ -36,9 +50,15 @@ def locate(fault: Fault, text: str, taken: Sequence[tuple[int, int]] = ()) -> tu
         around = _places(fault.context.strip(), text, True) if fault.context.strip() else []
         places = _places(quote, text, loose)
         if places:
-            return min(places, key=lambda one: (not any(a <= one[0] and one[1] <= b for a, b in around),
-                                                text[: one[0]][-1:].isalnum() or text[one[1] :][:1].isalnum(),
-                                                one in taken, one))  # fmt: skip
+            return min(
+                places,
+                key=lambda one: (
+                    not any(a <= one[0] and one[1] <= b for a, b in around),
+                    text[: one[0]][-1:].isalnum() or text[one[1] :][:1].isalnum(),
+                    one in taken,
+                    one,
+                ),
+            )
     return None
 
 
@@ -46,8 +66,11 @@ def _places(words: str, text: str, loose: bool) -> list[tuple[int, int]]:
     if not loose:
         return [found.span() for found in re.finditer(re.escape(words), text)]
     forms = dict.fromkeys(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))
-    return [found.span() for form in forms for found in re.finditer("".join(map(_sign, re.findall(r"\s+|\S", form))),
-                                                                    text, re.I)]  # fmt: skip
+    return [
+        found.span()
+        for form in forms
+        for found in re.finditer("".join(map(_sign, re.findall(r"\s+|\S", form))), text, re.I)
+    ]
 
 
 def _sign(part: str) -> str:

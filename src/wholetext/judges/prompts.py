@@ -25,25 +25,54 @@ from wholetext.types import Excerpt
 
 REWORDED = "reworded"  # instead of a file: the built-in prompt for the same task in other words
 KEYS = ("system", "user", "reference", "focus", "text", "json", "repair")
-_FIELDS = ("source_language", "target_language", "src", "hyp", "ref", "a", "b", "texts", "reference", "focus", "answer",
-           "errors", "mark", "problem")  # fmt: skip
+_FIELDS = (
+    "source_language",
+    "target_language",
+    "src",
+    "hyp",
+    "ref",
+    "a",
+    "b",
+    "texts",
+    "reference",
+    "focus",
+    "answer",
+    "errors",
+    "mark",
+    "problem",
+)
 _FORM = "a prompt file is TOML: user = '''… {texts} … {answer}''', and system, focus, reference, text, json, repair"
 
 
 def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-_FAULT = _object(severity={"type": "string", "enum": list(SEVERITIES)}, category=_TEXT, span=_TEXT, context=_TEXT,
-                 reason=_TEXT)  # fmt: skip
+_FAULT = _object(
+    severity={"type": "string", "enum": list(SEVERITIES)},
+    category=_TEXT,
+    span=_TEXT,
+    context=_TEXT,
+    reason=_TEXT,
+)
 _EVIDENCE = {"type": "array", "items": _object(quote=_TEXT, reason=_TEXT)}
-SCHEMAS = {name: json.dumps(schema) for name, schema in {
-    "score": _object(score=_NUMBER),
-    "errors": _object(errors={"type": "array", "items": _FAULT}),
-    "choice": _object(better={"type": "string", "enum": ["A", "B", "tie"]}),
-    "rubric": _object(**{aspect: _object(score=_NUMBER, evidence=_EVIDENCE) for aspect in ASPECTS}),
-}.items()}  # fmt: skip
+SCHEMAS = {
+    name: json.dumps(schema)
+    for name, schema in {
+        "score": _object(score=_NUMBER),
+        "errors": _object(errors={"type": "array", "items": _FAULT}),
+        "choice": _object(better={"type": "string", "enum": ["A", "B", "tie"]}),
+        "rubric": _object(
+            **{aspect: _object(score=_NUMBER, evidence=_EVIDENCE) for aspect in ASPECTS}
+        ),
+    }.items()
+}
 
 
 @dataclass(frozen=True)
@@ -71,11 +100,29 @@ class Texts:
         """Every text between markers, one segment per line; a part to judge within context has its own markers."""
         mark, blocks = self.mark, []
         for name, one in self.sides:
-            tag, language = f"{name.replace(' ', '-')}-{mark}", language_name(self.langs[name != "source"])
+            tag, language = (
+                f"{name.replace(' ', '-')}-{mark}",
+                language_name(self.langs[name != "source"]),
+            )
             lines = list(one.scored)
             if self.has_context:
-                lines = [*one.before, f"<judged-{mark}>", *one.scored, f"</judged-{mark}>", *one.after]
-            blocks.append("\n".join([f"{name[0].upper()}{name[1:]}, in {language}:", f"<{tag}>", *lines, f"</{tag}>"]))
+                lines = [
+                    *one.before,
+                    f"<judged-{mark}>",
+                    *one.scored,
+                    f"</judged-{mark}>",
+                    *one.after,
+                ]
+            blocks.append(
+                "\n".join(
+                    [
+                        f"{name[0].upper()}{name[1:]}, in {language}:",
+                        f"<{tag}>",
+                        *lines,
+                        f"</{tag}>",
+                    ]
+                )
+            )
         return "\n\n".join(blocks)
 
 
@@ -97,7 +144,9 @@ class Prompt:
             found = [Fault(*map(str, error)) for error in one["errors"]]
             messages.append(("user", self._filled("user", shown, form)))
             messages.append(("assistant", listed(found, form)))
-        marked = listed(faults, "text").replace(texts.mark, "…")  # quotes of a judge that copied its marks
+        marked = listed(faults, "text").replace(
+            texts.mark, "…"
+        )  # quotes of a judge that copied its marks
         messages.append(("user", self._filled("user", texts, form, errors=marked)))
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
 
@@ -106,28 +155,42 @@ class Prompt:
         said = self.parts["system"] + self.parts["user"]
         sides = zip(("{source_language}", "{target_language}"), texts.langs)
         unknown = any(field in said and not code for field, code in sides)
-        notes = ["the judge is not told the languages, which are unknown: give them with -l or langs="] * unknown
+        notes = [
+            "the judge is not told the languages, which are unknown: give them with -l or langs="
+        ] * unknown
         hidden = texts.has_context and "{texts}" not in said
         return notes + ["the judge is shown no context, as its prompt has no {texts}"] * hidden
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
         """The same call with the answer that could not be used, and a request for another."""
         again = _fill(self.parts["repair"], {"problem": problem, "answer": self.parts[form]})
-        return ask._replace(messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again)))
+        return ask._replace(
+            messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again))
+        )
 
     def _filled(self, part: str, texts: Texts, form: str, **more: str) -> str:
         sides, parts = dict(texts.sides), self.parts
         references = [one.text for name, one in texts.sides if name.startswith("reference")]
         values = {
-            "source_language": language_name(texts.langs[0]), "target_language": language_name(texts.langs[1]),
-            "src": sides["source"].text if "source" in sides else "", "ref": "\n".join(references),
+            "source_language": language_name(texts.langs[0]),
+            "target_language": language_name(texts.langs[1]),
+            "src": sides["source"].text if "source" in sides else "",
+            "ref": "\n".join(references),
             "hyp": sides["translation"].text if "translation" in sides else "",
-            **{name.lower(): sides[f"translation {name}"].text for name in "AB" if f"translation {name}" in sides},
-            "texts": texts.shown(), "answer": parts[form], "mark": texts.mark,
+            **{
+                name.lower(): sides[f"translation {name}"].text
+                for name in "AB"
+                if f"translation {name}" in sides
+            },
+            "texts": texts.shown(),
+            "answer": parts[form],
+            "mark": texts.mark,
             "reference": parts["reference"] + "\n" if references and parts["reference"] else "",
-            "focus": _fill(parts["focus"], {"mark": texts.mark}) + "\n" if texts.has_context and parts["focus"] else "",
+            "focus": _fill(parts["focus"], {"mark": texts.mark}) + "\n"
+            if texts.has_context and parts["focus"]
+            else "",
             **more,
-        }  # fmt: skip
+        }
         return _fill(parts[part], values)
 
 
@@ -140,29 +203,42 @@ def load_prompt(name: str, file: str = "") -> Prompt:
         others = read_toml((folder / "reworded.toml").read_bytes())
         found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes()), **others[name]}
     elif file:
-        found = {"repair": shared["repair"], **read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM)}
+        found = {
+            "repair": shared["repair"],
+            **read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM),
+        }
     else:
         found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes())}
     parts = {key: found.get(key, "") for key in KEYS}
     examples = found.get("examples", [])
     wrong = [key for key in found if key not in (*KEYS, "examples")] or [
-        key for key, value in parts.items() if not isinstance(value, str)]
+        key for key, value in parts.items() if not isinstance(value, str)
+    ]
     if wrong or not parts["user"]:
-        raise InputError(f"the prompt has {'a wrong key ' + wrong[0] if wrong else 'no user message'}", where=file,
-                         next=_FORM)
+        raise InputError(
+            f"the prompt has {'a wrong key ' + wrong[0] if wrong else 'no user message'}",
+            where=file,
+            next=_FORM,
+        )
     for key, value in parts.items():
         unknown = [field for field in re.findall(r"\{([a-z_]+)\}", value) if field not in _FIELDS]
         if unknown:
-            raise InputError(f"{key} has an unknown field {{{unknown[0]}}}", where=file,
-                             next=f"fields are {', '.join(_FIELDS)}")
+            raise InputError(
+                f"{key} has an unknown field {{{unknown[0]}}}",
+                where=file,
+                next=f"fields are {', '.join(_FIELDS)}",
+            )
     _check_shown(name, parts["system"] + parts["user"], file)
     try:
         for one in examples:
             _example_texts(one)
             assert all(len(error) == 5 for error in one["errors"])
     except (KeyError, TypeError, IndexError, AssertionError):
-        raise InputError("an example is not langs, src, hyp and errors (severity, category, span, context, reason)",
-                         where=file, next=_FORM) from None
+        raise InputError(
+            "an example is not langs, src, hyp and errors (severity, category, span, context, reason)",
+            where=file,
+            next=_FORM,
+        ) from None
     digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
     return Prompt({key: value.strip() for key, value in parts.items()}, examples, digest)
 
@@ -172,10 +248,17 @@ def _check_shown(name: str, said: str, file: str) -> None:
     ways = (("texts",), ("a", "b")) if name == "pairwise" else (("texts",), ("hyp",))
     if not any(all(f"{{{field}}}" in said for field in way) for way in ways):
         other = "{a} and {b}" if name == "pairwise" else "{hyp}"
-        raise InputError("the prompt does not show the translation", where=file, next=f"write {{texts}}, or {other}")
+        raise InputError(
+            "the prompt does not show the translation",
+            where=file,
+            next=f"write {{texts}}, or {other}",
+        )
     if name == "esa" and "{errors}" not in said:
-        raise InputError("the second prompt of judge-esa does not show the errors of the first call", where=file,
-                         next="write {errors}; errors_prompt=FILE is the prompt of the first call")
+        raise InputError(
+            "the second prompt of judge-esa does not show the errors of the first call",
+            where=file,
+            next="write {errors}; errors_prompt=FILE is the prompt of the first call",
+        )
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:
@@ -193,7 +276,9 @@ def listed(faults: Sequence[Fault], form: str) -> str:
 
 def _example_texts(one: Mapping[str, Any]) -> Texts:
     src, hyp = (Excerpt((str(one[side]),), (0, 1)) for side in ("src", "hyp"))
-    return Texts((str(one["langs"][0]), str(one["langs"][1])), (("source", src), ("translation", hyp)))
+    return Texts(
+        (str(one["langs"][0]), str(one["langs"][1])), (("source", src), ("translation", hyp))
+    )
 
 
 def _fill(form: str, values: Mapping[str, str]) -> str:

@@ -46,7 +46,9 @@ class Label:
     def measure(self, name: str, totals: FloatArray, reduce: Score, count: float) -> JudgeMeasure:
         """``totals`` (documents, k) reduced, with the interval of bootstrap resamples."""
         value, low, high = score_with_interval(totals, reduce, self.draws, self.seed)
-        return JudgeMeasure(self.check, self.judge, name, self.setting, value, low, high, int(count))
+        return JudgeMeasure(
+            self.check, self.judge, name, self.setting, value, low, high, int(count)
+        )
 
 
 def ratio_of_ratios(totals: FloatArray) -> FloatArray:
@@ -58,7 +60,10 @@ def pearson(totals: FloatArray) -> FloatArray:
     """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined where a judge gives one score to everything."""
     n, x, y, xx, yy, xy = (totals[..., i] for i in range(6))
     spread = np.maximum(xx - x * x / n, 0) * np.maximum(yy - y * y / n, 0)
-    return np.asarray((xy - x * y / n) / np.where(spread > 1e-9 * np.maximum(xx * yy, 1e-300), np.sqrt(spread), np.nan))
+    return np.asarray(
+        (xy - x * y / n)
+        / np.where(spread > 1e-9 * np.maximum(xx * yy, 1e-300), np.sqrt(spread), np.nan)
+    )
 
 
 def by_document(scores: Scores, values: FloatArray) -> FloatArray:
@@ -91,14 +96,18 @@ def orders(by_system: Mapping[str, Scores]) -> FloatArray:
     return np.asarray(np.sum(totals, axis=0))
 
 
-def error_density(by_system: Mapping[str, Scores], lengths: Mapping[str, Sequence[FloatArray]]) -> FloatArray:
+def error_density(
+    by_system: Mapping[str, Scores], lengths: Mapping[str, Sequence[FloatArray]]
+) -> FloatArray:
     """(documents, 2): errors, thousands of characters; rows without a readable answer count in neither."""
     totals = []
     for system, scores in by_system.items():
         known = ~np.isnan(scores.at("row"))
         found = np.array([len(one.get("errors", ())) for one in details(scores)], dtype=np.float64)
         places = zip(scores.rows.doc, scores.rows.start, scores.rows.stop)
-        size = np.array([lengths[system][doc][start:stop].sum() for doc, start, stop in places]) / 1000
+        size = (
+            np.array([lengths[system][doc][start:stop].sum() for doc, start, stop in places]) / 1000
+        )
         totals.append(by_document(scores, np.stack([found, size], axis=1) * known[:, None]))
     return np.asarray(np.sum(totals, axis=0))
 
@@ -109,7 +118,9 @@ def spread_of_samples(by_system: Mapping[str, Scores]) -> FloatArray:
     for scores in by_system.values():
         rows = np.zeros((len(scores.rows), 3))
         for at, one in enumerate(details(scores)):
-            samples = np.array([value for value in one.get("samples", ()) if value is not None], dtype=np.float64)
+            samples = np.array(
+                [value for value in one.get("samples", ()) if value is not None], dtype=np.float64
+            )
             samples = samples[~np.isnan(samples)]
             if len(samples) > 1:
                 rows[at] = samples.std(ddof=1), np.ptp(samples) == 0, 1
@@ -130,7 +141,10 @@ def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[Floa
         x, y = rows[system]
         known = ~(np.isnan(x) | np.isnan(y))
         gap = np.where(known, np.abs(x - y), 0)
-        x, y = np.where(known, x - middle[0], 0), np.where(known, y - middle[1], 0)  # r does not depend on the shift
+        x, y = (
+            np.where(known, x - middle[0], 0),
+            np.where(known, y - middle[1], 0),
+        )  # r does not depend on the shift
         columns = np.stack([known.astype(np.float64), x, y, x * x, y * y, x * y, gap], axis=1)
         sums.append(by_document(one[system], columns))
     for a, b in combinations(systems, 2):
@@ -139,7 +153,9 @@ def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[Floa
         columns = np.stack([known & (signs[0] == signs[1]), known], axis=1).astype(np.float64)
         preferences.append(by_document(one[a], columns))
     documents = len(one[systems[0]].rows.docs)
-    return np.sum(sums, axis=0), np.sum(preferences, axis=0) if preferences else np.zeros((documents, 2))
+    return np.sum(sums, axis=0), np.sum(preferences, axis=0) if preferences else np.zeros(
+        (documents, 2)
+    )
 
 
 def _middle(values: Sequence[FloatArray]) -> float:

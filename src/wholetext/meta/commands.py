@@ -21,49 +21,68 @@ def meta(
     *,
     evalset: Annotated[Path, typer.Argument(help="EvalSet folder (mt-metrics-eval).")],
     langs: Annotated[
-        list[str] | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable).")
+        list[str] | None,
+        typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable)."),
     ] = None,
     metric: Annotated[
-        list[str] | None, options.metrics_option("Stored metrics, or metrics to compute: [view:]metric[@model]"),
+        list[str] | None,
+        options.metrics_option("Stored metrics, or metrics to compute: [view:]metric[@model]"),
     ] = None,
-    stored: Annotated[bool, typer.Option("--stored", help="Also evaluate all stored metrics.")] = False,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Also evaluate all stored metrics.")
+    ] = False,
     scores: Annotated[
         list[Path] | None,
-        typer.Option("--scores",
-                     help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder (repeatable)."),
+        typer.Option(
+            "--scores",
+            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder (repeatable).",
+        ),
     ] = None,
     primary: Annotated[
         bool | None,
-        typer.Option("--primary/--no-primary",
-                     help="Only primary submissions of stored metrics (default with --tasks)."),
+        typer.Option(
+            "--primary/--no-primary",
+            help="Only primary submissions of stored metrics (default with --tasks).",
+        ),
     ] = None,
     level: Annotated[
         list[str] | None,
-        typer.Option("--level", help="Level whose default tasks to run: sys, domain, doc, seg (repeatable)."),
+        typer.Option(
+            "--level", help="Level whose default tasks to run: sys, domain, doc, seg (repeatable)."
+        ),
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."),
+        typer.Option(
+            "--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."
+        ),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25.")
+        str | None,
+        typer.Option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25."),
     ] = None,
     k: options.LengthsIfAny = None,
     raters: Annotated[
-        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a paragraph.")
+        Literal["each", "first", "mean"],
+        typer.Option("--raters", help="How to combine several raters of a paragraph."),
     ] = "each",
     joiner: options.Joiner = "auto",
     gold: options.Golds = None,
     ref: Annotated[
         list[str] | None,
-        typer.Option("--ref", help="Reference used by the metrics (default: the standard one; repeatable)."),
+        typer.Option(
+            "--ref", help="Reference used by the metrics (default: the standard one; repeatable)."
+        ),
     ] = None,
     close_ref: Annotated[
         list[str] | None, typer.Option("--close-ref", help="Near-duplicate references to exclude.")
     ] = None,
     human: Annotated[
         bool | None,
-        typer.Option("--human/--no-human", help="Include human translations as systems (--tasks: as in that year)."),
+        typer.Option(
+            "--human/--no-human",
+            help="Include human translations as systems (--tasks: as in that year).",
+        ),
     ] = None,
     outliers: Annotated[
         bool, typer.Option("--outliers", help="Include the outlier systems that WMT excludes.")
@@ -73,49 +92,79 @@ def meta(
     ] = None,
     system: options.Systems = None,
     sample: Annotated[
-        int, typer.Option("--sample", min=0, help="Number of documents to sample at random; 0 = all.")
+        int,
+        typer.Option("--sample", min=0, help="Number of documents to sample at random; 0 = all."),
     ] = 0,
     test_set: Annotated[
-        str, typer.Option("--test-set", help="WMT test set whose conventions apply, if the folder was renamed.")
+        str,
+        typer.Option(
+            "--test-set", help="WMT test set whose conventions apply, if the folder was renamed."
+        ),
     ] = "",
     all_segments: Annotated[
-        bool, typer.Option("--all-segments", help="Score all segments, not only those with human scores.")
+        bool,
+        typer.Option(
+            "--all-segments", help="Score all segments, not only those with human scores."
+        ),
     ] = False,
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Exclude what is missing from score files, with a warning.")
+        bool,
+        typer.Option(
+            "--allow-missing", help="Exclude what is missing from score files, with a warning."
+        ),
     ] = False,
     interval: Annotated[
         Literal["documents", "systems", "both"] | None,
-        typer.Option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
+        typer.Option(
+            "--interval", help="Add 95 % bootstrap confidence intervals over these units."
+        ),
     ] = None,
-    between: Annotated[bool, typer.Option("--between", help="Also report correlations between metrics.")] = False,
+    between: Annotated[
+        bool, typer.Option("--between", help="Also report correlations between metrics.")
+    ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
-        int, typer.Option("--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early.")
+        int,
+        typer.Option(
+            "--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early."
+        ),
     ] = 0,
     stop_below: Annotated[
-        float, typer.Option("--stop-below", min=0, max=1, help="Early stopping: stop if the p-value is below this.")
+        float,
+        typer.Option(
+            "--stop-below", min=0, max=1, help="Early stopping: stop if the p-value is below this."
+        ),
     ] = 0.02,
     stop_above: Annotated[
-        float, typer.Option("--stop-above", min=0, max=1, help="Early stopping: stop if the p-value is above this.")
+        float,
+        typer.Option(
+            "--stop-above", min=0, max=1, help="Early stopping: stop if the p-value is above this."
+        ),
     ] = 0.5,
     micro: Annotated[
-        bool, typer.Option("--micro", help="Weight rows (items, systems) by their number of scores.")
+        bool,
+        typer.Option("--micro", help="Weight rows (items, systems) by their number of scores."),
     ] = False,
     nan: Annotated[
-        Literal["skip", "zero"], typer.Option("--nan", help="Undefined correlations: skip them, or count them as 0.")
+        Literal["skip", "zero"],
+        typer.Option("--nan", help="Undefined correlations: skip them, or count them as 0."),
     ] = "skip",
     weight: Annotated[
-        list[str] | None, typer.Option("--weight", help="Weight of a task in the average, TASK=NUMBER (repeatable).")
+        list[str] | None,
+        typer.Option("--weight", help="Weight of a task in the average, TASK=NUMBER (repeatable)."),
     ] = None,
     weigh_by: Annotated[
         str,
-        typer.Option("--weigh-by", help="Distribute the weights evenly over langs, level, statistic, in this order."),
+        typer.Option(
+            "--weigh-by",
+            help="Distribute the weights evenly over langs, level, statistic, in this order.",
+        ),
     ] = "",
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for meta.json and the computed scores.")
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for meta.json and the computed scores."),
     ] = None,
     format: options.Format = "table",
     latex: Annotated[bool, typer.Option("--latex", help="Same as -f latex.")] = False,
@@ -131,47 +180,98 @@ def meta(
     from wholetext.meta.tables import render
     from wholetext.meta.tasks import MetricTests
 
-    selection = Selection(None, tuple(ref) if ref else None, tuple(close_ref or ()), bool(human), outliers,
-                          tuple(domain or ()), tuple(system or ()), all_segments, test_set, sample, seed)
+    selection = Selection(
+        None,
+        tuple(ref) if ref else None,
+        tuple(close_ref or ()),
+        bool(human),
+        outliers,
+        tuple(domain or ()),
+        tuple(system or ()),
+        all_segments,
+        test_set,
+        sample,
+        seed,
+    )
     tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
     weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
     averaging = Averaging(micro, nan == "zero", weights, even_by)
-    asked = MetaTasks(tuple(level or ()), tuple(task or ()), tasks, averaging, between, human, primary,
-                      tuple(gold or ()))
-    wanted = MetricSelection(tuple(metric or ()), stored, tuple(scores or ()), bool(primary),
-                             "drop" if allow_missing else "error")
+    asked = MetaTasks(
+        tuple(level or ()),
+        tuple(task or ()),
+        tasks,
+        averaging,
+        between,
+        human,
+        primary,
+        tuple(gold or ()),
+    )
+    wanted = MetricSelection(
+        tuple(metric or ()),
+        stored,
+        tuple(scores or ()),
+        bool(primary),
+        "drop" if allow_missing else "error",
+    )
     lengths = read_lengths(k) if k else ()
     with progress_bar(quiet) as progress:
-        found = meta_evaluate(evalset, langs or (), wanted, asked, selection=selection, tests=tests, lengths=lengths,
-                              raters=raters, joiner=joiner, options=execution.options(progress=progress), out=out)
+        found = meta_evaluate(
+            evalset,
+            langs or (),
+            wanted,
+            asked,
+            selection=selection,
+            tests=tests,
+            lengths=lengths,
+            raters=raters,
+            joiner=joiner,
+            options=execution.options(progress=progress),
+            out=out,
+        )
     shown = "latex" if latex and format != "json" else format
     with paged(shown == "table"):
         render(found, shown)
 
 
 def paragraphs(
-    evalset: Annotated[Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")],
-    langs: Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
+    evalset: Annotated[
+        Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")
+    ],
+    langs: Annotated[
+        str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")
+    ] = None,
     k: options.Lengths = "1..10",
     gold: options.Golds = None,
     mqm_tsv: Annotated[
-        Path | None, typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations.")
+        Path | None,
+        typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations."),
     ] = None,
     mqm_weights: Annotated[
-        str, typer.Option("--mqm-weights", help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …")
+        str,
+        typer.Option(
+            "--mqm-weights",
+            help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
+        ),
     ] = "standard",
     raters: Annotated[
-        Literal["each", "first", "mean"], typer.Option("--raters", help="How to combine several raters of a segment.")
+        Literal["each", "first", "mean"],
+        typer.Option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
     agreement: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"] | None,
-        typer.Option("--agreement", help="Print how well raters agree: Krippendorff's alpha on this scale; each pair."),
+        typer.Option(
+            "--agreement",
+            help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output folder; one EvalSet or JSONL file per length.")
+        Path | None,
+        typer.Option("--out", "-o", help="Output folder; one EvalSet or JSONL file per length."),
     ] = None,
-    format: Annotated[Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")] = "evalset",
+    format: Annotated[
+        Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")
+    ] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
     from wholetext.meta.evaluate import paragraph_sets
@@ -181,24 +281,49 @@ def paragraphs(
     names: list[str | None] = list(dict.fromkeys(gold or [])) or [None]
     for name in names:
         folder = out / name if out and name and len(names) > 1 else out
-        found = paragraph_sets(evalset, langs, lengths, gold=name, mqm_tsv=mqm_tsv, mqm_weights=mqm_weights,
-                               raters=raters, joiner=joiner, out=folder, format=format)
+        found = paragraph_sets(
+            evalset,
+            langs,
+            lengths,
+            gold=name,
+            mqm_tsv=mqm_tsv,
+            mqm_weights=mqm_weights,
+            raters=raters,
+            joiner=joiner,
+            out=folder,
+            format=format,
+        )
         _print_paragraphs(found, lengths, agreement)
 
 
-def _print_paragraphs(found: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None) -> None:
+def _print_paragraphs(
+    found: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None
+) -> None:
     from wholetext.meta.judgments.ratings import rater_pairs, reliability
 
     source = found.source
     warn([source.note] if source.note else [])
-    print(f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "
-          f"{count(len(source.ratings.raters), 'rater')}, {count(len(source.ratings.systems), 'system')}")
+    print(
+        f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "
+        f"{count(len(source.ratings.raters), 'rater')}, {count(len(source.ratings.systems), 'system')}"
+    )
     if agreement:
         print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
         print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
         for one in rater_pairs(source.ratings):
-            print(terminal.tsv_row([one.one, one.two, one.items, f"{one.pearson:.4f}", f"{one.kappa:.4f}", one.pairs,
-                                    f"{one.pair_agreement:.4f}"]))
+            print(
+                terminal.tsv_row(
+                    [
+                        one.one,
+                        one.two,
+                        one.items,
+                        f"{one.pearson:.4f}",
+                        f"{one.kappa:.4f}",
+                        one.pairs,
+                        f"{one.pair_agreement:.4f}",
+                    ]
+                )
+            )
     print("k\tparagraphs\titems\titems of one system only")
     for length, rated, chosen in zip(lengths, found.rated, found.sets):
         print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
@@ -206,23 +331,34 @@ def _print_paragraphs(found: ParagraphSets, lengths: Sequence[int], agreement: M
 
 def spans(
     gold: Annotated[
-        str, typer.Argument(help="Human error spans: MQM TSV, WMT25 TSV, .seg.rating file of an EvalSet, or JSONL.")
+        str,
+        typer.Argument(
+            help="Human error spans: MQM TSV, WMT25 TSV, .seg.rating file of an EvalSet, or JSONL."
+        ),
     ],
     predicted: Annotated[
-        list[str] | None, typer.Argument(help="Error spans of metrics: run folders or files (FILE or NAME=FILE).")
+        list[str] | None,
+        typer.Argument(help="Error spans of metrics: run folders or files (FILE or NAME=FILE)."),
     ] = None,
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict run folders to these metrics")
     ] = None,
-    raters: Annotated[bool, typer.Option("--raters", help="Compare the raters of GOLD with each other.")] = False,
+    raters: Annotated[
+        bool, typer.Option("--raters", help="Compare the raters of GOLD with each other.")
+    ] = False,
     credit: Annotated[
-        float, typer.Option("--credit", min=0, max=1, help="Credit of a match with the wrong severity.")
+        float,
+        typer.Option("--credit", min=0, max=1, help="Credit of a match with the wrong severity."),
     ] = 0.5,
     threshold: Annotated[
-        float, typer.Option("--threshold", help="Lowest human score (ESA) of an error-free segment.")
+        float,
+        typer.Option("--threshold", help="Lowest human score (ESA) of an error-free segment."),
     ] = 85.0,
     free_at: Annotated[
-        float | None, typer.Option("--free-at", help="Lowest metric score of a segment predicted to be error-free.")
+        float | None,
+        typer.Option(
+            "--free-at", help="Lowest metric score of a segment predicted to be error-free."
+        ),
     ] = None,
     draws: options.TestDraws = 10_000,
     seed: options.Seed = 12345,
@@ -237,14 +373,25 @@ def spans(
     how = SpanOptions(credit, threshold, free_at, draws, seed, alpha)
     people, *more = read_spans(*_file_and_name(options.named([gold])[0]))
     if more:
-        raise InputError("GOLD is a run folder with several metrics", where=gold, next="give a file of human spans")
+        raise InputError(
+            "GOLD is a run folder with several metrics",
+            where=gold,
+            next="give a file of human spans",
+        )
     if raters:
         render_raters(*rater_spans(people, how), format)
         return
-    found = [one for given in options.named(predicted) for one in read_spans(*_file_and_name(given), metric or ())]
+    found = [
+        one
+        for given in options.named(predicted)
+        for one in read_spans(*_file_and_name(given), metric or ())
+    ]
     if not found:
-        raise InputError("there are no metrics to evaluate", where=gold,
-                         next="give their spans after GOLD, or --raters to compare its raters with each other")
+        raise InputError(
+            "there are no metrics to evaluate",
+            where=gold,
+            next="give their spans after GOLD, or --raters to compare its raters with each other",
+        )
     render_spans(evaluate_spans(people, found, how), format)
 
 

@@ -15,7 +15,9 @@ class Conventions:
     """Of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
-    outliers: Mapping[str, str] = field(default_factory=dict)  # systems that correlations go without
+    outliers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # systems that correlations go without
     human: str = ""  # language pairs whose second reference the official tasks judge as a system
     pairs: str = ""  # language pairs of the official tasks, in the order of their tables
     primary: str = ""  # primary submissions and baselines, without the reference
@@ -53,14 +55,18 @@ SETS: dict[str, Conventions] = {
     "wmt21": Conventions({"": "refA"}, primary=_PRIMARY_21),
     "wmt21.news": Conventions(
         {"": "refA", "en-de": "refC", "zh-en": "refB"},
-        pairs="en-de en-ru zh-en", primary=_PRIMARY_21,
+        pairs="en-de en-ru zh-en",
+        primary=_PRIMARY_21,
         systems=(
             "Facebook-AI VolcTrans-AT VolcTrans-GLAT metricsystem1 metricsystem2 metricsystem3 metricsystem4 "
             "metricsystem5 NVIDIA-NeMo UEdin UF P3AI Manifold Borderline MiSS SMU IIE-MT happypoet KwaiNLP ICL "
-            "WeChat-AI DIDI-NLP AMU TWB Mideind Allegro.eu AFRL CUNI-Transformer2018"),
+            "WeChat-AI DIDI-NLP AMU TWB Mideind Allegro.eu AFRL CUNI-Transformer2018"
+        ),
     ),
     "wmt21.tedtalks": Conventions(
-        {"": "refA", "zh-en": "refB"}, pairs="en-de en-ru zh-en", primary=_PRIMARY_21,
+        {"": "refA", "zh-en": "refB"},
+        pairs="en-de en-ru zh-en",
+        primary=_PRIMARY_21,
     ),
     "wmt22": Conventions(
         {"": "refA", "cs-en": "refB", "en-cs": "refB"},
@@ -69,34 +75,41 @@ SETS: dict[str, Conventions] = {
         primary=(
             "BERTScore BLEURT-20 BLEU chrF COMET-20 COMET-22 COMETKiwi COMET-QE f200spBLEU "
             "HuaweiTSC_EE_BERTScore_0.3_With_Human HWTSC-Teacher-Sim MATESE-QE MATESE MEE4 metricx_xxl_MQM_2020 "
-            "MS-COMET-22 MS-COMET-QE-22 REUSE SEScore UniTE UniTE-src YiSi-1"),
+            "MS-COMET-22 MS-COMET-QE-22 REUSE SEScore UniTE UniTE-src YiSi-1"
+        ),
         systems=(
             "JDExploreAcademy QUARTZ_TuneReranking OpenNMT bleu_bestmbr comet_bestmbr bleurt_bestmbr ALMAnaCH-Inria "
-            "AISP-SJTU LanguageX SRPOL Lan-Bridge ARC-NKUA NT5 NAIST-NICT-TIT SHOPLINE-PL LT22"),
+            "AISP-SJTU LanguageX SRPOL Lan-Bridge ARC-NKUA NT5 NAIST-NICT-TIT SHOPLINE-PL LT22"
+        ),
     ),
     "wmt23": Conventions(
         {"": "refA", "he-en": "refB", "en-he": "refB"},
         outliers={"en-de": "synthetic_ref", "zh-en": "synthetic_ref"},
-        human="en-he he-en", pairs="en-de he-en zh-en",
+        human="en-he he-en",
+        pairs="en-de he-en zh-en",
         primary=(
             "Calibri-COMET22 Calibri-COMET22-QE cometoid22-wmt22 eBLEU embed_llama GEMBA-MQM KG-BERTScore MaTESe MEE4 "
             "MetricX-23 MetricX-23-QE mre-score-labse-regular mbr-metricx-qe sescoreX tokengram_F XCOMET-Ensemble "
             "XCOMET-QE-Ensemble XLsim BERTscore BLEU BLEURT-20 chrF COMET CometKiwi docWMT22CometDA "
-            "docWMT22CometKiwiDA f200spBLEU MS-COMET-QE-22 prismRef prismSrc Random-sysname YiSi-1"),
+            "docWMT22CometKiwiDA f200spBLEU MS-COMET-QE-22 prismRef prismSrc Random-sysname YiSi-1"
+        ),
         systems="synthetic_ref NLLB_Greedy NLLB_MBR_BLEU GPT4-5shot Lan-BridgeMT GTCOM_Peter GTCOM_DLUT",
     ),
     "wmt24": Conventions(
         {"": "refA", "en-de": "refB"},
         outliers={"en-de": "MSLC", "en-es": "MSLC", "ja-zh": "MSLC"},
-        human="en-de", pairs="en-de en-es ja-zh",
+        human="en-de",
+        pairs="en-de en-es ja-zh",
         primary=(
             "BERTScore BLCOM_1 BLEU BLEURT-20 bright-qe chrF chrfS COMET-22 CometKiwi damonmonli gemba_esa MEE4 "
             "metametrics_mt_mqm_hybrid_kendall metametrics_mt_mqm_qe_kendall metametrics_mt_mqm_qe_kendall.seg.s "
             "MetricX-24-Hybrid MetricX-24-Hybrid-QE PrismRefMedium PrismRefSmall sentinel-cand-mqm sentinel-ref-mqm "
-            "sentinel-src-mqm spBLEU XCOMET XCOMET-QE XLsimMqm YiSi-1"),
+            "sentinel-src-mqm spBLEU XCOMET XCOMET-QE XLsimMqm YiSi-1"
+        ),
         systems=(
             "MSLC Aya23 Claude-3.5 CommandR-plus CycleL CycleL2 Dubformer GPT-4 Gemini-1.5-Pro IKUN IKUN-C "
-            "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT Unbabel-Tower70B"),
+            "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT Unbabel-Tower70B"
+        ),
     ),
     # Deutsch et al. 2025, "WMT24++": post-edited references are the standard ones
     "wmt24pp": Conventions({"": "posteditA"}),
@@ -105,18 +118,22 @@ SETS: dict[str, Conventions] = {
         {"": "refA"},
         pairs=(
             "cs-de_DE cs-uk_UA en-ar_EG en-bho_IN en-cs_CZ en-et_EE en-is_IS en-it_IT en-ja_JP en-ko_KR en-mas_KE "
-            "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"),
+            "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"
+        ),
         systems=(
             "Algharb COILD-BHO Claude-4 CommandA CommandA-MT DeepSeek-V3 Erlendur EuroLLM-22B GPT-4.1 GemTrans "
             "Gemini-2.5-Pro IR-MultiagentMT IRB-MT Laniqo Llama-4-Maverick Mistral-Medium Qwen3-235B SalamandraTA Shy "
-            "TowerPlus-72B TranssionTranslate UvA-MT Wenyiil Yolu ctpc_nlp"),
+            "TowerPlus-72B TranssionTranslate UvA-MT Wenyiil Yolu ctpc_nlp"
+        ),
     ),
 }
 
 
 def known_set(name: str) -> str:
     """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or ""."""
-    return max((key for key in SETS if name == key or name.startswith(f"{key}.")), key=len, default="")
+    return max(
+        (key for key in SETS if name == key or name.startswith(f"{key}.")), key=len, default=""
+    )
 
 
 def conventions(name: str) -> Conventions:
@@ -134,10 +151,22 @@ def checked_set(name: str) -> str:
 
 def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequence[str]) -> str:
     """The test set with the most systems and metrics of its own found here, at least two; or ""."""
-    names = {key: {name for text in (one.primary, one.systems, *one.outliers.values()) for name in text.split()}
-             for key, one in SETS.items() if one.systems or one.outliers}
-    found = {key: len({*systems, *metrics} & own.difference(*(names[other] for other in names if other != key)))
-             for key, own in names.items()}  # names that no other set has
+    names = {
+        key: {
+            name
+            for text in (one.primary, one.systems, *one.outliers.values())
+            for name in text.split()
+        }
+        for key, one in SETS.items()
+        if one.systems or one.outliers
+    }
+    found = {
+        key: len(
+            {*systems, *metrics}
+            & own.difference(*(names[other] for other in names if other != key))
+        )
+        for key, own in names.items()
+    }  # names that no other set has
     best = max(found, key=lambda key: found[key])
     if found[best] < 2 or sorted(found.values())[-2] == found[best]:
         return ""
@@ -165,4 +194,5 @@ def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
 def is_human(system: str, references: Sequence[str]) -> bool:
     """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(
-        ("Human-", "ref.", "ref-"))
+        ("Human-", "ref.", "ref-")
+    )

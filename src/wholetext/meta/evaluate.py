@@ -30,7 +30,14 @@ from wholetext.meta.paragraphs import (
     write_jsonl,
 )
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.ranking import Averaging, inter_correlation, official_langs, preset, run_tasks, tasks_for
+from wholetext.meta.ranking import (
+    Averaging,
+    inter_correlation,
+    official_langs,
+    preset,
+    run_tasks,
+    tasks_for,
+)
 from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
 from wholetext.meta.tasks import MetricTests
 from wholetext.notebook.display import brief
@@ -58,10 +65,18 @@ class MetaTasks:
 
 
 def meta_evaluate(
-    evalset: Path | str, langs: Sequence[str] = (), metrics: MetricSelection | Sequence[str] = (),
-    tasks: MetaTasks | None = None, *, selection: Selection | None = None, tests: MetricTests | None = None,
-    options: Options | None = None, lengths: Sequence[int] = (), raters: Raters = "each",
-    joiner: Joiner = "auto", out: Path | str | None = None,
+    evalset: Path | str,
+    langs: Sequence[str] = (),
+    metrics: MetricSelection | Sequence[str] = (),
+    tasks: MetaTasks | None = None,
+    *,
+    selection: Selection | None = None,
+    tests: MetricTests | None = None,
+    options: Options | None = None,
+    lengths: Sequence[int] = (),
+    raters: Raters = "each",
+    joiner: Joiner = "auto",
+    out: Path | str | None = None,
 ) -> Meta:
     """Evaluate metrics against the human judgments of an EvalSet: agreement, significance clusters, chance levels.
 
@@ -77,17 +92,33 @@ def meta_evaluate(
     run = tasks_for(what.levels, [*what.tasks, *(chosen.tasks if chosen else ())], what.averaging)
     run = run or tasks_for(("sys", "seg"), (), what.averaging)
     selection = selection or Selection()
-    groups = [_gathered(evalset, list(langs), what, wanted, replace(selection, gold=gold), options, bool(lengths))
-              for gold in dict.fromkeys(what.golds or [selection.gold])]
+    groups = [
+        _gathered(
+            evalset,
+            list(langs),
+            what,
+            wanted,
+            replace(selection, gold=gold),
+            options,
+            bool(lengths),
+        )
+        for gold in dict.fromkeys(what.golds or [selection.gold])
+    ]
     parts = [part for group in groups for part in group]
     pooled = chosen.pooled if chosen else "sys:accuracy" in map(str, run)
     table = run_tasks(groups, run, pooled, tests, what.averaging)
-    between = [(_title(part, len(groups) > 1), level, *inter_correlation(part, level))
-               for part in parts if what.between for level in dict.fromkeys(task.level for task in run)]
+    between = [
+        (_title(part, len(groups) > 1), level, *inter_correlation(part, level))
+        for part in parts
+        if what.between
+        for level in dict.fromkeys(task.level for task in run)
+    ]
     points: dict[str, list[Point]] = {}
     for part in parts if lengths else ():
         windows = [Windows(k, raters, joiner=joiner) for k in lengths]
-        points.setdefault(part.participants.name, []).extend(_curves(part, wanted.names, windows, options))
+        points.setdefault(part.participants.name, []).extend(
+            _curves(part, wanted.names, windows, options)
+        )
     found = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
     if out is not None:
         write_meta(Path(out), found)
@@ -101,25 +132,42 @@ def _title(part: Gathered, several: bool) -> str:
 
 
 def _gathered(
-    evalset: Path, langs: list[str], what: MetaTasks, wanted: MetricSelection, selection: Selection,
-    options: Options | None, averaged: bool,
+    evalset: Path,
+    langs: list[str],
+    what: MetaTasks,
+    wanted: MetricSelection,
+    selection: Selection,
+    options: Options | None,
+    averaged: bool,
 ) -> list[Gathered]:
     """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
     if what.preset:
         known = selection.test_set or known_set(evalset.resolve().name)
         langs = langs or official_langs(what.preset, known, folders.pairs(evalset))
-        wanted = replace(wanted, primary=what.primary is not False, stored=wanted.stored or bool(wanted.files),
-                         missing="zero" if wanted.missing == "error" else wanted.missing)
+        wanted = replace(
+            wanted,
+            primary=what.primary is not False,
+            stored=wanted.stored or bool(wanted.files),
+            missing="zero" if wanted.missing == "error" else wanted.missing,
+        )
     parts: list[Gathered] = []
     for name in langs or [""]:
-        where = read_participants(evalset, name or None, _with_gold(selection, what, evalset, name, averaged))
-        if what.preset and what.human is None and where.langs in conventions(where.test_set).human.split():
+        where = read_participants(
+            evalset, name or None, _with_gold(selection, what, evalset, name, averaged)
+        )
+        if (
+            what.preset
+            and what.human is None
+            and where.langs in conventions(where.test_set).human.split()
+        ):
             where = read_participants(evalset, name, replace(where.choice, human=True))
         parts.append(gather(where, wanted, options))
     return parts
 
 
-def _with_gold(selection: Selection, what: MetaTasks, evalset: Path, langs: str, averaged: bool) -> Selection:
+def _with_gold(
+    selection: Selection, what: MetaTasks, evalset: Path, langs: str, averaged: bool
+) -> Selection:
     """Unless a gold is named: that of the year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs."""
     official = preset(what.preset).gold if what.preset else ""
     if selection.gold is not None or not (official or averaged):
@@ -136,10 +184,15 @@ def _curves(
     part: Gathered, metrics: Sequence[str], windows: Sequence[Windows], options: Options | None
 ) -> list[Point]:
     where = part.participants
-    computed = [name for name in metrics if any(m.name == name and m.source != "file" for m in part.metrics)]
+    computed = [
+        name for name in metrics if any(m.name == name and m.source != "file" for m in part.metrics)
+    ]
     if not computed:
-        raise InputError("paragraphs can only be scored by metrics that are computed here", where=where.name,
-                         next="name one that is not stored, e.g. -m chrf")
+        raise InputError(
+            "paragraphs can only be scored by metrics that are computed here",
+            where=where.name,
+            next="name one that is not stored, e.g. -m chrf",
+        )
     source = find_ratings(where.folder, where.langs, where.gold_name)
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
@@ -162,9 +215,17 @@ class ParagraphSets:
 
 
 def paragraph_sets(
-    evalset: Path | str, langs: str | None = None, lengths: Sequence[int] = range(1, 11), *, gold: str | None = None,
-    mqm_tsv: Path | str | None = None, mqm_weights: str = "standard", raters: Raters = "each",
-    joiner: Joiner = "auto", out: Path | str | None = None, format: Literal["evalset", "jsonl"] = "evalset",
+    evalset: Path | str,
+    langs: str | None = None,
+    lengths: Sequence[int] = range(1, 11),
+    *,
+    gold: str | None = None,
+    mqm_tsv: Path | str | None = None,
+    mqm_weights: str = "standard",
+    raters: Raters = "each",
+    joiner: Joiner = "auto",
+    out: Path | str | None = None,
+    format: Literal["evalset", "jsonl"] = "evalset",
 ) -> ParagraphSets:
     """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et al. 2023).
 
@@ -173,10 +234,16 @@ def paragraph_sets(
     """
     pair = folders.language_pair(evalset, langs)
     name = gold or paragraph_gold(human_names(evalset, pair)) or "mqm"
-    source = raw_mqm(mqm_tsv, read_weights(mqm_weights)) if mqm_tsv else find_ratings(evalset, pair, name)
+    source = (
+        raw_mqm(mqm_tsv, read_weights(mqm_weights))
+        if mqm_tsv
+        else find_ratings(evalset, pair, name)
+    )
     loaded = None if out is None else folders.read(evalset, pair)
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
-    rated = tuple(paragraphs(source.ratings, Windows(length, raters, source.total)) for length in lengths)
+    rated = tuple(
+        paragraphs(source.ratings, Windows(length, raters, source.total)) for length in lengths
+    )
     sets = tuple(paragraph_set(one, source.ratings.systems, order) for one in rated)
     found = ParagraphSets(name, source, rated, sets)
     if out is not None and loaded is not None:
@@ -184,7 +251,9 @@ def paragraph_sets(
     return found
 
 
-def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str, joiner: Joiner) -> None:
+def _write(
+    found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str, joiner: Joiner
+) -> None:
     for rated, chosen in zip(found.rated, found.sets):
         if not rated:
             continue
@@ -195,7 +264,16 @@ def _write(found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: s
                 write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded, joiner)
                 continue
             folders.write(staged, texts(loaded, chosen.items, chosen.k, joiner))
-            scores, values, systems = staged / "human-scores", chosen.gold.values, chosen.gold.systems
+            scores, values, systems = (
+                staged / "human-scores",
+                chosen.gold.values,
+                chosen.gold.systems,
+            )
             write_table(scores / f"{pair}.{found.gold}.seg.score", systems, values, gaps=True)
-            write_table(scores / f"{pair}.{found.gold}.sys.score", systems, system_means(values)[:, None], gaps=True)
+            write_table(
+                scores / f"{pair}.{found.gold}.sys.score",
+                systems,
+                system_means(values)[:, None],
+                gaps=True,
+            )
             write_jsonl(scores / f"{pair}.{found.gold}.paragraphs.jsonl", rated)

@@ -34,16 +34,27 @@ class Discriminativeness:
 
 
 def discriminativeness(
-    corpus: Corpus, outputs: Sequence[Output], features: Sequence[str] = FEATURES, options: Options | None = None
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    features: Sequence[str] = FEATURES,
+    options: Options | None = None,
 ) -> list[Discriminativeness]:
     """Every feature for every system; features are reference-free metrics, one number per document."""
     for feature in features:
         if scorer(feature).metric.needs != {"hyp"}:
-            raise MetricError(f"{feature} is not a feature of a single text", next=f"for example {', '.join(FEATURES)}")
+            raise MetricError(
+                f"{feature} is not a feature of a single text",
+                next=f"for example {', '.join(FEATURES)}",
+            )
     if not corpus.references:
-        raise MetricError("features are compared with references, and there is none", where=corpus.id,
-                          next="give one (-r, in Python refs=)")
-    humans = [Output(name, {doc.id: doc.refs[name] for doc in corpus.docs}) for name in corpus.references]
+        raise MetricError(
+            "features are compared with references, and there is none",
+            where=corpus.id,
+            next="give one (-r, in Python refs=)",
+        )
+    humans = [
+        Output(name, {doc.id: doc.refs[name] for doc in corpus.docs}) for name in corpus.references
+    ]
     machine = evaluate(corpus, outputs, features, options).scores
     human = evaluate(corpus, humans, features, options).scores
     found = []
@@ -51,11 +62,18 @@ def discriminativeness(
         refs = {name: scores.at("doc") for name, scores in human[feature].items()}
         for output in outputs:
             values = machine[feature][output.system].at("doc")
-            pairs = np.array([(values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
-                              for at, doc in enumerate(corpus.docs) for name in refs])  # (pairs, 3)
+            pairs = np.array(
+                [
+                    (values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
+                    for at, doc in enumerate(corpus.docs)
+                    for name in refs
+                ]
+            )  # (pairs, 3)
             same = pairs[:, 2] > 0
             hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
             columns = (ref < hyp, ref == hyp, ref > hyp, hyp, ref)
             means = (float(column.mean()) if len(hyp) else float("nan") for column in columns)
-            found.append(Discriminativeness(feature, output.system, len(hyp), int(same.sum()), *means))
+            found.append(
+                Discriminativeness(feature, output.system, len(hyp), int(same.sum()), *means)
+            )
     return found

@@ -30,7 +30,9 @@ class MetricScores:
     levels: dict[str, FloatArray]  # level → (systems, items), higher is better
     source: str  # "file", or the signature of what was computed
     short: str = ""  # the short signature of what was computed
-    resampled: Callable[[FloatArray], FloatArray] | None = None  # (draws, documents) → (draws, systems)
+    resampled: Callable[[FloatArray], FloatArray] | None = (
+        None  # (draws, documents) → (draws, systems)
+    )
 
     def at(self, level: Level, where: Participants) -> FloatArray | None:
         """The scores at a level: as given, or means of the segments that people judged."""
@@ -39,7 +41,9 @@ class MetricScores:
         if self.source == "file" and level != "seg" and where.choice.partial:
             there = False  # stored scores are of the whole set
         if self.source == "file" and level in ("doc", "domain") and "seg" in self.levels:
-            there = there and (every or not where.partly_judged)  # or of more text than people judged
+            there = there and (
+                every or not where.partly_judged
+            )  # or of more text than people judged
         if there or "seg" not in self.levels:
             return self.levels[level] if there else None
         judged = where.kept if where.seg is None or every else ~np.isnan(where.seg)
@@ -67,7 +71,9 @@ class MetricSelection:
     stored: bool = False  # all stored metrics in addition to the named ones
     files: tuple[Path, ...] = ()  # score files from elsewhere
     primary: bool = False  # only primary submissions
-    missing: Literal["error", "drop", "zero"] = "error"  # where a stored metric lacks a system or a score
+    missing: Literal["error", "drop", "zero"] = (
+        "error"  # where a stored metric lacks a system or a score
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,9 @@ class StoredFile:
     found: Judgments | None = None  # what is in it, where a file has several metrics
 
 
-def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None) -> Gathered:
+def gather(
+    where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None
+) -> Gathered:
     """Scores of each requested metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
     A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems that some metric lacks
@@ -96,24 +104,35 @@ def gather(where: Participants, wanted: Sequence[str] | MetricSelection = (), op
         if name in computed:
             made.metrics.append(computed[name])
         else:
-            _take_stored(made, name, [one for one in files if one.label == shown[name]], asked.missing)
+            _take_stored(
+                made, name, [one for one in files if one.label == shown[name]], asked.missing
+            )
     return _common(made)
 
 
 def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[StoredFile]:
     """Score files that may be used: those whose references are within those of the metrics."""
     inside = where.folder / "metric-scores" / where.langs
-    found = [StoredFile(label, level, inside / f"{label}.{level}.score")
-             for label, level in metric_names(where.folder, where.langs)]
+    found = [
+        StoredFile(label, level, inside / f"{label}.{level}.score")
+        for label, level in metric_names(where.folder, where.langs)
+    ]
     for one in (one for path in elsewhere for one in _outside(path, where)):
         if any((one.label, one.level) == (other.label, other.level) for other in found):
-            raise InputError(f"two files contain {one.label}.{one.level}", where=str(one.path),
-                             next="rename one of them")
+            raise InputError(
+                f"two files contain {one.label}.{one.level}",
+                where=str(one.path),
+                next="rename one of them",
+            )
         found.append(one)
     there = evalset.references(where.folder, where.langs)
     used = {one.label: split_label(one.label)[1] for one in found}
-    return [one for one in found if not where.refs
-            or set(there if used[one.label] == ("all",) else used[one.label]) <= set(where.refs)]
+    return [
+        one
+        for one in found
+        if not where.refs
+        or set(there if used[one.label] == ("all",) else used[one.label]) <= set(where.refs)
+    ]
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
@@ -135,7 +154,9 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
     return shown
 
 
-def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]) -> list[str]:
+def _names(
+    made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]
+) -> list[str]:
     """Display names and spec strings in the given order; a metric's name selects all its labels."""
     where = made.participants
     names: list[str] = []
@@ -143,21 +164,36 @@ def _names(made: Gathered, asked: MetricSelection, shown: dict[str, str], files:
         same = [name for name, label in shown.items() if label == one]
         same = same or [name for name, label in shown.items() if split_label(label)[0] == one]
         names += [one] if one in shown or not same else same
-    outside = {one.label: one.found is not None for one in files if where.folder not in one.path.parents}
-    chosen = any(shown.get(name) in outside and outside[shown[name]] for name in names)  # of published metrics
-    names += [name for name, label in shown.items() if label in outside and not (chosen and outside[label])]
+    outside = {
+        one.label: one.found is not None for one in files if where.folder not in one.path.parents
+    }
+    chosen = any(
+        shown.get(name) in outside and outside[shown[name]] for name in names
+    )  # of published metrics
+    names += [
+        name
+        for name, label in shown.items()
+        if label in outside and not (chosen and outside[label])
+    ]
     if asked.stored or not names:
         known = conventions(where.test_set).primary.split()
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
         if asked.primary and not primary:
-            made.notes.append(f"which metrics of {where.name} were primary submissions is not known: all are shown")
+            made.notes.append(
+                f"which metrics of {where.name} were primary submissions is not known: all are shown"
+            )
         elif asked.primary and len(primary) < len(shown):
-            made.notes.append(f"{where.name}: {len(shown) - len(primary)} stored metrics that are not primary "
-                              "submissions or baselines are not shown (--no-primary shows them)")
+            made.notes.append(
+                f"{where.name}: {len(shown) - len(primary)} stored metrics that are not primary "
+                "submissions or baselines are not shown (--no-primary shows them)"
+            )
         names += primary if asked.primary and primary else shown
     if not names:
-        raise InputError("no stored metric scores, and no metric was requested", where=where.name,
-                         next="name metrics, e.g. -m chrf -m bleu")
+        raise InputError(
+            "no stored metric scores, and no metric was requested",
+            where=where.name,
+            next="name metrics, e.g. -m chrf -m bleu",
+        )
     return list(dict.fromkeys(names))
 
 
@@ -165,15 +201,23 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
     where = made.participants
     domains = list(dict.fromkeys(run.meta.get("domain", "all") for run in where.runs))
     items: dict[str, list[str] | int] = {
-        "seg": where.runs[-1].stop, "doc": [run.doc for run in where.runs], "domain": domains, "sys": 0}
+        "seg": where.runs[-1].stop,
+        "doc": [run.doc for run in where.runs],
+        "domain": domains,
+        "sys": 0,
+    }
     levels: dict[str, FloatArray] = {}
     for one in files:
         try:
-            found = one.found or read_scores(one.path, one.label, one.level, items=items[one.level], gaps=True)
+            found = one.found or read_scores(
+                one.path, one.label, one.level, items=items[one.level], gaps=True
+            )
             values = _in_order(found, made, str(one.path), missing)
             gaps = np.isnan(values)
             if one.level in ("seg", "doc") and where.seg is not None:
-                gaps &= ~np.isnan(where.gold(one.level))  # `meta --out` writes gaps where there is no judgment
+                gaps &= ~np.isnan(
+                    where.gold(one.level)
+                )  # `meta --out` writes gaps where there is no judgment
             if missing != "drop" and gaps.any():
                 if one.found is not None:
                     raise gap_error(name, gaps, where, one.path)
@@ -193,15 +237,22 @@ def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
     outputs = evalset.systems(where.folder, where.langs)
     extra = [name for name in found.systems if outputs and name not in outputs]
     lacking = [name for name in where.systems if name not in found.systems]
-    for names, text, step in ((extra, "there are scores of {}, which has no output here", "remove them"),
-                              (lacking, "there are no scores of {}", "score every system")):
+    for names, text, step in (
+        (extra, "there are scores of {}, which has no output here", "remove them"),
+        (lacking, "there are no scores of {}", "score every system"),
+    ):
         if names and (missing == "error" or (missing == "zero" and names is extra)):
-            raise AlignmentError(text.format(", ".join(map(repr, names))), where=path,
-                                 next=f"{step}, or --allow-missing to exclude them")
+            raise AlignmentError(
+                text.format(", ".join(map(repr, names))),
+                where=path,
+                next=f"{step}, or --allow-missing to exclude them",
+            )
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
             made.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
-    rows = {system: row for system, row in zip(found.systems, found.values) if system in where.systems}
+    rows = {
+        system: row for system, row in zip(found.systems, found.values) if system in where.systems
+    }
     gaps = sum(int(np.isnan(row).sum()) for row in rows.values())
     if gaps and missing == "drop":
         made.notes.append(f"{path}: {gaps} scores are missing and count as not judged")
@@ -213,22 +264,36 @@ def _common(made: Gathered) -> Gathered:
     """Only systems that every metric has scored, so that all metrics are compared on the same ones."""
     old = made.participants
     lacking = {
-        system for i, system in enumerate(old.systems) for metric in made.metrics
-        for values in metric.levels.values() if np.isnan(values[i]).all()
+        system
+        for i, system in enumerate(old.systems)
+        for metric in made.metrics
+        for values in metric.levels.values()
+        if np.isnan(values[i]).all()
     }
     if not lacking:
         return made
-    made.notes.append(f"excluded for all metrics, because some have no scores for them: {', '.join(sorted(lacking))}")
+    made.notes.append(
+        f"excluded for all metrics, because some have no scores for them: {', '.join(sorted(lacking))}"
+    )
     keep = [i for i, system in enumerate(old.systems) if system not in lacking]
     if len(keep) < 2:
-        raise InputError("fewer than two systems have scores of every metric", where=old.name,
-                         next="; ".join(made.notes))
+        raise InputError(
+            "fewer than two systems have scores of every metric",
+            where=old.name,
+            next="; ".join(made.notes),
+        )
     smaller = replace(
-        old, systems=tuple(old.systems[i] for i in keep), seg=None if old.seg is None else old.seg[keep],
+        old,
+        systems=tuple(old.systems[i] for i in keep),
+        seg=None if old.seg is None else old.seg[keep],
         system_seg=None if old.system_seg is None else old.system_seg[keep],
         other={level: values[keep] for level, values in old.other.items()},
-        left_out={**old.left_out, **dict.fromkeys(lacking, "not scored by every metric")})
-    metrics = [replace(m, levels={level: values[keep] for level, values in m.levels.items()}) for m in made.metrics]
+        left_out={**old.left_out, **dict.fromkeys(lacking, "not scored by every metric")},
+    )
+    metrics = [
+        replace(m, levels={level: values[keep] for level, values in m.levels.items()})
+        for m in made.metrics
+    ]
     return Gathered(smaller, metrics, made.notes)
 
 
@@ -239,15 +304,24 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
     """A score file, or those in a folder, its ``LP/`` or ``metric-scores/LP/``; or scores as WMT25 published them."""
     path = Path(str(path).replace("{langs}", where.langs))
     if is_published(path):
-        return [StoredFile(label, "seg", path, found) for label, found in published_scores(path, where)]
+        return [
+            StoredFile(label, "seg", path, found) for label, found in published_scores(path, where)
+        ]
     if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         return [_outside_file(path, where)]
     if not is_folder(path):
-        raise InputError("there is no such score file or folder", where=str(path), next="check the path")
-    folder = next((one for one in (path / "metric-scores" / where.langs, path / where.langs) if one.is_dir()), path)
+        raise InputError(
+            "there is no such score file or folder", where=str(path), next="check the path"
+        )
+    folder = next(
+        (one for one in (path / "metric-scores" / where.langs, path / where.langs) if one.is_dir()),
+        path,
+    )
     names = sorted(one for one in evalset.entries(folder) if one.name.endswith(".score"))
     if not names:
-        raise InputError(f"there are no score files (*.score) of {where.langs} here", where=str(folder))
+        raise InputError(
+            f"there are no score files (*.score) of {where.langs} here", where=str(folder)
+        )
     return [_outside_file(one, where, single=False) for one in names]
 
 
@@ -263,17 +337,24 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
     if not named:
         label, used = f"{label}-src", set()
     if single and where.refs and used - {"all"} and not used <= set(where.refs):
-        raise InputError(f"these scores use {', '.join(sorted(used))}, the metrics' reference is "
-                         f"{', '.join(where.refs)}", where=str(path), next="name their references with --ref")
+        raise InputError(
+            f"these scores use {', '.join(sorted(used))}, the metrics' reference is "
+            f"{', '.join(where.refs)}",
+            where=str(path),
+            next="name their references with --ref",
+        )
     if level is None:
         count = read_scores(path, path.name, "seg", gaps=True).values.shape[1]
         segments, documents = where.runs[-1].stop, len(where.runs)
         sizes: dict[int, ScoreLevel] = {segments: "seg", documents: "doc", 1: "sys"}
         level = sizes.get(count)
         if level is None:
-            raise AlignmentError(f"{count} scores per system are neither one, nor one per document ({documents}), nor "
-                                 f"one per segment ({segments})", where=str(path),
-                                 next="call the file NAME-REF.seg.score, .doc.score or .sys.score")
+            raise AlignmentError(
+                f"{count} scores per system are neither one, nor one per document ({documents}), nor "
+                f"one per segment ({segments})",
+                where=str(path),
+                next="call the file NAME-REF.seg.score, .doc.score or .sys.score",
+            )
     return StoredFile(label, level, path)
 
 
@@ -288,22 +369,33 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, M
     from wholetext.scoring.evaluate import Options, evaluate
 
     where = made.participants
-    canonical = {spec: scorer(spec).spec for spec in specs}  # a wrong spec fails before texts are read
+    canonical = {
+        spec: scorer(spec).spec for spec in specs
+    }  # a wrong spec fails before texts are read
     loaded = evalset.read(where.folder, where.langs)
     outputs = [output for output in loaded.outputs if output.system in where.systems]
-    absent = [system for system in where.systems if system not in {output.system for output in outputs}]
+    absent = [
+        system for system in where.systems if system not in {output.system for output in outputs}
+    ]
     if absent:
-        raise AlignmentError(f"system {absent[0]!r} has human scores but no output", where=where.name,
-                             next="name the systems that take part, or give scores of every metric")
+        raise AlignmentError(
+            f"system {absent[0]!r} has human scores but no output",
+            where=where.name,
+            next="name the systems that take part, or give scores of every metric",
+        )
     there = [name for name in where.refs if name in loaded.corpus.references]
     options = replace(options or Options(), refs=tuple(there) or None, flags=False)
     if not where.choice.all_segments:
         judged = where.judged & where.kept
-        options = replace(options, only={run.doc: judged[run.start : run.stop] for run in where.runs})
+        options = replace(
+            options, only={run.doc: judged[run.start : run.stop] for run in where.runs}
+        )
     results = evaluate(loaded.corpus, outputs, list(canonical.values()), options)
     made.notes += [note for note in results.warnings if note not in made.notes]
-    return {spec: _from_scores(spec, [results.scores[name][system] for system in where.systems], where)
-            for spec, name in canonical.items()}
+    return {
+        spec: _from_scores(spec, [results.scores[name][system] for system in where.systems], where)
+        for spec, name in canonical.items()
+    }
 
 
 def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> MetricScores:
@@ -313,7 +405,10 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
     totals = [_totals(one, judged)[0] for one in scores]  # (documents, k) each
 
     def resampled(weights: FloatArray) -> FloatArray:
-        return np.stack([sign * one.reduce(weights @ total)[..., 0] for one, total in zip(scores, totals)], axis=-1)
+        return np.stack(
+            [sign * one.reduce(weights @ total)[..., 0] for one, total in zip(scores, totals)],
+            axis=-1,
+        )
 
     documents = []
     for i, one in enumerate(scores):  # a system's document is what was judged of it
@@ -321,10 +416,13 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
         total, there = _totals(one, own)
         documents.append(np.where(there, sign * one.reduce(total)[..., 0], np.nan))
     levels = {
-        "seg": np.stack([sign * one.at("segment") for one in scores]), "doc": np.stack(documents),
+        "seg": np.stack([sign * one.at("segment") for one in scores]),
+        "doc": np.stack(documents),
         "sys": resampled(np.ones((1, len(where.runs)))).T,
     }
-    return MetricScores(label, where.refs, levels, str(scores[0].signature), scores[0].signature.short, resampled)
+    return MetricScores(
+        label, where.refs, levels, str(scores[0].signature), scores[0].signature.short, resampled
+    )
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:

@@ -9,34 +9,62 @@ from typing import Any
 from wholetext.errors import count
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
-CURVES = {"accuracy": "system accuracy", "acc_eq": "acc_eq (ties calibrated)", "pearson": "Pearson's r",
-          "direct_average": "Pearson's r between direct and averaged scoring"}  # fmt: skip
+CURVES = {
+    "accuracy": "system accuracy",
+    "acc_eq": "acc_eq (ties calibrated)",
+    "pearson": "Pearson's r",
+    "direct_average": "Pearson's r between direct and averaged scoring",
+}
 
 
 def meta(found: Mapping[str, Any]) -> Study:
     """Agreement with clusters, its intervals, paragraph curves, correlation between metrics."""
     fields = found.get("fields", [])
     if len({(one["set"], one["langs"]) for one in fields}) < len(fields):  # several golds
-        named = {key: [{**one, "where": f"{one['where']} {one['gold']}"} for one in found.get(key, [])]
-                 for key in ("tasks", "curves")}
+        named = {
+            key: [{**one, "where": f"{one['where']} {one['gold']}"} for one in found.get(key, [])]
+            for key in ("tasks", "curves")
+        }
         found = {**found, **named}
-    facts = [(f"{one['set']} {one['langs']}", f"{one['gold']}: {one['judged']:,} judged segments, "
-              f"{count(len(one['systems']), 'system')}, {count(one['documents'], 'document')}") for one in fields]
-    panels: list[Panel] = [_agreement(found), *_intervals(found["tasks"]), *_paragraphs(found.get("curves", []))]
+    facts = [
+        (
+            f"{one['set']} {one['langs']}",
+            f"{one['gold']}: {one['judged']:,} judged segments, "
+            f"{count(len(one['systems']), 'system')}, {count(one['documents'], 'document')}",
+        )
+        for one in fields
+    ]
+    panels: list[Panel] = [
+        _agreement(found),
+        *_intervals(found["tasks"]),
+        *_paragraphs(found.get("curves", [])),
+    ]
     panels += [
-        Grid(f"Correlation between metrics, {one['where']}, level {one['level']}", tuple(one["metrics"]),
-             tuple(one["metrics"]), tuple(map(tuple, one["pearson"])), centred=True,
-             note="Pearson's r of metric scores.")
+        Grid(
+            f"Correlation between metrics, {one['where']}, level {one['level']}",
+            tuple(one["metrics"]),
+            tuple(one["metrics"]),
+            tuple(map(tuple, one["pearson"])),
+            centred=True,
+            note="Pearson's r of metric scores.",
+        )
         for one in found.get("between_metrics", [])
     ]
-    return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(found.get("notes", ())))
+    return Study(
+        "meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(found.get("notes", ()))
+    )
 
 
 def _agreement(found: Mapping[str, Any]) -> Table:
     tasks, average = found["tasks"], found.get("average")
-    columns = [{row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks]
+    columns = [
+        {row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks
+    ]
     places = {task["where"] for task in tasks}
-    titles = [task["task"] if len(places) == 1 else f"{task['task']} {task['where']}".strip() for task in tasks]
+    titles = [
+        task["task"] if len(places) == 1 else f"{task['task']} {task['where']}".strip()
+        for task in tasks
+    ]
     order = {row["name"]: None for task in tasks for row in task["metrics"]}
     if average:
         columns.insert(0, {row["name"]: (row["value"], row["rank"]) for row in average["metrics"]})
@@ -47,8 +75,13 @@ def _agreement(found: Mapping[str, Any]) -> Table:
     ranks = tuple(tuple(column.get(name, empty)[1] for column in columns) for name in order)
     alpha = found.get("alpha", 0.05)
     said = f"{places.pop()}. " if len(places) == 1 else ""
-    return Table("Agreement with human judgment", tuple(titles), rows, ranks=ranks,
-                 note=f"{said}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.")
+    return Table(
+        "Agreement with human judgment",
+        tuple(titles),
+        rows,
+        ranks=ranks,
+        note=f"{said}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.",
+    )
 
 
 def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
@@ -64,8 +97,15 @@ def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
                 bars.append(Bar(group, row["name"], row["value"], low, high, row.get("pairs")))
         levels = {row.get("chance") for task in mine for row in task["metrics"]}
         chance = levels.pop() if len(levels) == 1 else None
-        panels.append(Bars(f"Agreement by {statistic}", tuple(bars), statistic, chance,
-                           "In brackets the number of pairs." + ("" if chance is None else " Dashed: chance.")))
+        panels.append(
+            Bars(
+                f"Agreement by {statistic}",
+                tuple(bars),
+                statistic,
+                chance,
+                "In brackets the number of pairs." + ("" if chance is None else " Dashed: chance."),
+            )
+        )
     return panels
 
 
@@ -79,13 +119,24 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
             lines = []
             for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in mine)):
                 for mode in modes:
-                    by_length = {p["k"]: p[measure] for p in mine if p["metric"] == metric and p["mode"] == mode}
+                    by_length = {
+                        p["k"]: p[measure]
+                        for p in mine
+                        if p["metric"] == metric and p["mode"] == mode
+                    }
                     values = tuple(by_length.get(length) for length in lengths)
                     title = metric if mode == "direct" else f"{metric}, averaged"
                     lines.append(Line(title, values, control=mode != "direct", hue=hue))
             note = "" if len(modes) == 1 else "Dashed: the mean of the sentences' scores."
-            panels.append(Curves(f"By paragraph length, {where}: {name}", lengths, tuple(lines),
-                                 ("segments in a paragraph", name), note))
+            panels.append(
+                Curves(
+                    f"By paragraph length, {where}: {name}",
+                    lengths,
+                    tuple(lines),
+                    ("segments in a paragraph", name),
+                    note,
+                )
+            )
     return panels
 
 
@@ -93,32 +144,69 @@ def contrast(found: Mapping[str, Any]) -> Study:
     """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each pair."""
     metrics = found["metrics"]
     kinds = dict.fromkeys(kind for one in metrics for kind in one["groups"])
-    panels: list[Panel] = [_accuracies("Accuracy", [("", one["metric"], one["all"]) for one in metrics])]
+    panels: list[Panel] = [
+        _accuracies("Accuracy", [("", one["metric"], one["all"]) for one in metrics])
+    ]
     whole = {one["metric"]: one["all"]["total"] for one in metrics}
     for kind in kinds:
-        if all([row["total"] for row in one["groups"].get(kind, [])] == [whole[one["metric"]]] for one in metrics):
+        if all(
+            [row["total"] for row in one["groups"].get(kind, [])] == [whole[one["metric"]]]
+            for one in metrics
+        ):
             continue  # a single group repeats the total
-        rows = [(str(row["group"]), one["metric"], row) for one in metrics for row in one["groups"].get(kind, [])]
+        rows = [
+            (str(row["group"]), one["metric"], row)
+            for one in metrics
+            for row in one["groups"].get(kind, [])
+        ]
         order = list(dict.fromkeys(group for group, _, _ in rows))
         panels.append(_accuracies(f"By {kind}", sorted(rows, key=lambda row: order.index(row[0]))))
     if found["mcnemar"]:
-        panels.append(Table(
-            "McNemar's test", ("right alone", "the other right alone", "p"),
-            tuple((f"{test['first']} against {test['second']}", (test["only_first"], test["only_second"], test["p"]))
-                  for test in found["mcnemar"]), of="pair"))
+        panels.append(
+            Table(
+                "McNemar's test",
+                ("right alone", "the other right alone", "p"),
+                tuple(
+                    (
+                        f"{test['first']} against {test['second']}",
+                        (test["only_first"], test["only_second"], test["p"]),
+                    )
+                    for test in found["mcnemar"]
+                ),
+                of="pair",
+            )
+        )
     items = found["items"] if isinstance(found["items"], int) else len(found["items"])
-    facts = (("set", str(found["set"])), ("languages", "-".join(found["langs"])), ("items", f"{items:,}"))
+    facts = (
+        ("set", str(found["set"])),
+        ("languages", "-".join(found["langs"])),
+        ("items", f"{items:,}"),
+    )
     notes = tuple(map(str, found.get("notes", ())))
-    return Study("contrast", f"Contrast: {Path(str(found['set'])).stem}", tuple(panels), facts, notes)
+    return Study(
+        "contrast", f"Contrast: {Path(str(found['set'])).stem}", tuple(panels), facts, notes
+    )
 
 
 def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Bars:
     bars = tuple(
-        Bar(group, metric, _percent(row["accuracy"]), _percent(row["low"]), _percent(row["high"]), row["total"])
+        Bar(
+            group,
+            metric,
+            _percent(row["accuracy"]),
+            _percent(row["low"]),
+            _percent(row["high"]),
+            row["total"],
+        )
         for group, metric, row in rows
     )
     tied = sum(int(row.get("ties", 0)) for _, _, row in rows)
-    return Bars(title, bars, "accuracy, %", note=f"Ties count as errors; there are {tied:,}." if tied else "")
+    return Bars(
+        title,
+        bars,
+        "accuracy, %",
+        note=f"Ties count as errors; there are {tied:,}." if tied else "",
+    )
 
 
 def _percent(share: Number) -> Number:

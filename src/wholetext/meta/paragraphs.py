@@ -59,23 +59,33 @@ class Windows:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError(f"a paragraph has at least one segment, not {self.k}", next="give k from 1")
+            raise InputError(
+                f"a paragraph has at least one segment, not {self.k}", next="give k from 1"
+            )
 
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
-    given: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}  # document → place → rater → scores
+    given: dict[
+        tuple[int, str], dict[int, dict[int, list[float]]]
+    ] = {}  # document → place → rater → scores
     columns = ratings.system, ratings.item, ratings.rater, ratings.score
     for system, item, rater, score in zip(*(column.tolist() for column in columns)):
         doc, place = ratings.segments[item]
-        given.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(score)
+        given.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(
+            score
+        )
     found: list[RatedParagraph] = []
     for (system, doc), places in given.items():
-        placed = {place: {rater: sum(many) / len(many) for rater, many in by.items()}
-                  for place, by in places.items()}
+        placed = {
+            place: {rater: sum(many) / len(many) for rater, many in by.items()}
+            for place, by in places.items()
+        }
         for rater, start, scores in _walks(placed, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
-            found.append(RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total))
+            found.append(
+                RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total)
+            )
     return found
 
 
@@ -96,8 +106,10 @@ def _walks(
         tracks = {"mean": {place: sum(by.values()) / len(by) for place, by in placed.items()}}
     else:
         everyone = sorted({rater for by in placed.values() for rater in by}, key=raters.__getitem__)
-        tracks = {raters[rater]: {place: by[rater] for place, by in placed.items() if rater in by}
-                  for rater in everyone}
+        tracks = {
+            raters[rater]: {place: by[rater] for place, by in placed.items() if rater in by}
+            for rater in everyone
+        }
     for name, scores in tracks.items():
         run = 0
         for place in sorted(scores):
@@ -117,41 +129,65 @@ class ParagraphSet:
     alone: int  # items left out because one system only has them
 
 
-def paragraph_set(found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()) -> ParagraphSet:
+def paragraph_set(
+    found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()
+) -> ParagraphSet:
     """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for one in found:
         if one.system in systems:
             scores.setdefault((one.doc, one.start), {}).setdefault(one.system, []).append(one.score)
     place = {doc: i for i, doc in enumerate(order or dict.fromkeys(one.doc for one in found))}
-    items = sorted((item for item, by in scores.items() if len(by) >= 2), key=lambda item: (place[item[0]], item[1]))
-    values = [[float(np.mean(scores[item].get(system, [np.nan]))) for item in items] for system in systems]
-    gold = Judgments("paragraphs", "doc", tuple(systems), np.array(values).reshape(len(systems), len(items)))
+    items = sorted(
+        (item for item, by in scores.items() if len(by) >= 2),
+        key=lambda item: (place[item[0]], item[1]),
+    )
+    values = [
+        [float(np.mean(scores[item].get(system, [np.nan]))) for item in items] for system in systems
+    ]
+    gold = Judgments(
+        "paragraphs", "doc", tuple(systems), np.array(values).reshape(len(systems), len(items))
+    )
     return ParagraphSet(found[0].k if found else 0, tuple(items), gold, len(scores) - len(items))
 
 
-def texts(loaded: Loaded, items: Sequence[tuple[str, int]], k: int, joiner: Joiner = "auto") -> Loaded:
+def texts(
+    loaded: Loaded, items: Sequence[tuple[str, int]], k: int, joiner: Joiner = "auto"
+) -> Loaded:
     """A corpus in which ``k`` segments from each (document, start) are a document of one segment, for all systems."""
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
     between = [joiner_for(lang, joiner) for lang in corpus.langs]
     docs: list[Document] = []
-    outputs: dict[str, dict[str, tuple[str, ...]]] = {output.system: {} for output in loaded.outputs}
+    outputs: dict[str, dict[str, tuple[str, ...]]] = {
+        output.system: {} for output in loaded.outputs
+    }
     for doc, start in items:
         if doc not in by_id:
-            raise AlignmentError(f"there is no document {doc!r}", where=corpus.id, next="ratings and texts must match")
+            raise AlignmentError(
+                f"there is no document {doc!r}",
+                where=corpus.id,
+                next="ratings and texts must match",
+            )
         whole, span, name = by_id[doc], slice(start, start + k), f"{doc}:{start + 1}-{start + k}"
         src = None if whole.src is None else (between[0].join(whole.src[span]),)
         refs = {ref: (between[1].join(segments[span]),) for ref, segments in whole.refs.items()}
-        docs.append(Document(name, src, refs, {**whole.meta, "doc": doc, "start": str(start), "k": str(k)}))
+        docs.append(
+            Document(name, src, refs, {**whole.meta, "doc": doc, "start": str(start), "k": str(k)})
+        )
         for output in loaded.outputs:
             outputs[output.system][name] = (between[1].join(output.docs[doc][span]),)
     made = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
-    return Loaded(made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings)
+    return Loaded(
+        made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings
+    )
 
 
 def write_jsonl(
-    path: FilePath, found: Sequence[RatedParagraph], loaded: Loaded | None = None, joiner: Joiner = "auto"
+    path: FilePath,
+    found: Sequence[RatedParagraph],
+    loaded: Loaded | None = None,
+    joiner: Joiner = "auto",
 ) -> None:
     """One paragraph per line with its provenance, and its texts where a corpus is given."""
     by_id = {doc.id: doc for doc in loaded.corpus.docs} if loaded else {}
@@ -163,7 +199,9 @@ def write_jsonl(
         doc, span = by_id.get(one.doc), slice(one.start, one.start + one.k)
         if doc is not None and one.system in outputs:
             row["src"] = None if doc.src is None else between[0].join(doc.src[span])
-            row["refs"] = {ref: between[1].join(segments[span]) for ref, segments in doc.refs.items()}
+            row["refs"] = {
+                ref: between[1].join(segments[span]) for ref, segments in doc.refs.items()
+            }
             row["hyp"] = between[1].join(outputs[one.system].docs[one.doc][span])
         return json.dumps(row, ensure_ascii=False)
 
@@ -190,8 +228,12 @@ class Point:
 
 
 def curves(
-    where: Participants, ratings: Ratings, metrics: Sequence[str], windows: Sequence[Windows],
-    options: Options | None = None, notes: list[str] | None = None,
+    where: Participants,
+    ratings: Ratings,
+    metrics: Sequence[str],
+    windows: Sequence[Windows],
+    options: Options | None = None,
+    notes: list[str] | None = None,
 ) -> list[Point]:
     """Every metric at every length. Only sentences of paragraphs are scored; notes on scores go to ``notes``."""
     options = replace(options or Options(), refs=where.refs or None, flags=False)
@@ -205,28 +247,41 @@ def curves(
         found = {}
         for metric, spec in specs.items():
             scores = [results.scores[spec][system] for system in where.systems]
-            found[metric] = np.stack([one.at("segment") * (1 if one.higher_is_better else -1) for one in scores])
+            found[metric] = np.stack(
+                [one.at("segment") * (1 if one.higher_is_better else -1) for one in scores]
+            )
         return found
 
     return curves_of(where, ratings, windows, score)
 
 
 def curves_of(
-    where: Participants, ratings: Ratings, windows: Sequence[Windows],
+    where: Participants,
+    ratings: Ratings,
+    windows: Sequence[Windows],
     score: Callable[[Loaded], dict[str, FloatArray]],
 ) -> list[Point]:
     """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
     read = evalset.read(where.folder, where.langs)
-    loaded = Loaded(read.corpus, tuple(one for one in read.outputs if one.system in where.systems), read.warnings)
+    loaded = Loaded(
+        read.corpus,
+        tuple(one for one in read.outputs if one.system in where.systems),
+        read.warnings,
+    )
     order = [doc.id for doc in loaded.corpus.docs]
     ratings = _taking_part(ratings, where)
     rated = [paragraphs(ratings, one) for one in windows]
     sets = [paragraph_set(one, where.systems, order) for one in rated]
     for one, chosen in zip(windows, sets):
         if not chosen.items:
-            raise InputError(f"no paragraph of {one.k} segments was judged for two systems", where=where.name,
-                             next="use a smaller k")
-    places = dict.fromkeys((doc, start + i) for chosen in sets for doc, start in chosen.items for i in range(chosen.k))
+            raise InputError(
+                f"no paragraph of {one.k} segments was judged for two systems",
+                where=where.name,
+                next="use a smaller k",
+            )
+    places = dict.fromkeys(
+        (doc, start + i) for chosen in sets for doc, start in chosen.items for i in range(chosen.k)
+    )
     column = {place: i for i, place in enumerate(places)}
     sentences = score(texts(loaded, list(places), 1))
     points = []
@@ -234,7 +289,9 @@ def curves_of(
         parts = [[column[doc, start + i] for doc, start in chosen.items] for i in range(chosen.k)]
         for metric, direct in score(texts(loaded, chosen.items, chosen.k, one.joiner)).items():
             average = np.stack([sentences[metric][:, part] for part in parts]).mean(axis=0)
-            points += _points(where.gold_name, metric, chosen, len(found), {"direct": direct, "average": average})
+            points += _points(
+                where.gold_name, metric, chosen, len(found), {"direct": direct, "average": average}
+            )
     return points
 
 
@@ -256,15 +313,31 @@ def _points(
     for mode, scores in scored.items():
         values = np.where(judged, scores, np.nan)
         found = {
-            "accuracy": estimate(system_means(gold)[None], system_means(values)[None], Measure("accuracy")),
+            "accuracy": estimate(
+                system_means(gold)[None], system_means(values)[None], Measure("accuracy")
+            ),
             "acc_eq": estimate(gold, values, Measure("acc_eq", "item")),
             "pearson": estimate(gold, values, Measure("pearson", "none")),
         }
         value, chance, pairs = (
-            {name: getattr(one, part) for name, one in found.items()} for part in ("value", "chance", "pairs"))
-        points.append(Point(
-            gold_name, chosen.k, metric, mode, count, len(chosen.items), len(gold), **value, chance=chance,
-            pairs=pairs, direct_average=both))
+            {name: getattr(one, part) for name, one in found.items()}
+            for part in ("value", "chance", "pairs")
+        )
+        points.append(
+            Point(
+                gold_name,
+                chosen.k,
+                metric,
+                mode,
+                count,
+                len(chosen.items),
+                len(gold),
+                **value,
+                chance=chance,
+                pairs=pairs,
+                direct_average=both,
+            )
+        )
     return points
 
 
@@ -278,5 +351,7 @@ def read_lengths(text: str) -> tuple[int, ...]:
         except ValueError:
             found.append(0)
     if not found or min(found) < 1:
-        raise InputError(f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10")
+        raise InputError(
+            f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10"
+        )
     return tuple(dict.fromkeys(found))

@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.io.formats.published_scores import Place, PublishedScores, read_published, score_files
+from wholetext.io.formats.published_scores import (
+    Place,
+    PublishedScores,
+    read_published,
+    score_files,
+)
 from wholetext.io.formats.wmt import facts
 from wholetext.io.segments import DocumentRun
 from wholetext.meta.agreement.correlation import BoolArray
@@ -18,7 +23,9 @@ from wholetext.types import Judgments
 
 def is_published(path: Path) -> bool:
     """Whether this is a file of published scores, or a folder of them and of no EvalSet's score files."""
-    return path.suffix == ".jsonl" or (path.is_dir() and bool(score_files([path])) and not any(path.glob("*.score")))
+    return path.suffix == ".jsonl" or (
+        path.is_dir() and bool(score_files([path])) and not any(path.glob("*.score"))
+    )
 
 
 def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Judgments]]:
@@ -39,8 +46,10 @@ def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Jud
                 if len(scores) != run.stop - run.start:
                     raise AlignmentError(
                         f"{name} has {len(scores)} scores of document {run.doc!r}, which has {run.stop - run.start} "
-                        f"segments", where=f"{path}, system {system}",
-                        next="scores are one per segment: use the EvalSet whose segments were scored")
+                        f"segments",
+                        where=f"{path}, system {system}",
+                        next="scores are one per segment: use the EvalSet whose segments were scored",
+                    )
                 values[s, run.start : run.stop] = scores
         yield f"{name}-src", Judgments(name, "seg", tuple(found.systems), values)
 
@@ -49,12 +58,17 @@ def gap_error(name: str, gaps: BoolArray, where: Participants, path: Path) -> In
     """The error that names the first judged segment without a score; ``gaps`` are (systems, segments)."""
     row, segment = map(int, np.argwhere(gaps)[0])
     doc = next(run.doc for run in where.runs if run.start <= segment < run.stop)
-    return InputError(f"{name} has no score of {count(int(gaps.sum()), 'judged segment')} (first: system "
-                      f"{where.systems[row]}, document {doc!r})", where=str(path),
-                      next="--allow-missing counts them as not judged")
+    return InputError(
+        f"{name} has no score of {count(int(gaps.sum()), 'judged segment')} (first: system "
+        f"{where.systems[row]}, document {doc!r})",
+        where=str(path),
+        next="--allow-missing counts them as not judged",
+    )
 
 
-def _places(found: PublishedScores, where: Participants, path: str) -> list[tuple[DocumentRun, Place]]:
+def _places(
+    found: PublishedScores, where: Participants, path: str
+) -> list[tuple[DocumentRun, Place]]:
     """The published document of every document of the EvalSet."""
     by_name: dict[str, list[Place]] = {}
     for place in found.documents:
@@ -67,10 +81,16 @@ def _places(found: PublishedScores, where: Participants, path: str) -> list[tupl
         domain = domain or run.meta.get("domain", "")
         same = [place for place in same if place[0] == domain] or same
         if len(same) > 1:
-            raise InputError(f"document {run.doc!r} is published in {len(same)} domains", where=path,
-                             next=f"name its domain in documents/{where.langs}.docs")
+            raise InputError(
+                f"document {run.doc!r} is published in {len(same)} domains",
+                where=path,
+                next=f"name its domain in documents/{where.langs}.docs",
+            )
         pairs += [(run, same[0])] if same else []
     if not pairs:
-        raise InputError(f"none of the {len(found.documents)} published documents is in the EvalSet", where=path,
-                         next=f"published is e.g. {found.documents[0][1]!r}, the EvalSet has {where.runs[0].doc!r}")
+        raise InputError(
+            f"none of the {len(found.documents)} published documents is in the EvalSet",
+            where=path,
+            next=f"published is e.g. {found.documents[0][1]!r}, the EvalSet has {where.runs[0].doc!r}",
+        )
     return pairs

@@ -16,7 +16,15 @@ from wholetext.meta.agreement.measures import ROW_STATISTICS
 from wholetext.meta.conventions import conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
-from wholetext.meta.tasks import DEFAULTS, MetricTests, Task, TaskResult, pooled_accuracy_task, read_task, run_task
+from wholetext.meta.tasks import (
+    DEFAULTS,
+    MetricTests,
+    Task,
+    TaskResult,
+    pooled_accuracy_task,
+    read_task,
+    run_task,
+)
 from wholetext.scoring.significance.clusters import cluster_ranks
 from wholetext.text import pair_of, same_language
 from wholetext.types import FloatArray, Scores
@@ -28,12 +36,16 @@ class Preset:
 
     tasks: tuple[str, ...]  # for every language pair
     pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
-    gold: str = ""  # human scores that count where a language pair has them; else MQM where there is MQM
+    gold: str = (
+        ""  # human scores that count where a language pair has them; else MQM where there is MQM
+    )
 
 
 PRESETS: dict[str, Preset] = {
     "wmt21": Preset(("sys:pearson", "seg:kendall/item")),
-    "wmt22": Preset(("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True),
+    "wmt22": Preset(
+        ("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True
+    ),
     "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
     "wmt24": Preset(("sys:spa", "seg:acc_eq")),
     "wmt24pp": Preset(("sys:spa", "seg:acc_eq")),
@@ -66,8 +78,12 @@ class Averaging:
 
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
-    weights: Mapping[str, float] | None = None  # task → its weight in the average; the others keep theirs
-    even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in this order
+    weights: Mapping[str, float] | None = (
+        None  # task → its weight in the average; the others keep theirs
+    )
+    even_by: tuple[
+        str, ...
+    ] = ()  # weights split evenly over langs, level, statistic, in this order
 
 
 def read_task_weights(given: Sequence[str]) -> dict[str, float]:
@@ -84,15 +100,21 @@ def read_task_weights(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def tasks_for(levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None) -> list[Task]:
+def tasks_for(
+    levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None
+) -> list[Task]:
     """The tasks given by name, and the usual ones of the given levels."""
     unknown = [level for level in levels if level not in DEFAULTS]
     if unknown:
-        raise InputError(f"there is no level {unknown[0]!r}", next=f"there are {', '.join(DEFAULTS)}")
+        raise InputError(
+            f"there is no level {unknown[0]!r}", next=f"there are {', '.join(DEFAULTS)}"
+        )
     names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
     rule = averaging or Averaging()
-    return [replace(task, measure=replace(task.measure, micro=rule.micro, nan_as_zero=rule.nan_as_zero))
-            for task in dict.fromkeys(read_task(name) for name in names)]
+    return [
+        replace(task, measure=replace(task.measure, micro=rule.micro, nan_as_zero=rule.nan_as_zero))
+        for task in dict.fromkeys(read_task(name) for name in names)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +126,10 @@ class TaskTable:
 
 
 def run_tasks(
-    groups: Sequence[Sequence[Gathered]], tasks: Sequence[Task], pooled: bool, testing: MetricTests,
+    groups: Sequence[Sequence[Gathered]],
+    tasks: Sequence[Task],
+    pooled: bool,
+    testing: MetricTests,
     averaging: Averaging | None = None,
 ) -> TaskTable:
     """Every task on every language pair of every group, and the average over all of them.
@@ -121,23 +146,34 @@ def run_tasks(
     results = tuple(result for result, _ in weighted)
     weights = _weighted(results, [weight for _, weight in weighted], averaging or Averaging())
     common = set(results[0].metrics).intersection(*(result.metrics for result in results))
-    return TaskTable(results, average(results, weights, testing.alpha) if len(results) > 1 and common else None)
+    return TaskTable(
+        results, average(results, weights, testing.alpha) if len(results) > 1 and common else None
+    )
 
 
 def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averaging) -> list[float]:
-    keys = [{"langs": one.where, "level": one.task.level, "statistic": one.task.measure.statistic} for one in results]
+    keys = [
+        {"langs": one.where, "level": one.task.level, "statistic": one.task.measure.statistic}
+        for one in results
+    ]
     unknown = [name for name in rule.even_by if name not in keys[0]]
     if unknown:
-        raise InputError(f"weights cannot be split over {unknown[0]!r}", next=f"write {', '.join(keys[0])}")
+        raise InputError(
+            f"weights cannot be split over {unknown[0]!r}", next=f"write {', '.join(keys[0])}"
+        )
     if rule.even_by:
         weights = even_weights([tuple(key[name] for name in rule.even_by) for key in keys])
     given, tasks = rule.weights or {}, [str(result.task) for result in results]
     unknown = [name for name in given if name not in tasks]
     if unknown:
-        raise InputError(f"there is no task {unknown[0]!r} to weight", next=choices(unknown[0], tasks))
+        raise InputError(
+            f"there is no task {unknown[0]!r} to weight", next=choices(unknown[0], tasks)
+        )
     weights = [given.get(task, weight) for task, weight in zip(tasks, weights)]
     if min(weights) < 0 or not sum(weights) > 0:
-        raise InputError("weights are numbers from 0, not all of them 0", next="write --weight seg:acc_eq=2")
+        raise InputError(
+            "weights are numbers from 0, not all of them 0", next="write --weight seg:acc_eq=2"
+        )
     return weights
 
 
@@ -162,12 +198,16 @@ class Average:
     metrics: tuple[str, ...]
     values: tuple[float, ...]  # weighted means, each task rescaled to 0-1
     mean_ranks: tuple[float, ...]  # NaN where some task was not tested
-    ranks: tuple[int | None, ...]  # clusters by the test of the averaged difference; None where not tested
+    ranks: tuple[
+        int | None, ...
+    ]  # clusters by the test of the averaged difference; None where not tested
     p: FloatArray  # (metrics, metrics), upper triangle
     weights: tuple[float, ...]  # of the tasks
 
 
-def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05) -> Average:
+def average(
+    results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05
+) -> Average:
     """The table over several tasks, as the WMT metrics task makes it.
 
     The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early has its repeated.
@@ -176,13 +216,25 @@ def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha:
         raise InputError("there are no tasks to average")
     parts = np.array(weights or [1.0] * len(results), dtype=np.float64)
     parts = parts / parts.sum()
-    common = [name for name in results[0].metrics if all(name in result.metrics for result in results)]
+    common = [
+        name for name in results[0].metrics if all(name in result.metrics for result in results)
+    ]
     if not common:
         raise InputError("no metric has results in every task")
-    lows, spans = zip(*((low, high - low) for low, high in (result.task.measure.range for result in results)))
-    values = {name: sum(w * ((r.value(name) - low) / span) for w, r, low, span in zip(parts, results, lows, spans))
-              for name in common}
-    ranks = {name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results)) for name in common}
+    lows, spans = zip(
+        *((low, high - low) for low, high in (result.task.measure.range for result in results))
+    )
+    values = {
+        name: sum(
+            w * ((r.value(name) - low) / span)
+            for w, r, low, span in zip(parts, results, lows, spans)
+        )
+        for name in common
+    }
+    ranks = {
+        name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results))
+        for name in common
+    }
     order = sorted(common, key=lambda name: (-values[name], name))
     p = np.full((len(order), len(order)), np.nan)
     tested = all(result.draws for result in results)
@@ -191,15 +243,23 @@ def average(results: Sequence[TaskResult], weights: Sequence[float] = (), alpha:
         size = max(map(len, drawn))
         null = sum(w * np.resize(one, size) / span for w, one, span in zip(parts, drawn, spans))
         p[i, j] = float((null >= values[order[i]] - values[order[j]] - 1e-12).mean())
-    return Average(tuple(order), tuple(values[n] for n in order), tuple(ranks[n] for n in order),
-                   tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order), p, tuple(parts.tolist()))
+    return Average(
+        tuple(order),
+        tuple(values[n] for n in order),
+        tuple(ranks[n] for n in order),
+        tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order),
+        p,
+        tuple(parts.tolist()),
+    )
 
 
 def _draws(result: TaskResult, one: str, two: str) -> FloatArray:
     """(draws,) a task's drawn differences between two metrics."""
     i, j = result.metrics.index(one), result.metrics.index(two)
     first, second = min(i, j), max(i, j)
-    column = first * len(result.metrics) - first * (first + 1) // 2 + second - first - 1  # place in the upper triangle
+    column = (
+        first * len(result.metrics) - first * (first + 1) // 2 + second - first - 1
+    )  # place in the upper triangle
     drawn = result.null[:, column]
     drawn = drawn[~np.isnan(drawn)]
     return drawn if i < j else -drawn
@@ -211,12 +271,18 @@ def inter_correlation(
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
     kinds = {name: ROW_STATISTICS[name] for name in ("pearson", "spearman", "kendall")}
     if statistic not in kinds:
-        raise InputError(f"there is no correlation {statistic!r} between metrics",
-                         next=f"there are {', '.join(kinds)}")
+        raise InputError(
+            f"there is no correlation {statistic!r} between metrics",
+            next=f"there are {', '.join(kinds)}",
+        )
     where = gathered.participants
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
-    known = {name: np.where(np.isnan(gold), np.nan, one).ravel() for name, one in scores.items() if one is not None}
+    known = {
+        name: np.where(np.isnan(gold), np.nan, one).ravel()
+        for name, one in scores.items()
+        if one is not None
+    }
     table = np.eye(len(known))
     for (i, one), (j, two) in combinations(enumerate(known.values()), 2):
         table[i, j] = table[j, i] = float(kinds[statistic](one, two))
@@ -243,8 +309,10 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
     from scipy import stats
 
     if first.metric != second.metric or first.rows.docs != second.rows.docs:
-        raise MetricError("the two systems have scores of different metrics or documents",
-                          next="score both in one run, with one metric")
+        raise MetricError(
+            "the two systems have scores of different metrics or documents",
+            next="score both in one run, with one metric",
+        )
     found = []
     one, two = first.table("doc"), second.table("doc")  # (documents, outputs)
     for column, category in enumerate(first.outputs):

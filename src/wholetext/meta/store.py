@@ -34,7 +34,9 @@ class Meta:
     parts: tuple[Gathered, ...]
     table: TaskTable
     alpha: float = 0.05
-    between: tuple[tuple[str, str, list[str], np.ndarray], ...] = ()  # (where, level, metrics, correlations)
+    between: tuple[
+        tuple[str, str, list[str], np.ndarray], ...
+    ] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
     notes: tuple[str, ...] = ()
     __repr__ = brief
@@ -43,33 +45,60 @@ class Meta:
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
     average = meta.table.average
-    found: dict[str, Any] = plain({
-        "kind": "meta", "format": FORMAT, "wholetext": __version__, "alpha": meta.alpha,
-        "fields": [_field(part) for part in meta.parts],
-        "tasks": [_task(result) for result in meta.table.results],
-        "average": None if average is None else {
-            "metrics": [
-                {"name": name, "value": value, "mean_rank": mean_rank, "rank": rank} for name, value, mean_rank, rank
-                in zip(average.metrics, average.values, average.mean_ranks, average.ranks)],
-            "weights": average.weights, "p": average.p},
-        "between_metrics": [
-            {"where": where, "level": level, "metrics": names, "pearson": table}
-            for where, level, names, table in meta.between],
-        "curves": [{"where": where, **asdict(one)} for where, points in meta.curves.items() for one in points],
-        "notes": meta.notes,
-    })
+    found: dict[str, Any] = plain(
+        {
+            "kind": "meta",
+            "format": FORMAT,
+            "wholetext": __version__,
+            "alpha": meta.alpha,
+            "fields": [_field(part) for part in meta.parts],
+            "tasks": [_task(result) for result in meta.table.results],
+            "average": None
+            if average is None
+            else {
+                "metrics": [
+                    {"name": name, "value": value, "mean_rank": mean_rank, "rank": rank}
+                    for name, value, mean_rank, rank in zip(
+                        average.metrics, average.values, average.mean_ranks, average.ranks
+                    )
+                ],
+                "weights": average.weights,
+                "p": average.p,
+            },
+            "between_metrics": [
+                {"where": where, "level": level, "metrics": names, "pearson": table}
+                for where, level, names, table in meta.between
+            ],
+            "curves": [
+                {"where": where, **asdict(one)}
+                for where, points in meta.curves.items()
+                for one in points
+            ],
+            "notes": meta.notes,
+        }
+    )
     return found
 
 
 def _field(part: Gathered) -> dict[str, Any]:
     where = part.participants
     return {
-        "set": where.folder.name, "test_set": where.test_set, "langs": where.langs, "gold": where.gold_name,
-        "gold_of_systems": where.gold_at("sys"), "refs": list(where.refs),
-        "systems": list(where.systems), "left_out": where.left_out, "documents": len(where.runs),
-        "segments": int(where.runs[-1].stop), "judged": int(where.judged.sum()), "domains": list(where.choice.domains),
-        "metrics": [{"name": m.name, "refs": list(m.refs), "levels": sorted(m.levels), "source": m.source}
-                    for m in part.metrics],
+        "set": where.folder.name,
+        "test_set": where.test_set,
+        "langs": where.langs,
+        "gold": where.gold_name,
+        "gold_of_systems": where.gold_at("sys"),
+        "refs": list(where.refs),
+        "systems": list(where.systems),
+        "left_out": where.left_out,
+        "documents": len(where.runs),
+        "segments": int(where.runs[-1].stop),
+        "judged": int(where.judged.sum()),
+        "domains": list(where.choice.domains),
+        "metrics": [
+            {"name": m.name, "refs": list(m.refs), "levels": sorted(m.levels), "source": m.source}
+            for m in part.metrics
+        ],
     }
 
 
@@ -78,12 +107,31 @@ def _task(result: TaskResult) -> dict[str, Any]:
     rows = []
     for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
         interval = [result.low[i], result.high[i]] if result.low else None
-        rows.append({"name": name, "value": one.value, "rank": result.ranks[i], "pairs": one.pairs, "rows": one.rows,
-                     "chance": one.chance, "epsilon": one.epsilon, "interval": interval})
+        rows.append(
+            {
+                "name": name,
+                "value": one.value,
+                "rank": result.ranks[i],
+                "pairs": one.pairs,
+                "rows": one.rows,
+                "chance": one.chance,
+                "epsilon": one.epsilon,
+                "interval": interval,
+            }
+        )
     return {
-        "task": str(result.task), "level": result.task.level, "statistic": measure.statistic,
-        "average": measure.average, "range": list(measure.range), "where": result.where, "gold": result.gold,
-        "systems": result.systems, "items": result.items, "test": result.test, "draws": result.draws, "metrics": rows,
+        "task": str(result.task),
+        "level": result.task.level,
+        "statistic": measure.statistic,
+        "average": measure.average,
+        "range": list(measure.range),
+        "where": result.where,
+        "gold": result.gold,
+        "systems": result.systems,
+        "items": result.items,
+        "test": result.test,
+        "draws": result.draws,
+        "metrics": rows,
         "p": result.p,
     }
 
@@ -95,8 +143,12 @@ def write_meta(folder: Path, meta: Meta) -> None:
     """
     several = len({part.participants.name for part in meta.parts}) < len(meta.parts)
     with changing(folder, META) as staged:
-        write_file(staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError)
-        for where, metric in ((part.participants, metric) for part in meta.parts for metric in part.metrics):
+        write_file(
+            staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError
+        )
+        for where, metric in (
+            (part.participants, metric) for part in meta.parts for metric in part.metrics
+        ):
             name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
             label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
             for level, values in metric.levels.items() if metric.source != "file" else ():
@@ -123,17 +175,29 @@ def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
     path = Path(folder) / FILE
     try:
-        found = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True,
-                          next="run `wholetext meta` again")
+        found = read_json(
+            path.read_bytes(),
+            where=str(path),
+            error=RunError,
+            constants=True,
+            next="run `wholetext meta` again",
+        )
     except FileNotFoundError:
-        raise RunError(f"{FILE} is missing", where=str(folder),
-                       next="give a folder that `wholetext meta --out` wrote") from None
+        raise RunError(
+            f"{FILE} is missing",
+            where=str(folder),
+            next="give a folder that `wholetext meta --out` wrote",
+        ) from None
     except OSError as fault:
-        raise RunError(f"the folder is damaged ({fault})", where=str(folder),
-                       next="run `wholetext meta` again") from None
+        raise RunError(
+            f"the folder is damaged ({fault})", where=str(folder), next="run `wholetext meta` again"
+        ) from None
     if not isinstance(found, dict) or found.get("kind") != "meta" or found.get("format") != FORMAT:
-        raise RunError(f"{FILE} is not a meta-evaluation of format {FORMAT}", where=str(folder),
-                       next="run `wholetext meta` again with this version")
+        raise RunError(
+            f"{FILE} is not a meta-evaluation of format {FORMAT}",
+            where=str(folder),
+            next="run `wholetext meta` again with this version",
+        )
     return found
 
 

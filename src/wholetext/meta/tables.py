@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from wholetext.meta.tasks import TaskResult
     from wholetext.scoring.significance.resample import Interval
 
-CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson", "direct~average", "paragraphs")
+CURVE = (
+    "k",
+    "metric",
+    "scored",
+    "sys accuracy",
+    "acc_eq",
+    "chance",
+    "pearson",
+    "direct~average",
+    "paragraphs",
+)
 
 
 def render(meta: Meta, format: str) -> None:
@@ -81,13 +91,27 @@ def _print(meta: Meta) -> None:
 
     results, average, console = meta.table.results, meta.table.average, terminal.console(80)
     blank = ["", ""] if average else []
-    rows: list[list[Any]] = [[name, *(_averages(average, name) if average else []),
-                              *(_cell(result, name) for result in results)] for name in metric_order(meta)]
-    rows += [[Text("chance", style="dim"), *blank, *map(_chance, results)],
-             [Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results)],
-             [Text("systems × items", style="dim"), *blank, *(f"{r.systems} × {r.items}" for r in results)]]
+    rows: list[list[Any]] = [
+        [
+            name,
+            *(_averages(average, name) if average else []),
+            *(_cell(result, name) for result in results),
+        ]
+        for name in metric_order(meta)
+    ]
+    rows += [
+        [Text("chance", style="dim"), *blank, *map(_chance, results)],
+        [Text("pairs", style="dim"), *blank, *(f"{r.estimates[0].pairs:,}" for r in results)],
+        [
+            Text("systems × items", style="dim"),
+            *blank,
+            *(f"{r.systems} × {r.items}" for r in results),
+        ],
+    ]
     lead = ["average", "mean rank"] if average else []
-    terminal.print_blocks(["metric", *lead, *(short(result, meta) for result in results)], rows, 1, console)
+    terminal.print_blocks(
+        ["metric", *lead, *(short(result, meta) for result in results)], rows, 1, console
+    )
     for line in ["", *_explanations(meta)]:
         console.print(Text(line, style="dim"))
     for part in meta.parts:
@@ -96,7 +120,9 @@ def _print(meta: Meta) -> None:
                 terminal.print_signature(f"  {metric.name}  {metric.short}", console)
     for where, level, names, table in meta.between:
         console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
-        cells = [[name, *(number(value) for value in row)] for name, row in zip(names, table.tolist())]
+        cells = [
+            [name, *(number(value) for value in row)] for name, row in zip(names, table.tolist())
+        ]
         terminal.print_blocks(["", *names], cells, 1, console)
     for where, gold, points in _by_gold(meta):
         console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
@@ -116,14 +142,18 @@ def _explanations(meta: Meta) -> list[str]:
     lines = []
     first = meta.table.results[0]
     if first.draws:
-        lines.append("The first number is the rank cluster: a metric opens a new one when some metric above it in the "
-                     f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs test for "
-                     "calibrated ties). p is that of the column's best metric being better.")
+        lines.append(
+            "The first number is the rank cluster: a metric opens a new one when some metric above it in the "
+            f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs test for "
+            "calibrated ties). p is that of the column's best metric being better."
+        )
     else:
         lines.append("Ranks are unknown (–): nothing was tested.")
     if meta.table.average:
-        lines.append("Averages are over all columns, each rescaled to 0-1, with the weights "
-                     f"{' '.join(f'{weight:.3g}' for weight in meta.table.average.weights)}.")
+        lines.append(
+            "Averages are over all columns, each rescaled to 0-1, with the weights "
+            f"{' '.join(f'{weight:.3g}' for weight in meta.table.average.weights)}."
+        )
     measure = first.task.measure
     if measure.micro or measure.nan_as_zero:
         rules = ["rows weigh by their number of scores"] * measure.micro
@@ -132,23 +162,43 @@ def _explanations(meta: Meta) -> list[str]:
     for part in meta.parts:
         where = part.participants
         out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
-        gold = where.gold_name if where.gold_at("sys") == where.gold_name else (
-            f"{where.gold_name} ({where.gold_at('sys')} of systems)")
-        lines.append(f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
-                     f"{count(len(where.systems), 'system')}, left out: {out}.")
+        gold = (
+            where.gold_name
+            if where.gold_at("sys") == where.gold_name
+            else (f"{where.gold_name} ({where.gold_at('sys')} of systems)")
+        )
+        lines.append(
+            f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
+            f"{count(len(where.systems), 'system')}, left out: {out}."
+        )
     return lines
 
 
 def _by_gold(meta: Meta) -> list[tuple[str, str, list[Point]]]:
     """Where, gold and points of each table of curves."""
-    return [(where, gold, [point for point in points if point.gold == gold])
-            for where, points in meta.curves.items() for gold in dict.fromkeys(point.gold for point in points)]
+    return [
+        (where, gold, [point for point in points if point.gold == gold])
+        for where, points in meta.curves.items()
+        for gold in dict.fromkeys(point.gold for point in points)
+    ]
 
 
 def _curve(points: Sequence[Point]) -> list[list[str]]:
     """A line per point, as ``CURVE`` names its columns."""
-    return [[str(p.k), p.metric, p.mode, number(p.accuracy), number(p.acc_eq), number(p.chance["acc_eq"]),
-             number(p.pearson), number(p.direct_average), str(p.paragraphs)] for p in points]
+    return [
+        [
+            str(p.k),
+            p.metric,
+            p.mode,
+            number(p.accuracy),
+            number(p.acc_eq),
+            number(p.chance["acc_eq"]),
+            number(p.pearson),
+            number(p.direct_average),
+            str(p.paragraphs),
+        ]
+        for p in points
+    ]
 
 
 def _tsv(meta: Meta) -> list[list[str]]:
@@ -157,10 +207,22 @@ def _tsv(meta: Meta) -> list[list[str]]:
     for result in meta.table.results:
         for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
             bounds = [repr(result.low[i]), repr(result.high[i])] if result.low else ["", ""]
-            rows.append([str(result.task), result.where, result.gold, name, repr(one.value), *bounds,
-                         "" if result.ranks[i] is None else str(result.ranks[i]), str(one.pairs), repr(one.chance),
-                         "" if one.epsilon is None else repr(one.epsilon), str(result.systems),
-                         "" if math.isnan(result.p_best(name)) else repr(result.p_best(name))])
+            rows.append(
+                [
+                    str(result.task),
+                    result.where,
+                    result.gold,
+                    name,
+                    repr(one.value),
+                    *bounds,
+                    "" if result.ranks[i] is None else str(result.ranks[i]),
+                    str(one.pairs),
+                    repr(one.chance),
+                    "" if one.epsilon is None else repr(one.epsilon),
+                    str(result.systems),
+                    "" if math.isnan(result.p_best(name)) else repr(result.p_best(name)),
+                ]
+            )
     for where, gold, points in _by_gold(meta):
         rows += [[], ["where", *CURVE, "gold"], *([where, *row, gold] for row in _curve(points))]
     return rows
@@ -169,7 +231,10 @@ def _tsv(meta: Meta) -> list[list[str]]:
 def latex(meta: Meta) -> str:
     """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
     results, average = meta.table.results, meta.table.average
-    heads = [*(["average"] if average else []), *(short(result, meta).translate(LATEX) for result in results)]
+    heads = [
+        *(["average"] if average else []),
+        *(short(result, meta).translate(LATEX) for result in results),
+    ]
     rows = []
     for name in metric_order(meta):
         row = [name.translate(LATEX)]
@@ -178,17 +243,28 @@ def latex(meta: Meta) -> str:
             i = average.metrics.index(name) if known else 0
             row.append(_latex_cell(average.ranks[i], average.values[i]) if known else "-- & --")
         for result in results:
-            row.append(_latex_cell(result.rank(name), result.value(name)) if name in result.metrics else "-- & --")
+            row.append(
+                _latex_cell(result.rank(name), result.value(name))
+                if name in result.metrics
+                else "-- & --"
+            )
         rows.append(row)
     blank = ["&"] if average else []
-    foot = [["chance", *blank, *(_two("r", _chance(result)) for result in results)],
-            ["pairs", *blank, *(_two("r", result.estimates[0].pairs) for result in results)]]
+    foot = [
+        ["chance", *blank, *(_two("r", _chance(result)) for result in results)],
+        ["pairs", *blank, *(_two("r", result.estimates[0].pairs) for result in results)],
+    ]
     head = ["Metric", *(_two("c", title) for title in heads)]
     tables = [terminal.booktabs("l" + "rr" * len(heads), [head], rows, foot)]
     for where, gold, points in _by_gold(meta):
-        lines = [[cell.translate(LATEX).replace("–", "--") for cell in row] for row in _curve(points)]
-        tables += ["", rf"% {where}, gold {gold}: agreement by paragraph length",
-                   terminal.booktabs("rllrrrrrr", [[title.translate(LATEX) for title in CURVE]], lines)]
+        lines = [
+            [cell.translate(LATEX).replace("–", "--") for cell in row] for row in _curve(points)
+        ]
+        tables += [
+            "",
+            rf"% {where}, gold {gold}: agreement by paragraph length",
+            terminal.booktabs("rllrrrrrr", [[title.translate(LATEX) for title in CURVE]], lines),
+        ]
     return "\n".join(tables)
 
 
@@ -203,8 +279,13 @@ def _latex_cell(rank: int | None, value: float) -> str:
 
 # ---------------------------------------------------------------- error spans
 
-TITLES = {"characters": "character F1", "matching": "matching F1", "accuracy": "error-free accuracy",
-          "error-free": "error-free F1", "auc": "error-free AUC"}
+TITLES = {
+    "characters": "character F1",
+    "matching": "matching F1",
+    "accuracy": "error-free accuracy",
+    "error-free": "error-free F1",
+    "auc": "error-free AUC",
+}
 
 
 def render_spans(found: SpanResults, format: str) -> None:
@@ -212,22 +293,37 @@ def render_spans(found: SpanResults, format: str) -> None:
     if format == "json":
         terminal.print_json(spans_json(found))
         return
-    names = next((one for one in found.measures if not all(map(math.isnan, one.values))), found.measures[0]).metrics
+    names = next(
+        (one for one in found.measures if not all(map(math.isnan, one.values))), found.measures[0]
+    ).metrics
     if format == "tsv":
-        head = ["metric", *(f"{name} {part}" for name in TITLES for part in ("value", "low", "high", "rank"))]
+        head = [
+            "metric",
+            *(f"{name} {part}" for name in TITLES for part in ("value", "low", "high", "rank")),
+        ]
         print(terminal.tsv_row(head))
         for name in names:
-            print(terminal.tsv_row([name, *(cell for one in found.measures for cell in _span_tsv(one, name))]))
+            print(
+                terminal.tsv_row(
+                    [name, *(cell for one in found.measures for cell in _span_tsv(one, name))]
+                )
+            )
         terminal.warn(found.notes)
         return
     rows = [[name, *(_span_cell(one, name) for one in found.measures)] for name in names]
     majority = max(found.error_free, found.segments - found.error_free) / found.segments
-    _print_table(["metric", *(TITLES[one.measure] for one in found.measures)], rows, (
-        "Rank cluster (metrics without significant differences by document), value, 95 % interval by document; P, R: "
-        "precision and recall.",
-        f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
-        f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are error-free: saying the more "
-        f"frequent of both always has accuracy {number(majority)}, chance has AUC 0.5."), found.notes)
+    _print_table(
+        ["metric", *(TITLES[one.measure] for one in found.measures)],
+        rows,
+        (
+            "Rank cluster (metrics without significant differences by document), value, "
+            "95 % interval by document; P, R: precision and recall.",
+            f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
+            f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are error-free: saying the more "
+            f"frequent of both always has accuracy {number(majority)}, chance has AUC 0.5.",
+        ),
+        found.notes,
+    )
 
 
 def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
@@ -235,52 +331,108 @@ def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str
     if format == "json":
         from wholetext.scoring.comparison import plain
 
-        rows = [{"one": row.one, "two": row.two, "segments": row.segments, "documents": row.documents, **row.scores,
-                 "intervals": {name: _bounds(one) for name, one in row.intervals.items()}} for row in found]
+        rows = [
+            {
+                "one": row.one,
+                "two": row.two,
+                "segments": row.segments,
+                "documents": row.documents,
+                **row.scores,
+                "intervals": {name: _bounds(one) for name, one in row.intervals.items()},
+            }
+            for row in found
+        ]
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
     measures = list(found[0].scores)
     if format == "tsv":
         print(terminal.tsv_row(["one", "two", "segments", "documents", *measures]))
         for row in found:
-            print(terminal.tsv_row([row.one, row.two, row.segments, row.documents, *row.scores.values()]))
+            print(
+                terminal.tsv_row(
+                    [row.one, row.two, row.segments, row.documents, *row.scores.values()]
+                )
+            )
         terminal.warn(notes)
         return
-    table = [[row.one, row.two, f"{row.segments:,}",
-              *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures)] for row in found]
-    _print_table(["rater", "rater", "segments", *(TITLES[name] for name in measures)], table,
-           ("Texts that both raters marked; 95 % intervals by document.",), notes, fixed=2)
+    table = [
+        [
+            row.one,
+            row.two,
+            f"{row.segments:,}",
+            *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures),
+        ]
+        for row in found
+    ]
+    _print_table(
+        ["rater", "rater", "segments", *(TITLES[name] for name in measures)],
+        table,
+        ("Texts that both raters marked; 95 % intervals by document.",),
+        notes,
+        fixed=2,
+    )
 
 
 def spans_json(found: SpanResults) -> dict[str, Any]:
     """Everything, undefined numbers as null."""
     from wholetext.scoring.comparison import plain
 
-    values: dict[str, Any] = plain({
-        "segments": found.segments, "documents": found.documents, "spans": found.spans, "error_free": found.error_free,
-        "measures": [{
-            "measure": one.measure,
-            "metrics": [{"name": name, "value": value, "precision": precision, "recall": recall,
-                         "interval": _bounds(bounds), "rank": rank}
+    values: dict[str, Any] = plain(
+        {
+            "segments": found.segments,
+            "documents": found.documents,
+            "spans": found.spans,
+            "error_free": found.error_free,
+            "measures": [
+                {
+                    "measure": one.measure,
+                    "metrics": [
+                        {
+                            "name": name,
+                            "value": value,
+                            "precision": precision,
+                            "recall": recall,
+                            "interval": _bounds(bounds),
+                            "rank": rank,
+                        }
                         for name, value, precision, recall, bounds, rank in zip(
-                            one.metrics, one.values, one.precision, one.recall, one.intervals, one.ranks)],
-            "p": one.p,
-        } for one in found.measures],
-        "notes": found.notes,
-    })
+                            one.metrics,
+                            one.values,
+                            one.precision,
+                            one.recall,
+                            one.intervals,
+                            one.ranks,
+                        )
+                    ],
+                    "p": one.p,
+                }
+                for one in found.measures
+            ],
+            "notes": found.notes,
+        }
+    )
     return values
 
 
 def _span_cell(one: SpanMeasure, name: str) -> str:
     i = one.metrics.index(name)
     rank = "–" if one.ranks[i] is None else str(one.ranks[i])
-    sides = "" if math.isnan(one.precision[i]) else f" P {number(one.precision[i])} R {number(one.recall[i])}"
+    sides = (
+        ""
+        if math.isnan(one.precision[i])
+        else f" P {number(one.precision[i])} R {number(one.recall[i])}"
+    )
     return f"{rank} {number(one.values[i])}{_bracketed(one.intervals[i])}{sides}"
 
 
 def _span_tsv(one: SpanMeasure, name: str) -> list[object]:
     i = one.metrics.index(name)
-    return [one.values[i], one.intervals[i].low, one.intervals[i].high, "" if one.ranks[i] is None else one.ranks[i]]
+    return [
+        one.values[i],
+        one.intervals[i].low,
+        one.intervals[i].high,
+        "" if one.ranks[i] is None else one.ranks[i],
+    ]
 
 
 def _bracketed(bounds: Interval) -> str:
@@ -292,7 +444,11 @@ def _bounds(bounds: Interval) -> list[float] | None:
 
 
 def _print_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str], notes: Sequence[str], fixed: int = 1
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    lines: Sequence[str],
+    notes: Sequence[str],
+    fixed: int = 1,
 ) -> None:
     from rich.text import Text
 

@@ -27,7 +27,9 @@ from wholetext.meta.participants import Level, Participants
 from wholetext.scoring.significance.clusters import cluster_ranks
 from wholetext.types import FloatArray
 
-_TASK = re.compile(r"(?P<level>[a-z]+):(?P<statistic>[a-z_0-9]+)(/(?P<average>[a-z]+))?(@(?P<gap>\d+(\.\d+)?))?")
+_TASK = re.compile(
+    r"(?P<level>[a-z]+):(?P<statistic>[a-z_0-9]+)(/(?P<average>[a-z]+))?(@(?P<gap>\d+(\.\d+)?))?"
+)
 _BY_ITEM = ("acc_eq", "acc_eq0", "tau23", "tau23_0", "darr", "pdp")  # averaged by item by default
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "sys": ("sys:accuracy", "sys:pearson", "sys:spa"),
@@ -48,28 +50,41 @@ class Task:
         m = self.measure
         usual = "item" if m.statistic in _BY_ITEM else "none"
         average = "" if self.level == "sys" or m.average == usual else f"/{m.average}"
-        return f"{self.level}:{m.statistic}{average}" + (f"@{m.gap:g}" if m.statistic == "darr" else "")
+        return f"{self.level}:{m.statistic}{average}" + (
+            f"@{m.gap:g}" if m.statistic == "darr" else ""
+        )
 
 
 def read_task(text: str) -> Task:
     """Parse a task; errors suggest the closest match."""
     found = _TASK.fullmatch(text.strip())
     if not found:
-        raise InputError(f"{text!r} is not a task",
-                         next="write LEVEL:STATISTIC[/AVERAGE], e.g. seg:acc_eq/item or sys:pearson")
+        raise InputError(
+            f"{text!r} is not a task",
+            next="write LEVEL:STATISTIC[/AVERAGE], e.g. seg:acc_eq/item or sys:pearson",
+        )
     level, statistic = found["level"], found["statistic"]
     average = found["average"] or ("item" if level != "sys" and statistic in _BY_ITEM else "none")
-    for value, known, what in ((level, list(get_args(Level)), "level"), (statistic, list(STATISTICS), "statistic"),
-                               (average, list(get_args(Average)), "average")):
+    for value, known, what in (
+        (level, list(get_args(Level)), "level"),
+        (statistic, list(STATISTICS), "statistic"),
+        (average, list(get_args(Average)), "average"),
+    ):
         if value not in known:
-            raise InputError(f"there is no {what} {value!r} (in {text!r})", next=choices(value, known))
+            raise InputError(
+                f"there is no {what} {value!r} (in {text!r})", next=choices(value, known)
+            )
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
-        raise InputError(f"{text!r}: there is one score per system, so there is nothing to average",
-                         next="write sys:pearson")
+        raise InputError(
+            f"{text!r}: there is one score per system, so there is nothing to average",
+            next="write sys:pearson",
+        )
     if level != "sys" and statistic == "spa":
         raise InputError("soft pairwise accuracy is defined for systems only", next="write sys:spa")
     if statistic in ("darr", "pdp") and average != "item":
-        raise InputError(f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}")
+        raise InputError(
+            f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}"
+        )
     measure = Measure(statistic, average, float(found["gap"] or 25.0))  # type: ignore[arg-type]
     return Task(level, measure)  # type: ignore[arg-type]
 
@@ -122,7 +137,9 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
     where, testing = gathered.participants, testing or MetricTests()
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
     gold, gold_name = where.gold(level), where.gold_at(level)
-    if task.measure.statistic == "spa" and where.system_seg is not None:  # of systems, by their segments
+    if (
+        task.measure.statistic == "spa" and where.system_seg is not None
+    ):  # of systems, by their segments
         gold, gold_name = where.system_seg, where.system_gold
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     for name, found in scores.items():
@@ -130,15 +147,21 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
             gathered.note(f"{name} has no scores at level {level}: left out of {task}")
     known = {name: found for name, found in scores.items() if found is not None}
     if not known:
-        raise InputError(f"no metric has scores at level {level}", where=where.name, next="choose another level")
+        raise InputError(
+            f"no metric has scores at level {level}", where=where.name, next="choose another level"
+        )
     stack = np.stack(list(known.values()))  # (metrics, systems, items)
     gaps = np.isnan(stack).any(axis=0)
     unused = int((gaps & ~np.isnan(gold)).sum())
     if unused:
-        gathered.note(f"{task}: {unused} judged scores are not used, because some metric has none there")
+        gathered.note(
+            f"{task}: {unused} judged scores are not used, because some metric has none there"
+        )
     result = judge(np.where(gaps, np.nan, gold), np.nan_to_num(stack), list(known), task, testing)
     if result.estimates[0].pairs == 0:
-        gathered.note(f"{task}: no two scores of {where.gold_name} could be compared in {where.name}")
+        gathered.note(
+            f"{task}: no two scores of {where.gold_name} could be compared in {where.name}"
+        )
     if testing.interval is not None:
         low, high = intervals(gathered, result, testing)
         result = replace(result, low=low, high=high)
@@ -162,7 +185,9 @@ def intervals(
     return tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
 
 
-def _resampled(where: Participants, metric: MetricScores, task: Task, testing: MetricTests) -> FloatArray | None:
+def _resampled(
+    where: Participants, metric: MetricScores, task: Task, testing: MetricTests
+) -> FloatArray | None:
     """(draws,) values of one metric; None where documents are drawn and there are no scores of segments."""
     unit = testing.interval or "documents"
     resample = Resample(unit, where.doc_of if where.seg is not None else None, seed=testing.seed)
@@ -185,14 +210,20 @@ def _resampled(where: Participants, metric: MetricScores, task: Task, testing: M
     return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, resample)
 
 
-def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: MetricTests) -> TaskResult:
+def judge(
+    gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: MetricTests
+) -> TaskResult:
     """The task on (systems, items) gold and (metrics, systems, items) scores."""
     measure, size = task.measure, len(names)
     estimates = [estimate(gold, metric, measure) for metric in stack]
-    order = sorted(range(size), key=lambda i: (-np.nan_to_num(estimates[i].value, nan=-np.inf), names[i]))
+    order = sorted(
+        range(size), key=lambda i: (-np.nan_to_num(estimates[i].value, nan=-np.inf), names[i])
+    )
     p, null, test = np.full((size, size), np.nan), np.zeros((0, size * (size - 1) // 2)), "none"
     if testing.draws and size > 1:
-        plan = Draws(testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above)
+        plan = Draws(
+            testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above
+        )
         with suppress(ValueError):  # pair counts of too many systems: values without a test
             found = compare(gold, stack[order], measure, plan)
             p, null, test = found.p, found.null, "pairs" if measure.calibrated else "perm-both"
@@ -200,18 +231,35 @@ def judge(gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task,
     known = ~np.isnan(gold)
     items = known.all(axis=0) if measure.statistic == "spa" else known.any(axis=0)
     return TaskResult(
-        task, "", "", tuple(names[i] for i in order), tuple(estimates[i] for i in order),
-        tuple(cluster_ranks(p, testing.alpha)) if tested else (None,) * size, p, null, testing.draws if tested else 0,
-        len(gold), int(items.sum()), test)
+        task,
+        "",
+        "",
+        tuple(names[i] for i in order),
+        tuple(estimates[i] for i in order),
+        tuple(cluster_ranks(p, testing.alpha)) if tested else (None,) * size,
+        p,
+        null,
+        testing.draws if tested else 0,
+        len(gold),
+        int(items.sum()),
+        test,
+    )
 
 
-def pooled_accuracy_task(parts: Sequence[Gathered], testing: MetricTests | None = None) -> TaskResult:
+def pooled_accuracy_task(
+    parts: Sequence[Gathered], testing: MetricTests | None = None
+) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled."""
-    scores = [{metric.name: metric.at("sys", part.participants) for metric in part.metrics} for part in parts]
+    scores = [
+        {metric.name: metric.at("sys", part.participants) for metric in part.metrics}
+        for part in parts
+    ]
     names = [name for name in scores[0] if all(found.get(name) is not None for found in scores)]
     if not names:
-        raise InputError("no metric has system scores for every language pair",
-                         next="score the same metrics everywhere")
+        raise InputError(
+            "no metric has system scores for every language pair",
+            next="score the same metrics everywhere",
+        )
     size = max(len(part.participants.systems) for part in parts)
     gold = np.full((len(parts), size), np.nan)  # a row per language pair
     stack = np.zeros((len(names), len(parts), size))
@@ -221,7 +269,11 @@ def pooled_accuracy_task(parts: Sequence[Gathered], testing: MetricTests | None 
             stack[k, row, : len(part.participants.systems)] = found[name][:, 0]  # type: ignore[index]
     task = Task("sys", Measure("accuracy", "system"))  # rows are language pairs
     result = judge(gold, stack, names, task, testing or MetricTests())
-    return replace(result, task=Task("sys", Measure("accuracy")),
-                   where=" + ".join(part.participants.name for part in parts),
-                   gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
-                   systems=int((~np.isnan(gold)).sum()), items=1)
+    return replace(
+        result,
+        task=Task("sys", Measure("accuracy")),
+        where=" + ".join(part.participants.name for part in parts),
+        gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
+        systems=int((~np.isnan(gold)).sum()),
+        items=1,
+    )

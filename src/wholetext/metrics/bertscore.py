@@ -26,15 +26,28 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ENGLISH, OTHERS = "FacebookAI/roberta-large", "google-bert/bert-base-multilingual-cased"
-BY_LANGUAGE: Mapping[str, str] = {"zh": "google-bert/bert-base-chinese", "tr": "dbmdz/bert-base-turkish-cased"}
+BY_LANGUAGE: Mapping[str, str] = {
+    "zh": "google-bert/bert-base-chinese",
+    "tr": "dbmdz/bert-base-turkish-cased",
+}
 # the layer that agrees best with human judgment, by the last part of the model's name: published with bert-score,
 # except MiniLM's, which `python benchmarks/minilm_layers.py` measures
 LAYERS: Mapping[str, int] = {
-    "roberta-base": 10, "roberta-large": 17, "xlm-roberta-base": 9, "xlm-roberta-large": 17,
-    "bert-base-uncased": 9, "bert-large-uncased": 18, "bert-base-multilingual-cased": 9, "bert-base-chinese": 8,
-    "bert-base-turkish-cased": 10, "scibert_scivocab_uncased": 8, "deberta-xlarge-mnli": 40, "mbart-large-50": 12,
-    "minilm": 3, "all-minilm-l6-v2": 3,
-}  # fmt: skip
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "xlm-roberta-base": 9,
+    "xlm-roberta-large": 17,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-multilingual-cased": 9,
+    "bert-base-chinese": 8,
+    "bert-base-turkish-cased": 10,
+    "scibert_scivocab_uncased": 8,
+    "deberta-xlarge-mnli": 40,
+    "mbart-large-50": 12,
+    "minilm": 3,
+    "all-minilm-l6-v2": 3,
+}
 KEEP = 256 << 20  # bytes of token vectors held at a time
 Pair = tuple[Tokens, Tokens]  # hypothesis, reference
 
@@ -58,7 +71,9 @@ class TokenWeights:
         """(tokens,) the weight of each."""
         if self.counts is None:
             return np.ones(len(list(ids)))
-        return np.array([math.log((self.segments + 1) / (self.counts.get(int(token), 0) + 1)) for token in ids])
+        return np.array(
+            [math.log((self.segments + 1) / (self.counts.get(int(token), 0) + 1)) for token in ids]
+        )
 
     def mean(self, values: NDArray[np.float32], ids: Iterable[int]) -> float:
         if self.counts is None:
@@ -85,7 +100,11 @@ class TokenMetric(EncoderMetric):
         model = self.model or model_for(langs[1], self.name, ENGLISH, others)
         located = locate(self.name, model, self.revision)
         depth = int(read_config(located.path).get("num_hidden_layers") or 12)
-        layer = LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth)) if self.layer is None else self.layer
+        layer = (
+            LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth))
+            if self.layer is None
+            else self.layer
+        )
         if not 0 <= layer <= depth:
             raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
         return replace(self, model=model, revision=located.revision, layer=layer)
@@ -97,30 +116,43 @@ class TokenMetric(EncoderMetric):
         segments = 0
         for view in references:
             segments += 1
-            counts.update({*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)})
+            counts.update(
+                {*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)}
+            )
         return Idf(segments, tuple(sorted(counts.items())))
 
     def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
         limit = encoder.tokenizer.limited(self.limit, self.model)
-        return TokenVectors(encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything)
+        return TokenVectors(
+            encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything
+        )
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
-        return [(side, view) for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)]
+        return [
+            (side, view) for pair in request.pairs() for side, view in zip(("hyp", "ref"), pair)
+        ]
 
     def compared(self, requests: Sequence[Request], run: Runtime) -> Iterator[list[Pair]]:
         """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
         backend = self.backend(run)
-        room = KEEP // (4 * int(backend.encoder.tokenizer.config.get("hidden_size") or 1024))  # tokens
+        room = KEEP // (
+            4 * int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
+        )  # tokens
         start, size = 0, 0
-        sizes = [sum(backend.fit(view).tokens for _, view in self.inputs(request)) for request in requests]
+        sizes = [
+            sum(backend.fit(view).tokens for _, view in self.inputs(request))
+            for request in requests
+        ]
         for stop in range(1, len(requests) + 1):
             size += sizes[stop - 1]
             if stop < len(requests) and size + sizes[stop] <= room:
                 continue
             chunk = requests[start:stop]
-            tokens = iter(run.map(backend, [view for request in chunk for _, view in self.inputs(request)]))
+            tokens = iter(
+                run.map(backend, [view for request in chunk for _, view in self.inputs(request)])
+            )
             for at, request in enumerate(chunk, start):
                 pairs = [(next(tokens), next(tokens)) for _ in request.refs]
                 if not all(side.scored.any() for pair in pairs for side in pair):
@@ -149,7 +181,11 @@ class BertScore(TokenMetric):
     baseline: str = ""  # a table LAYER,P,R,F: scores are rescaled to (x − b) / (1 − b)
 
     def resolve(self, langs: tuple[str, str]) -> Self:
-        special = self.align_scope == "sequence" if self.match_special_tokens is None else self.match_special_tokens
+        special = (
+            self.align_scope == "sequence"
+            if self.match_special_tokens is None
+            else self.match_special_tokens
+        )
         return replace(super().resolve(langs), match_special_tokens=special)
 
     def facts(self) -> Mapping[str, str]:
@@ -164,14 +200,18 @@ class BertScore(TokenMetric):
         return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
 
     def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
-        return super().backend(run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens))
+        return super().backend(
+            run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens)
+        )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         weigh = TokenWeights(run.survey if self.idf else None)
-        table = np.array([
-            np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)
-            for pairs in self.compared(requests, run)
-        ]).reshape(-1, 3)  # (n, outputs)
+        table = np.array(
+            [
+                np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)
+                for pairs in self.compared(requests, run)
+            ]
+        ).reshape(-1, 3)  # (n, outputs)
         if not self.baseline:
             return mean_stats(table)
         floor = read_baseline(Path(self.baseline), self.layer or 0)  # (outputs,)
@@ -182,8 +222,12 @@ class BertScore(TokenMetric):
         if not hyp.scored.any() or not ref.scored.any():
             return np.zeros(3)
         similar = hyp.vectors @ ref.vectors.T  # (hyp tokens, ref tokens)
-        found = similar[np.ix_(hyp.scored, self._candidates(ref))].max(axis=1)  # (scored hyp tokens,)
-        covered = similar[np.ix_(self._candidates(hyp), ref.scored)].max(axis=0)  # (scored ref tokens,)
+        found = similar[np.ix_(hyp.scored, self._candidates(ref))].max(
+            axis=1
+        )  # (scored hyp tokens,)
+        covered = similar[np.ix_(self._candidates(hyp), ref.scored)].max(
+            axis=0
+        )  # (scored ref tokens,)
         precision = weigh.mean(found, hyp.ids[hyp.scored])
         recall = weigh.mean(covered, ref.ids[ref.scored])
         total = precision + recall
@@ -203,14 +247,21 @@ def read_baseline(path: Path, layer: int) -> FloatArray:
         row = next(row for row in rows if int(float(row["LAYER"])) == layer)
         return np.array([float(row[column]) for column in ("F", "P", "R")])
     except (KeyError, ValueError) as fault:
-        raise InputError(f"the baseline table cannot be read ({fault})", where=str(path),
-                         next="it needs a header line LAYER,P,R,F and one line per layer") from fault
+        raise InputError(
+            f"the baseline table cannot be read ({fault})",
+            where=str(path),
+            next="it needs a header line LAYER,P,R,F and one line per layer",
+        ) from fault
     except StopIteration:
-        raise InputError(f"the baseline table has no line for layer {layer}", where=str(path)) from None
+        raise InputError(
+            f"the baseline table has no line for layer {layer}", where=str(path)
+        ) from None
 
 
 def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as fault:
-        raise InputError(f"the baseline table cannot be read ({fault.strerror})", where=str(path)) from fault
+        raise InputError(
+            f"the baseline table cannot be read ({fault.strerror})", where=str(path)
+        ) from fault

@@ -37,7 +37,9 @@ class MetricX(ModelMetric):
     model: str = "google/metricx-24-hybrid-large-v2p6"
     revision: str = ""
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
-    mode: Literal["auto", "ref", "qe"] = "auto"  # whether a reference is read; by the model's name, else it is
+    mode: Literal["auto", "ref", "qe"] = (
+        "auto"  # whether a reference is read; by the model's name, else it is
+    )
     tokenizer: str = "auto"
     limit: int | None = None  # ids per prompt; as published with the version unless given
     multi_ref: Literal["mean", "best"] = "mean"
@@ -56,18 +58,25 @@ class MetricX(ModelMetric):
         limit = _LIMITS[version] if self.limit is None else self.limit
         check_limit(limit, 2, 0, self.model)
         if mode == "qe" and self.multi_ref != "mean":
-            raise ModelError("the metric reads no reference, so multi_ref has no effect", where=self.model,
-                             next="leave multi_ref out")
+            raise ModelError(
+                "the metric reads no reference, so multi_ref has no effect",
+                where=self.model,
+                next="leave multi_ref out",
+            )
         return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
     def facts(self) -> Mapping[str, str]:
         model = locate(self.model, self.revision, patterns=TOKENIZER)
-        used = locate_tokenizer(model, self.tokenizer)  # its content changes scores as the model's does
+        used = locate_tokenizer(
+            model, self.tokenizer
+        )  # its content changes scores as the model's does
         return {**super().facts(), **({} if used == model else {"tokenizer": used.id})}
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         asked = [[prompt for _, prompt in self.inputs(request)] for request in requests]
-        predictions = iter(run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts]))
+        predictions = iter(
+            run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts])
+        )
         best = np.mean if self.multi_ref == "mean" else np.min
         rows = []
         for prompts in asked:
@@ -93,4 +102,6 @@ class MetricX(ModelMetric):
         form, qe = PROMPTS[self._kind], self._kind[1] == "qe"
         pairs = [(request.hyp[0], None)] if qe else list(request.pairs())
         side = "prompt" if qe else "prompt with ref"
-        return [(side, prompt(form, {"hyp": hyp, "ref": ref, "src": request.src})) for hyp, ref in pairs]
+        return [
+            (side, prompt(form, {"hyp": hyp, "ref": ref, "src": request.src})) for hyp, ref in pairs
+        ]

@@ -14,10 +14,24 @@ from wholetext.text import code_of
 from wholetext.types import Fit, Metric, Request, Runtime
 
 # models that know English alone, by the last part of their name
-ENGLISH_MODELS = frozenset({"minilm", "all-minilm-l6-v2", "all-minilm-l12-v2", "all-mpnet-base-v2", "roberta-base",
-                            "roberta-large", "bert-base-uncased", "bert-large-uncased", "bert-base-cased",
-                            "bert-large-cased", "scibert_scivocab_uncased", "deberta-xlarge-mnli", "bart-large",
-                            "bart-large-cnn"})  # fmt: skip
+ENGLISH_MODELS = frozenset(
+    {
+        "minilm",
+        "all-minilm-l6-v2",
+        "all-minilm-l12-v2",
+        "all-mpnet-base-v2",
+        "roberta-base",
+        "roberta-large",
+        "bert-base-uncased",
+        "bert-large-uncased",
+        "bert-base-cased",
+        "bert-large-cased",
+        "scibert_scivocab_uncased",
+        "deberta-xlarge-mnli",
+        "bart-large",
+        "bart-large-cnn",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +39,9 @@ class ModelMetric(Metric):
     """A metric with a model: subclasses define backend and inputs; ``fits`` and ``plan`` are derived from them."""
 
     several_refs: ClassVar[str] = ""  # how several references are used, for the signature
-    overlapping: ClassVar[bool] = False  # all sequences of a request hold its hypothesis: losses are not added up
+    overlapping: ClassVar[bool] = (
+        False  # all sequences of a request hold its hypothesis: losses are not added up
+    )
 
     model: str = ""  # chosen by the target language where a metric names none
     revision: str = ""
@@ -52,7 +68,9 @@ class ModelMetric(Metric):
         backend, found = self.backend(run), []
         for request in requests:
             fits = [backend.fit(x) for x in dict.fromkeys(x for _, x in self.inputs(request))]
-            worst = max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens), default=Fit(0))
+            worst = max(
+                fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens), default=Fit(0)
+            )
             found.append(worst if self.overlapping else together(fits))
         return found
 
@@ -83,8 +101,10 @@ class EncoderMetric(ModelMetric):
 def model_for(lang: str, metric: str, english: str, others: str) -> str:
     """The published model for a target language."""
     if not lang:
-        raise MetricError("the model is chosen by the target language, and that is not known",
-                          next=f"give it (-l de-en, in Python langs=), or name a model: {metric}@minilm for English")
+        raise MetricError(
+            "the model is chosen by the target language, and that is not known",
+            next=f"give it (-l de-en, in Python langs=), or name a model: {metric}@minilm for English",
+        )
     return english if code_of(lang) == "en" else others
 
 
@@ -95,8 +115,12 @@ def locate(metric: str, model: str, revision: str) -> hub.Located:
     except ModelError as fault:
         if model == "minilm" or model.rsplit("/", 1)[-1].lower() not in ENGLISH_MODELS:
             raise
-        raise ModelError(fault.what, where=fault.where, next=f"{fault.next}, or write {metric}@minilm for the small "
-                         "English model of wholetext[minilm]") from fault
+        raise ModelError(
+            fault.what,
+            where=fault.where,
+            next=f"{fault.next}, or write {metric}@minilm for the small "
+            "English model of wholetext[minilm]",
+        ) from fault
 
 
 def english_only(model: str, lang: str) -> tuple[str, ...]:

@@ -26,10 +26,12 @@ class Mover(TokenMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         weigh = TokenWeights(run.survey if self.idf else None)
-        return mean_stats([
-            max(_pair(hyp, ref, weigh) for hyp, ref in pairs)
-            for pairs in self.compared(requests, run)
-        ])
+        return mean_stats(
+            [
+                max(_pair(hyp, ref, weigh) for hyp, ref in pairs)
+                for pairs in self.compared(requests, run)
+            ]
+        )
 
 
 def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
@@ -45,7 +47,9 @@ def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
     return 1.0 - earth_movers_distance(cost, here, there)
 
 
-def earth_movers_distance(cost: FloatArray, here: FloatArray | None = None, there: FloatArray | None = None) -> float:
+def earth_movers_distance(
+    cost: FloatArray, here: FloatArray | None = None, there: FloatArray | None = None
+) -> float:
     """The least cost of moving the mass ``here`` (n,) to ``there`` (m,) at (n, m) costs; uniform mass by default.
 
     By POT (Flamary et al. 2021).
@@ -55,4 +59,6 @@ def earth_movers_distance(cost: FloatArray, here: FloatArray | None = None, ther
     n, m = cost.shape
     here = np.full(n, 1 / n) if here is None else here / here.sum()
     there = np.full(m, 1 / m) if there is None else there / there.sum()
-    return float(emd2(here, there, np.ascontiguousarray(cost, dtype=np.float64), numItermax=10_000_000))
+    return float(
+        emd2(here, there, np.ascontiguousarray(cost, dtype=np.float64), numItermax=10_000_000)
+    )

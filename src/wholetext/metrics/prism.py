@@ -44,16 +44,30 @@ class Likelihood(ModelMetric):
     truncation: Literal["context", "reference"] = "context"
 
     def __post_init__(self) -> None:
-        needs: frozenset[Side] = frozenset({"hyp", "src"} if self.direction == "src-hyp" else {"hyp", "ref"})
+        needs: frozenset[Side] = frozenset(
+            {"hyp", "src"} if self.direction == "src-hyp" else {"hyp", "ref"}
+        )
         object.__setattr__(self, "needs", needs)
-        object.__setattr__(self, "outputs", ("score", "precision", "recall") if self.direction == "f" else ("score",))
+        object.__setattr__(
+            self,
+            "outputs",
+            ("score", "precision", "recall") if self.direction == "f" else ("score",),
+        )
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
-        src, tgt = (lang if given == "auto" else given for lang, given in zip(langs, (self.src_lang, self.tgt_lang)))
-        ignored = {"multi_ref": self.direction == "src-hyp" and self.multi_ref != "mean",
-                   "src_lang": self.direction != "src-hyp" and self.src_lang != "auto"}  # fmt: skip
+        src, tgt = (
+            lang if given == "auto" else given
+            for lang, given in zip(langs, (self.src_lang, self.tgt_lang))
+        )
+        ignored = {
+            "multi_ref": self.direction == "src-hyp" and self.multi_ref != "mean",
+            "src_lang": self.direction != "src-hyp" and self.src_lang != "auto",
+        }
         for parameter in (name for name, given in ignored.items() if given):
-            raise MetricError(f"direction={self.direction} does not read {parameter}", next=f"leave {parameter} out")
+            raise MetricError(
+                f"direction={self.direction} does not read {parameter}",
+                next=f"leave {parameter} out",
+            )
         if self.limit is not None:
             check_limit(self.limit, 1, 0, self.model)
         located = locate(self.model, self.revision, patterns=TOKENIZER)
@@ -64,7 +78,10 @@ class Likelihood(ModelMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         backend = self.backend(run)
-        asked = [[Pair(source, target) for source, target in self._pairs(request)] for request in requests]
+        asked = [
+            [Pair(source, target) for source, target in self._pairs(request)]
+            for request in requests
+        ]
         heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
         rows = []
         for at, (request, pairs) in enumerate(zip(requests, asked)):
@@ -90,15 +107,21 @@ class Likelihood(ModelMetric):
         backend, found = self.backend(run), []
         names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
         for source, target in self._pairs(request):
-            found.append((f"{names.get(source, 'src')} (read)", backend.marked(backend.source(source))))
-            found.append((f"{names.get(target, 'src')} (scored)", backend.marked(backend.target(target))))
+            found.append(
+                (f"{names.get(source, 'src')} (read)", backend.marked(backend.source(source)))
+            )
+            found.append(
+                (f"{names.get(target, 'src')} (scored)", backend.marked(backend.target(target)))
+            )
         return found
 
     def backend(self, run: Runtime) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
         checkpoint = open_checkpoint(run, self.model, self.revision)
         key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit, self.truncation)
-        return run.resource(key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation))
+        return run.resource(
+            key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation)
+        )
 
     def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
         """(source, target) for each reference: first the pair for precision, then the pair for recall."""
@@ -138,7 +161,9 @@ class Prism(Likelihood):
     """Prism (Thompson and Post 2020) with mBART-50 as the paraphraser, and Doc-Prism (Vernikos et al. 2022, §3.2)."""
 
     name = "prism"
-    summary = "log-probability of output and reference given each other (mBART-50; Prism, Doc-Prism)"
+    summary = (
+        "log-probability of output and reference given each other (mBART-50; Prism, Doc-Prism)"
+    )
 
     model: str = "facebook/mbart-large-50"
 
@@ -148,7 +173,9 @@ class BartScore(Likelihood):
     """BARTScore (Yuan et al. 2021, eq. 2): src-hyp is faithfulness, ref-hyp precision, hyp-ref recall, f their mean."""
 
     name = "bartscore"
-    summary = "log-probability under BART: faithfulness, precision, recall or their mean (BARTScore)"
+    summary = (
+        "log-probability under BART: faithfulness, precision, recall or their mean (BARTScore)"
+    )
 
     model: str = "facebook/bart-large-cnn"
     token_span: Span = "all"

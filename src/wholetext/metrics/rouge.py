@@ -35,9 +35,16 @@ class Rouge(Metric):
         rows = []
         for at, request in enumerate(requests):
             if any(char.isalpha() and not char.isascii() for char in request.hyp[0].text):
-                run.warn("rouge-score reads the letters a–z and digits alone and drops all others", at)
-            texts = [between.join(v.scored) if between else v.text for v in (request.hyp[0], *request.refs)]
-            rows.append(max((compare(ref, texts[0]) for ref in texts[1:]), key=lambda found: found[0]))
+                run.warn(
+                    "rouge-score reads the letters a–z and digits alone and drops all others", at
+                )
+            texts = [
+                between.join(v.scored) if between else v.text
+                for v in (request.hyp[0], *request.refs)
+            ]
+            rows.append(
+                max((compare(ref, texts[0]) for ref in texts[1:]), key=lambda found: found[0])
+            )
         return mean_stats(rows)
 
 
@@ -53,9 +60,14 @@ def _package(kind: str, stem: bool) -> Compare:
     scorer = RougeScorer([name], use_stemmer=stem)
 
     def compare(ref: str, hyp: str) -> Found:
-        if kind == "Lsum" and (ref.count(" ") + ref.count("\n")) * (hyp.count(" ") + hyp.count("\n")) > _PRODUCT:
-            raise MetricError("these texts are too long for rouge(kind=Lsum): its time grows with their product",
-                              next="use rouge(kind=L), or a smaller view: paragraph(size=50):rouge(kind=Lsum)")
+        if (
+            kind == "Lsum"
+            and (ref.count(" ") + ref.count("\n")) * (hyp.count(" ") + hyp.count("\n")) > _PRODUCT
+        ):
+            raise MetricError(
+                "these texts are too long for rouge(kind=Lsum): its time grows with their product",
+                next="use rouge(kind=L), or a smaller view: paragraph(size=50):rouge(kind=Lsum)",
+            )
         found = scorer.score(ref, hyp)[name]
         return found.fmeasure, found.precision, found.recall
 

@@ -14,8 +14,10 @@ from wholetext.models.encoder import open_encoder
 from wholetext.models.tokenizer import TokenizedText
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 
-ENGLISH, OTHERS, ACROSS = (f"sentence-transformers/{name}" for name in (
-    "all-MiniLM-L6-v2", "paraphrase-multilingual-MiniLM-L12-v2", "LaBSE"))  # fmt: skip
+ENGLISH, OTHERS, ACROSS = (
+    f"sentence-transformers/{name}"
+    for name in ("all-MiniLM-L6-v2", "paraphrase-multilingual-MiniLM-L12-v2", "LaBSE")
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Sbert(EncoderMetric):
     def resolve(self, langs: tuple[str, str]) -> Sbert:
         model = self.model
         if not model:
-            model = ACROSS if self.against == "src" else model_for(langs[1], "sbert", ENGLISH, OTHERS)
+            model = (
+                ACROSS if self.against == "src" else model_for(langs[1], "sbert", ENGLISH, OTHERS)
+            )
         return replace(self, model=model, revision=locate(self.name, model, self.revision).revision)
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
@@ -51,13 +55,17 @@ class Sbert(EncoderMetric):
     def backend(self, run: Runtime) -> Embeddings:
         encoder = open_encoder(run, self.model, self.revision)
         limit = encoder.tokenizer.limited(self.limit, self.model)
-        return run.resource(("embeddings", encoder.id, limit, self.truncation, run.device),
-                            lambda: Embeddings(encoder, TokenizedText(limit, self.truncation)))  # fmt: skip
+        return run.resource(
+            ("embeddings", encoder.id, limit, self.truncation, run.device),
+            lambda: Embeddings(encoder, TokenizedText(limit, self.truncation)),
+        )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         asked = [[view for _, view in self.inputs(request)] for request in requests]
         vectors = iter(run.map(self.backend(run), [view for row in asked for view in row]))
-        return mean_stats([max(_cosine(next(vectors), next(vectors)) for _ in row[::2]) for row in asked])
+        return mean_stats(
+            [max(_cosine(next(vectors), next(vectors)) for _ in row[::2]) for row in asked]
+        )
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> float:

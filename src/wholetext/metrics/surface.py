@@ -17,13 +17,34 @@ from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
 Tokenizer = Literal[
-    "auto", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "spm", "flores101", "flores200", "spBLEU-1K"
+    "auto",
+    "13a",
+    "intl",
+    "zh",
+    "ja-mecab",
+    "ko-mecab",
+    "char",
+    "none",
+    "spm",
+    "flores101",
+    "flores200",
+    "spBLEU-1K",
 ]
 Auto = Literal["auto", True, False]
 _WITH_VALUE = ("floor", "add-k")
-SMOOTH_VALUES: Mapping[str, float] = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}  # sacrebleu's defaults
+SMOOTH_VALUES: Mapping[str, float] = {
+    "exp": 0.0,
+    "none": 0.0,
+    "floor": 0.1,
+    "add-k": 1.0,
+}  # sacrebleu's defaults
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
-_BY_LANGUAGE: Mapping[str, Tokenizer] = {"zh": "zh", "yue": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+_BY_LANGUAGE: Mapping[str, Tokenizer] = {
+    "zh": "zh",
+    "yue": "zh",
+    "ja": "ja-mecab",
+    "ko": "ko-mecab",
+}
 MAX_ORDER = 16  # of n-grams; beyond that no text has matches, only statistics that cost memory
 
 
@@ -55,7 +76,9 @@ class Surface(Metric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         peer = self.sacrebleu()
         asked = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
-        texts = list(dict.fromkeys(text for group in asked for text in group))  # each is prepared once
+        texts = list(
+            dict.fromkeys(text for group in asked for text in group)
+        )  # each is prepared once
         ready = dict(zip(texts, self.prepare(texts, peer)))
         groups = [[ready[text] for text in group] for group in asked]
         sizes = [sum(map(len, group)) for group in groups]
@@ -84,7 +107,9 @@ class Bleu(Surface):
     lowercase: bool = False
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
-    effective_order: Literal["rows", "always", "never"] = "rows"  # sentence BLEU stops at the longest n-gram there is
+    effective_order: Literal["rows", "always", "never"] = (
+        "rows"  # sentence BLEU stops at the longest n-gram there is
+    )
     max_ngram_order: int = 4
     counts: bool = False  # also output the n-gram counts and lengths behind the score
 
@@ -92,19 +117,29 @@ class Bleu(Surface):
     def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
         orders = range(1, self.max_ngram_order + 1)
         counted = [f"{kind}{n}" for kind in ("matches", "ngrams") for n in orders]
-        return ("score", *(f"precision{n}" for n in orders), "brevity",
-                *(["hyp_length", "ref_length", *counted] if self.counts else []))
+        return (
+            "score",
+            *(f"precision{n}" for n in orders),
+            "brevity",
+            *(["hyp_length", "ref_length", *counted] if self.counts else []),
+        )
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_ngram_order <= MAX_ORDER:
-            raise SpecError(f"bleu(max_ngram_order={self.max_ngram_order}) must be from 1 to {MAX_ORDER}",
-                            next="leave it out for sacrebleu's default of 4")
+            raise SpecError(
+                f"bleu(max_ngram_order={self.max_ngram_order}) must be from 1 to {MAX_ORDER}",
+                next="leave it out for sacrebleu's default of 4",
+            )
         if self.smooth_value is not None and self.smooth_value < 0:
-            raise SpecError(f"bleu(smooth_value={self.smooth_value}) cannot be negative",
-                            next="leave it out for sacrebleu's default")
+            raise SpecError(
+                f"bleu(smooth_value={self.smooth_value}) cannot be negative",
+                next="leave it out for sacrebleu's default",
+            )
 
     def resolve(self, langs: tuple[str, str]) -> Bleu:
-        tokenize = _BY_LANGUAGE.get(code_of(langs[1]), "13a") if self.tokenize == "auto" else self.tokenize
+        tokenize = (
+            _BY_LANGUAGE.get(code_of(langs[1]), "13a") if self.tokenize == "auto" else self.tokenize
+        )
         value = self.smooth_value
         if value is None and self.smooth in _WITH_VALUE:
             value = SMOOTH_VALUES[self.smooth]
@@ -113,32 +148,46 @@ class Bleu(Surface):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         if self.tokenize not in ("13a", "intl", "none") or not is_unspaced(langs[1]):
             return ()
-        return (f"bleu: the tokenizer {self.tokenize} splits at blanks, and {langs[1]} has none between words: "
-                "a token is a whole phrase; use bleu(tokenize=flores200) or bleu(tokenize=char)",)
+        return (
+            f"bleu: the tokenizer {self.tokenize} splits at blanks, and {langs[1]} has none between words: "
+            "a token is a whole phrase; use bleu(tokenize=flores200) or bleu(tokenize=char)",
+        )
 
     def facts(self) -> Mapping[str, str]:
         if not self.tokenize.endswith("mecab"):
             return super().facts()
-        return {**super().facts(), "tokenizer": str(self.sacrebleu().tokenizer.signature())}  # with MeCab's version
+        return {
+            **super().facts(),
+            "tokenizer": str(self.sacrebleu().tokenizer.signature()),
+        }  # with MeCab's version
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
 
-        if self.smooth_value is not None and self.smooth not in _WITH_VALUE:  # runs of 0.1.0 have it, and are opened
-            raise SpecError(f"bleu(smooth={self.smooth}) does not read smooth_value",
-                            next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}")
+        if (
+            self.smooth_value is not None and self.smooth not in _WITH_VALUE
+        ):  # runs of 0.1.0 have it, and are opened
+            raise SpecError(
+                f"bleu(smooth={self.smooth}) does not read smooth_value",
+                next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}",
+            )
         try:
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,
-                lowercase=self.lowercase, smooth_method=self.smooth, smooth_value=self.smooth_value, force=True,
+                lowercase=self.lowercase,
+                smooth_method=self.smooth,
+                smooth_value=self.smooth_value,
+                force=True,
                 max_ngram_order=self.max_ngram_order,
             )
         except (ImportError, RuntimeError) as fault:
             extra = "models" if self.tokenize in _SENTENCEPIECE else "cjk"
             raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", extra) from fault
         except OSError as fault:  # sacrebleu downloads the model
-            raise ModelError(f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
-                             next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu") from fault
+            raise ModelError(
+                f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
+                next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu",
+            ) from fault
 
     def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
         if self.tokenize != "13a":
@@ -171,7 +220,9 @@ class Bleu(Surface):
             more = np.append(0.0, np.full(highest - 1, value))
             match, count = match + more, count + more
         with np.errstate(divide="ignore", invalid="ignore"):
-            brevity = np.where(hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0)
+            brevity = np.where(
+                hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0
+            )
             if none is None and count.min() > 0:  # as for nearly all totals: nothing to smooth
                 precision = 100 * (match / count)
                 score = brevity * np.exp(_sum(np.log(precision)) / highest)
@@ -180,7 +231,12 @@ class Bleu(Surface):
                 score, precision = brevity * mean, 100 * precision
         if none is not None:
             score, precision = np.where(none, 0.0, score), np.where(none[..., None], 0.0, precision)
-        columns = [score[..., None], precision, brevity[..., None], *([totals] if self.counts else [])]
+        columns = [
+            score[..., None],
+            precision,
+            brevity[..., None],
+            *([totals] if self.counts else []),
+        ]
         return np.concatenate(columns, axis=-1)
 
     def _smoothed(
@@ -188,7 +244,9 @@ class Bleu(Surface):
     ) -> tuple[FloatArray, FloatArray]:
         """Precisions (..., order) and their geometric mean (...), where n-grams may be missing."""
         highest = self.max_ngram_order
-        seen = np.logical_and.accumulate(count > 0, axis=-1)  # orders up to the first that has no n-gram
+        seen = np.logical_and.accumulate(
+            count > 0, axis=-1
+        )  # orders up to the first that has no n-gram
         precision = np.where(seen, match / count, 0.0)
         missed = seen & (match == 0)
         if self.smooth == "exp":
@@ -216,14 +274,22 @@ class Chrf(Surface):
 
     def __post_init__(self) -> None:
         if self.char_order < 1 or self.word_order < 0 or self.beta < 1:
-            raise SpecError(f"{self.name}: char_order and beta are at least 1, word_order at least 0",
-                            next=f"e.g. {self.name}(char_order=6,beta=2)")
+            raise SpecError(
+                f"{self.name}: char_order and beta are at least 1, word_order at least 0",
+                next=f"e.g. {self.name}(char_order=6,beta=2)",
+            )
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.chrf import CHRF
 
-        return CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase,
-                    whitespace=self.whitespace, eps_smoothing=self.eps_smoothing)
+        return CHRF(
+            char_order=self.char_order,
+            word_order=self.word_order,
+            beta=self.beta,
+            lowercase=self.lowercase,
+            whitespace=self.whitespace,
+            eps_smoothing=self.eps_smoothing,
+        )
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """n-grams of hypothesis, best reference and both, for each order: (n, 3·orders)."""
@@ -231,11 +297,17 @@ class Chrf(Surface):
         bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
         found = [overlap(characters(bare), sets, self.char_order)]
         if self.word_order:
-            found.append(overlap(words([peer._remove_punctuation(text) for text in texts]), sets, self.word_order))
+            found.append(
+                overlap(
+                    words([peer._remove_punctuation(text) for text in texts]), sets, self.word_order
+                )
+            )
         hyp = np.concatenate([part.hyp for part in found], axis=1)[:, None]  # (n, 1, orders)
         ref = np.concatenate([part.ref for part in found], axis=2)  # (n, references, orders)
         match = np.concatenate([part.match for part in found], axis=2)
-        each = np.stack([np.where(ref > 0, hyp, 0.0), ref, match], axis=3)  # (n, references, orders, 3)
+        each = np.stack(
+            [np.where(ref > 0, hyp, 0.0), ref, match], axis=3
+        )  # (n, references, orders, 3)
         stats = each.reshape(*each.shape[:2], -1)
         best = self.reduce(stats)[:, :, 0].argmax(axis=1)
         return np.asarray(stats[np.arange(len(stats)), best])
@@ -247,7 +319,10 @@ class Chrf(Surface):
             precision, recall = match / hyp, match / ref
             every = bool(hyp.size and hyp.min() > 0 and ref.min() > 0)  # as for nearly all totals
             if not every:
-                precision, recall = np.where(hyp > 0, precision, 1e-16), np.where(ref > 0, recall, 1e-16)
+                precision, recall = (
+                    np.where(hyp > 0, precision, 1e-16),
+                    np.where(ref > 0, recall, 1e-16),
+                )
             if self.eps_smoothing:
                 bottom = factor * precision + recall
                 each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
@@ -285,9 +360,13 @@ class Ter(Surface):
     block = 16384  # the search takes as many steps for few pairs as for many
     together = 1 << 62  # it splits them itself
 
-    normalized: Auto = "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
+    normalized: Auto = (
+        "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
+    )
     no_punct: bool = False
-    asian_support: Auto = "auto"  # auto: on for Chinese and Japanese, whose characters are then words
+    asian_support: Auto = (
+        "auto"  # auto: on for Chinese and Japanese, whose characters are then words
+    )
     case_sensitive: bool = False
 
     def resolve(self, langs: tuple[str, str]) -> Ter:
@@ -300,14 +379,20 @@ class Ter(Surface):
         split = self.normalized is True and self.asian_support is True
         if not is_unspaced(langs[1]) or (split and has_ideographs(langs[1])):
             return ()
-        return (f"ter: words are found between blanks, and {langs[1]} has none between words: one character off "
-                "counts as a whole phrase; prefer chrf",)
+        return (
+            f"ter: words are found between blanks, and {langs[1]} has none between words: one character off "
+            "counts as a whole phrase; prefer chrf",
+        )
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.ter import TER
 
-        return TER(normalized=self.normalized is True, no_punct=self.no_punct,
-                   asian_support=self.asian_support is True, case_sensitive=self.case_sensitive)
+        return TER(
+            normalized=self.normalized is True,
+            no_punct=self.no_punct,
+            asian_support=self.asian_support is True,
+            case_sensitive=self.case_sensitive,
+        )
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Edits to the nearest reference and mean reference length: (n, 2)."""

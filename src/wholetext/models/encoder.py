@@ -33,7 +33,13 @@ def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
         tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
-        return Encoder(located, tokenizer, precision, lambda: read_pretrained(locate(model, revision).path), top)
+        return Encoder(
+            located,
+            tokenizer,
+            precision,
+            lambda: read_pretrained(locate(model, revision).path),
+            top,
+        )
 
     return run.resource(("encoder", model, revision, precision, top), make)
 
@@ -41,11 +47,21 @@ def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None
 class Encoder:
     """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
 
-    def __init__(self, located: Located, tokenizer: Tokenizer, precision: Precision,
-                 build: Callable[[], Any] | None = None, top: int | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        located: Located,
+        tokenizer: Tokenizer,
+        precision: Precision,
+        build: Callable[[], Any] | None = None,
+        top: int | None = None,
+    ) -> None:
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
-        self.exact = False  # for metrics of single tokens, where rounding errors are not averaged out
-        self.min_padded_length = 0  # in tokens: very small matrices take another kernel, which rounds differently
+        self.exact = (
+            False  # for metrics of single tokens, where rounding errors are not averaged out
+        )
+        self.min_padded_length = (
+            0  # in tokens: very small matrices take another kernel, which rounds differently
+        )
         self._build = build or (lambda: read_pretrained(located.path))
         self._model: Any = None
         self._stacks = False
@@ -71,9 +87,11 @@ class Encoder:
         return self._model
 
     def hidden(
-        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None,
+        self,
+        sequences: Sequence[Ids],
+        types: Sequence[Ids] | None = None,
         last: Sequence[Sequence[int]] | None = None,
-    ) -> tuple[Sequence[Any], Any]:  # fmt: skip
+    ) -> tuple[Sequence[Any], Any]:
         """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
 
         ``last``: the positions of each sequence at which the last layer is read; what is elsewhere in it means nothing.
@@ -81,12 +99,20 @@ class Encoder:
         torch = torch_module()
         model, device = self.model, self.device
         with torch.inference_mode(), memory(), self._attention():
-            ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)  # (batch, tokens)
-            kinds = None if types is None else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
+            ids, mask = padded(
+                sequences, self.tokenizer.pad, device, self.min_padded_length
+            )  # (batch, tokens)
+            kinds = (
+                None
+                if types is None
+                else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
+            )
             if self._stacks:
                 return states(model, ids, mask, kinds, last), mask
             more = {} if kinds is None else {"token_type_ids": kinds}
-            output = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more)
+            output = model(
+                input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more
+            )
         return output.hidden_states, mask
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
@@ -133,8 +159,10 @@ def average(state: Any, kept: Any) -> Any:
 
 def refuse_context(model: str, view: Excerpt) -> None:
     if view.before or view.after:
-        raise MetricError(f"{model} pools the first token, so a segment cannot be separated from its context",
-                          next="use a view without context: sentence, slide, paragraph")
+        raise MetricError(
+            f"{model} pools the first token, so a segment cannot be separated from its context",
+            next="use a view without context: sentence, slide, paragraph",
+        )
 
 
 def cut_above(model: Any, top: int | None) -> Any:
@@ -160,21 +188,37 @@ def load_pretrained(folder: Path) -> Any:
 def can_stack(model: Any) -> bool:
     """Whether a model is embeddings and layers of the family's make alone."""
     config, layers = model.config, getattr(getattr(model, "encoder", None), "layer", ())
-    parts = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-             "attention.output.LayerNorm", "intermediate.dense", "intermediate.intermediate_act_fn", "output.dense",
-             "output.LayerNorm")  # fmt: skip
+    parts = (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.dense",
+        "attention.output.LayerNorm",
+        "intermediate.dense",
+        "intermediate.intermediate_act_fn",
+        "output.dense",
+        "output.LayerNorm",
+    )
     plain = getattr(config, "position_embedding_type", None) in {None, "absolute"}
-    return (config.model_type in FAMILY and plain and not getattr(config, "is_decoder", False)
-            and all({*parts} <= {name for name, _ in layer.named_modules()} for layer in layers))  # fmt: skip
+    return (
+        config.model_type in FAMILY
+        and plain
+        and not getattr(config, "is_decoder", False)
+        and all({*parts} <= {name for name, _ in layer.named_modules()} for layer in layers)
+    )
 
 
-def states(model: Any, ids: Any, mask: Any, types: Any, last: Sequence[Sequence[int]] | None) -> list[Any]:
+def states(
+    model: Any, ids: Any, mask: Any, types: Any, last: Sequence[Sequence[int]] | None
+) -> list[Any]:
     """(batch, tokens, width) of the embeddings and after each layer, as the model gives them but for rounding.
 
     ids, mask and types: (batch, tokens). ``last``: the positions of each row at which the last layer is read; it is
     computed there alone, and 0 elsewhere.
     """
-    found = [model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))]
+    found = [
+        model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
+    ]
     closed = None
     if not bool(mask.all()):  # added before the softmax: -inf for padding
         closed = found[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
@@ -203,7 +247,9 @@ def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
     if not count or count > _MOST * int(mask.sum()):
         return None
     most = max(map(len, positions))
-    table = torch.tensor([[*row, *[0] * (most - len(row))] for row in positions], device=mask.device)
+    table = torch.tensor(
+        [[*row, *[0] * (most - len(row))] for row in positions], device=mask.device
+    )
     lengths = torch.tensor([len(row) for row in positions], device=mask.device)
     real = torch.arange(most, device=mask.device)[None, :] < lengths[:, None]
     rows = torch.arange(len(mask), device=mask.device)[:, None].expand_as(table)
@@ -222,8 +268,10 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     if chosen is not None:
         asking = state.gather(1, chosen.table[:, :, None].expand(-1, -1, state.shape[2]))
     own, out = layer.attention.self, layer.attention.output
-    heads = [part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
-             for part in (own.query(asking), own.key(state), own.value(state))]  # fmt: skip
+    heads = [
+        part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
+        for part in (own.query(asking), own.key(state), own.value(state))
+    ]
     if closed is not None:
         closed = closed.expand(-1, 1, asking.shape[1], -1)
     mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)

@@ -10,10 +10,25 @@ from typing import Any
 from wholetext.models.device import torch_module
 from wholetext.models.tokenizer import OFFSET, read_config
 
-FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})  # embeddings, then layers of one make
-_STATED = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "max_position_embeddings",
-           "type_vocab_size", "vocab_size", "pad_token_id", "layer_norm_eps")  # without defaults
-_OTHERWISE = ("is_decoder", "add_cross_attention", "quantization_config")  # settings that make it another model
+FAMILY = frozenset(
+    {"bert", "roberta", "xlm-roberta", "camembert"}
+)  # embeddings, then layers of one make
+_STATED = (
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "max_position_embeddings",
+    "type_vocab_size",
+    "vocab_size",
+    "pad_token_id",
+    "layer_norm_eps",
+)  # without defaults
+_OTHERWISE = (
+    "is_decoder",
+    "add_cross_attention",
+    "quantization_config",
+)  # settings that make it another model
 _FIRST = "embeddings.word_embeddings.weight"
 
 
@@ -26,16 +41,26 @@ def read_family(folder: Path) -> Any:
     from safetensors.torch import load_file
 
     config = read_config(folder)
-    plain = config.get("hidden_act") == "gelu" and config.get("position_embedding_type", "absolute") == "absolute"
+    plain = (
+        config.get("hidden_act") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+    )
     stated = all(isinstance(config.get(key), (int, float)) for key in _STATED)
     files = [path.name for path in folder.glob("*.safetensors")]
-    if config.get("model_type") not in FAMILY or not plain or not stated or files != ["model.safetensors"]:
+    if (
+        config.get("model_type") not in FAMILY
+        or not plain
+        or not stated
+        or files != ["model.safetensors"]
+    ):
         return None
     if any(config.get(key) for key in _OTHERWISE):
         return None
     try:
         tensors = load_file(folder / "model.safetensors")
-        prefix = next((name.removesuffix(_FIRST) for name in tensors if name.endswith(_FIRST)), "")  # before a head
+        prefix = next(
+            (name.removesuffix(_FIRST) for name in tensors if name.endswith(_FIRST)), ""
+        )  # before a head
         model = _built(SimpleNamespace(**config))
         weights = {name: tensors[prefix + name] for name in model.state_dict()}
         model.load_state_dict(weights, assign=True)
@@ -51,7 +76,9 @@ def _built(config: Any) -> Any:
 
     def empty(kind: Any, *sizes: int, **options: Any) -> Any:
         """A module whose weights are not drawn: for that torch would import its compiler."""
-        return type(kind.__name__, (kind,), {"reset_parameters": lambda self: None})(*sizes, device="meta", **options)
+        return type(kind.__name__, (kind,), {"reset_parameters": lambda self: None})(
+            *sizes, device="meta", **options
+        )
 
     def linear(inputs: int, outputs: int) -> Any:
         return empty(nn.Linear, inputs, outputs)
@@ -60,14 +87,24 @@ def _built(config: Any) -> Any:
         return empty(nn.LayerNorm, width, eps=config.layer_norm_eps)
 
     def layer() -> Any:
-        return nn.ModuleDict({
-            "attention": nn.ModuleDict({
-                "self": nn.ModuleDict({name: linear(width, width) for name in ("query", "key", "value")}),
-                "output": nn.ModuleDict({"dense": linear(width, width), "LayerNorm": norm()}),
-            }),
-            "intermediate": nn.ModuleDict({"dense": linear(width, inner), "intermediate_act_fn": nn.GELU()}),
-            "output": nn.ModuleDict({"dense": linear(inner, width), "LayerNorm": norm()}),
-        })
+        return nn.ModuleDict(
+            {
+                "attention": nn.ModuleDict(
+                    {
+                        "self": nn.ModuleDict(
+                            {name: linear(width, width) for name in ("query", "key", "value")}
+                        ),
+                        "output": nn.ModuleDict(
+                            {"dense": linear(width, width), "LayerNorm": norm()}
+                        ),
+                    }
+                ),
+                "intermediate": nn.ModuleDict(
+                    {"dense": linear(width, inner), "intermediate_act_fn": nn.GELU()}
+                ),
+                "output": nn.ModuleDict({"dense": linear(inner, width), "LayerNorm": norm()}),
+            }
+        )
 
     class Embeddings(nn.Module):  # type: ignore[name-defined,misc]
         """The sum of word, type and position vectors, normed; RoBERTa counts positions from behind the padding's id."""
@@ -82,7 +119,9 @@ def _built(config: Any) -> Any:
         def forward(self, input_ids: Any, token_type_ids: Any = None) -> Any:
             if config.model_type in OFFSET:
                 real = input_ids.ne(config.pad_token_id).int()
-                places = (torch.cumsum(real, dim=1).type_as(real) * real).long() + config.pad_token_id
+                places = (
+                    torch.cumsum(real, dim=1).type_as(real) * real
+                ).long() + config.pad_token_id
             else:
                 places = torch.arange(input_ids.shape[1], device=input_ids.device)[None, :]
             types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
@@ -91,5 +130,7 @@ def _built(config: Any) -> Any:
 
     model = nn.Module()
     model.config, model.embeddings = config, Embeddings()
-    model.encoder = nn.ModuleDict({"layer": nn.ModuleList(layer() for _ in range(config.num_hidden_layers))})
+    model.encoder = nn.ModuleDict(
+        {"layer": nn.ModuleList(layer() for _ in range(config.num_hidden_layers))}
+    )
     return model

@@ -63,7 +63,9 @@ class Parts:
         return sum(map(len, self.before)) + sum(map(len, self.after))
 
 
-def lay_out(parts: Parts, markers: Markers, limit: int, truncation: Truncation = "context") -> Layout:
+def lay_out(
+    parts: Parts, markers: Markers, limit: int, truncation: Truncation = "context"
+) -> Layout:
     """``opening c1 sep c2 sep scored closing`` within ``limit`` ids, by the rule of ``truncation``."""
     if truncation == "reference":
         return _cut_right(parts, markers, limit)
@@ -72,10 +74,17 @@ def lay_out(parts: Parts, markers: Markers, limit: int, truncation: Truncation =
     ids, start = assemble(fitted, markers)
     stop = start + len(fitted.scored)
     text = len(fitted.scored) + fitted.context
-    return Layout(ids, start, stop, Fit(
-        tokens=len(ids), special=len(ids) - text,
-        lost_context=parts.context - fitted.context, lost_focus=len(parts.scored) - len(fitted.scored),
-    ))
+    return Layout(
+        ids,
+        start,
+        stop,
+        Fit(
+            tokens=len(ids),
+            special=len(ids) - text,
+            lost_context=parts.context - fitted.context,
+            lost_focus=len(parts.scored) - len(fitted.scored),
+        ),
+    )
 
 
 def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
@@ -131,14 +140,23 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
     kept = sum(texts[: len(body)])
     lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
     lost_context = parts.context + len(parts.scored) - kept - lost_focus
-    return Layout(ids, start, len(ids) - len(markers.closing), Fit(len(ids), len(ids) - kept, lost_context, lost_focus))
+    return Layout(
+        ids,
+        start,
+        len(ids) - len(markers.closing),
+        Fit(len(ids), len(ids) - kept, lost_context, lost_focus),
+    )
 
 
 def together(fits: Iterable[Fit]) -> Fit:
     """The sum over all sequences of a request."""
     found = list(fits)
-    return Fit(sum(fit.tokens for fit in found), sum(fit.special for fit in found),
-               sum(fit.lost_context for fit in found), sum(fit.lost_focus for fit in found))
+    return Fit(
+        sum(fit.tokens for fit in found),
+        sum(fit.special for fit in found),
+        sum(fit.lost_context for fit in found),
+        sum(fit.lost_focus for fit in found),
+    )
 
 
 def pad(sequences: Sequence[Ids], filler: int, min_length: int = 0) -> list[list[int]]:

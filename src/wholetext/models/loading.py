@@ -13,15 +13,31 @@ from wholetext.models.tokenizer import reading
 from wholetext.types import Runtime
 
 # what a tokenizer and its limits need, without the weights
-TOKENIZER = ("config.json", "tokenizer*", "*.model", "*.spm", "vocab*", "merges.txt", "special_tokens_map.json",
-             "added_tokens.json", "generation_config.json")  # fmt: skip
+TOKENIZER = (
+    "config.json",
+    "tokenizer*",
+    "*.model",
+    "*.spm",
+    "vocab*",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "generation_config.json",
+)
 
 
 class Checkpoint:
     """An encoder-decoder model: where it is at once, its configuration and weights when they are used."""
 
-    def __init__(self, model: str, revision: str, precision: Precision, attention: str | None = None) -> None:
-        self.model, self.revision, self.precision, self.attention = model, revision, precision, attention
+    def __init__(
+        self, model: str, revision: str, precision: Precision, attention: str | None = None
+    ) -> None:
+        self.model, self.revision, self.precision, self.attention = (
+            model,
+            revision,
+            precision,
+            attention,
+        )
         self.located: Located = locate(model, revision, patterns=TOKENIZER)
 
     @property
@@ -42,10 +58,16 @@ class Checkpoint:
         device = self.device  # before the weights are read: it may not be available
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         folder = locate(self.model, self.revision).path
-        return load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options).eval().to(device)
+        return (
+            load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options)
+            .eval()
+            .to(device)
+        )
 
 
-def open_checkpoint(run: Runtime, model: str, revision: str, attention: str | None = None) -> Checkpoint:
+def open_checkpoint(
+    run: Runtime, model: str, revision: str, attention: str | None = None
+) -> Checkpoint:
     """The checkpoint by hub name or folder, shared by everything in the process that uses it.
 
     ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
@@ -68,15 +90,24 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
             option = "dtype" if version >= (4, 56) else "torch_dtype"
             options[option] = getattr(torch_module(), DTYPES[dtype])
         model, facts = getattr(transformers, kind).from_pretrained(
-            folder, output_loading_info=True, ignore_mismatched_sizes=True, **loading(folder), **options
+            folder,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            **loading(folder),
+            **options,
         )
     # transformers would fill in random numbers; it lists shapes or not, by version
     wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
     gone = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
-    for what, found in (("has weights of the wrong shape for", wrong), ("has no weights for", gone)):
+    for what, found in (
+        ("has weights of the wrong shape for", wrong),
+        ("has no weights for", gone),
+    ):
         if found:
             more = f" and {len(found) - 1} others" if len(found) > 1 else ""
-            raise ModelError(f"the checkpoint {what} {found[0]}{more}", where=str(folder),
-                             next="the file is damaged, or belongs to another kind of model")
+            raise ModelError(
+                f"the checkpoint {what} {found[0]}{more}",
+                where=str(folder),
+                next="the file is damaged, or belongs to another kind of model",
+            )
     return model
-

@@ -18,7 +18,13 @@ from wholetext.types import Excerpt, Fit
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
 MT5_VOCABULARY, MT5_RESERVED = 250_112, 250_089  # its place in every published mT5
 MT5_TOKENIZER = "google/mt5-xl"  # tokenizer of published checkpoints that include none
-SPIECE = ("spiece.model", "tokenizer*", "special_tokens_map.json", "added_tokens.json", "config.json")
+SPIECE = (
+    "spiece.model",
+    "tokenizer*",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "config.json",
+)
 # (version, whether a reference is read) → prompt (Juraska et al. 2023, 2024)
 PROMPTS = {
     ("23", "ref"): "candidate: {hyp} reference: {ref}",
@@ -37,10 +43,14 @@ class Prompt:
 
 def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
     """The prompt with all context, then with less and less of it."""
-    shown = {side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form}
+    shown = {
+        side: view for side, view in sides.items() if view is not None and f"{{{side}}}" in form
+    }
     most = max(len(view.before) + len(view.after) for view in shown.values())
-    texts = (form.format(**{side: narrowed(view, keep) for side, view in shown.items()})
-             for keep in range(most, -1, -1))  # fmt: skip
+    texts = (
+        form.format(**{side: narrowed(view, keep) for side, view in shown.items()})
+        for keep in range(most, -1, -1)
+    )
     return Prompt(tuple(dict.fromkeys(texts)))
 
 
@@ -96,11 +106,20 @@ class Regressor:
         rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
         ids, real = padded(rows, 0, device)  # (batch, ids)
         mask = real.long()
-        states = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, ids, width)
+        states = model.get_encoder()(
+            input_ids=ids, attention_mask=mask
+        ).last_hidden_state  # (batch, ids, width)
         step = torch.zeros((len(rows), 1), dtype=torch.long, device=device)
-        return model.get_decoder()(
-            input_ids=step, encoder_hidden_states=states, encoder_attention_mask=mask, use_cache=False
-        ).last_hidden_state[:, 0].float()
+        return (
+            model.get_decoder()(
+                input_ids=step,
+                encoder_hidden_states=states,
+                encoder_attention_mask=mask,
+                use_cache=False,
+            )
+            .last_hidden_state[:, 0]
+            .float()
+        )
 
     @cached_property
     def head(self) -> tuple[Any, float]:
@@ -120,8 +139,11 @@ class Regressor:
         size = int(self.checkpoint.config.vocab_size)
         index = MT5_RESERVED if size == MT5_VOCABULARY else self.words(RESERVED)
         if not 0 <= index < size:
-            raise ModelError(f"the tokenizer has no word {RESERVED}, where the prediction is read",
-                             where=str(self.checkpoint.located.path), next="give its own tokenizer with tokenizer=…")
+            raise ModelError(
+                f"the tokenizer has no word {RESERVED}, where the prediction is read",
+                where=str(self.checkpoint.located.path),
+                next="give its own tokenizer with tokenizer=…",
+            )
         return index
 
     def _read(self, prompt: Prompt) -> tuple[Ids, Fit]:
@@ -134,7 +156,9 @@ class Regressor:
             if len(ids) <= most:
                 break
         kept = tuple(ids[:most])
-        return kept, Fit(len(kept), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(kept))
+        return kept, Fit(
+            len(kept), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(kept)
+        )
 
 
 def locate_tokenizer(model: Located, wanted: str) -> Located:
@@ -146,7 +170,9 @@ def locate_tokenizer(model: Located, wanted: str) -> Located:
     return locate(MT5_TOKENIZER, patterns=SPIECE)
 
 
-def encoder_of(folder: Path) -> tuple[Callable[[str], Sequence[int]], Callable[[str], int], Callable[[Any], list[str]]]:
+def encoder_of(
+    folder: Path,
+) -> tuple[Callable[[str], Sequence[int]], Callable[[str], int], Callable[[Any], list[str]]]:
     """Text → ids without marks, word → id, and ids → pieces to look at.
 
     Sentencepiece itself where its model is there: converted tokenizers of some transformers versions

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 from wholetext.errors import ModelError
 from wholetext.models.device import memory, padded, side_by_side, torch_module
 from wholetext.models.hub.locate import guarded
-from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, assemble, lay_out, pad, together
+from wholetext.models.layout import (
+    Ids,
+    Layout,
+    Markers,
+    Parts,
+    Truncation,
+    assemble,
+    lay_out,
+    pad,
+    together,
+)
 from wholetext.models.loading import Checkpoint, load_tokenizer
 from wholetext.models.tokenizer import check_limit
 from wholetext.types import Excerpt, Fit
@@ -46,7 +56,11 @@ class Seq2Seq:
     """Any transformers encoder-decoder; ``langs`` are the languages of source and target."""
 
     def __init__(
-        self, checkpoint: Checkpoint, langs: tuple[str, str], limit: int = 0, truncation: Truncation = "context"
+        self,
+        checkpoint: Checkpoint,
+        langs: tuple[str, str],
+        limit: int = 0,
+        truncation: Truncation = "context",
     ) -> None:
         self.checkpoint, self.truncation = checkpoint, truncation
         self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}:{truncation}"
@@ -74,22 +88,34 @@ class Seq2Seq:
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
-        sources, targets = [self.source(x.source).ids for x in batch], [self.target(x.target) for x in batch]
+        sources, targets = (
+            [self.source(x.source).ids for x in batch],
+            [self.target(x.target) for x in batch],
+        )
         with torch.inference_mode(), memory():
             reads, mask = padded(sources, self._pad, device)  # (batch, ids)
             # the decoder is causal, so what pads the end is never seen and needs no mask
             shifted = [(self._start, *layout.ids[:-1]) for layout in targets]
             writes = torch.tensor(pad(shifted, self._pad), device=device)
-            hidden = head_input(model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes)
-            spans = [range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
-                     for layout in targets]  # with special tokens
+            hidden = head_input(
+                model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes
+            )
+            spans = [
+                range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
+                for layout in targets
+            ]  # with special tokens
             rows = [row for row, span in enumerate(spans) for _ in span]
-            chosen = hidden[rows, [step for span in spans for step in span]]  # (steps of all spans, width)
+            chosen = hidden[
+                rows, [step for span in spans for step in span]
+            ]  # (steps of all spans, width)
             wanted = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, wanted))
         found = [[next(logs) for _ in span] for span in spans]
         if self.truncation == "reference":
-            return [_cut(layout, len(self.ids(x.target.text)), each) for x, layout, each in zip(batch, targets, found)]
+            return [
+                _cut(layout, len(self.ids(x.target.text)), each)
+                for x, layout, each in zip(batch, targets, found)
+            ]
         return [_whole(layout, each) for layout, each in zip(targets, found)]
 
     def marked(self, layout: Layout) -> str:
@@ -120,8 +146,12 @@ class Seq2Seq:
         text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
         lost = max(0, len(full) - self.limit)
         focus = len(parts.scored) - kept
-        return Layout(ids, min(begin, len(ids)), min(begin + len(parts.scored), len(ids)),
-                      Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus))
+        return Layout(
+            ids,
+            min(begin, len(ids)),
+            min(begin + len(parts.scored), len(ids)),
+            Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus),
+        )
 
     @property
     def _start(self) -> int:
@@ -194,7 +224,9 @@ def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
     with _TOKENIZING:
-        return tuple(tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"])
+        return tuple(
+            tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"]
+        )
 
 
 def _markers(tokenizer: Any, side: str) -> Markers:
@@ -202,15 +234,21 @@ def _markers(tokenizer: Any, side: str) -> Markers:
     inner, whole = _ids(tokenizer, "a", side), tuple(tokenizer(**{side: "a"})["input_ids"])
     at = next((i for i in range(len(whole)) if whole[i : i + len(inner)] == inner), -1)
     if at < 0 or not inner or at + len(inner) == len(whole):
-        raise ModelError("the tokenizer does not append an end-of-sequence token, which scoring needs",
-                         where=str(tokenizer.name_or_path), next="use a model with an ordinary seq2seq tokenizer")
+        raise ModelError(
+            "the tokenizer does not append an end-of-sequence token, which scoring needs",
+            where=str(tokenizer.name_or_path),
+            next="use a model with an ordinary seq2seq tokenizer",
+        )
     mark = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
     return Markers(whole[:at], whole[at + len(inner) :], (int(mark),), (int(mark),))
 
 
 def _limit(tokenizer: Any, config: Any) -> int:
     """Maximum input length: the smaller limit of tokenizer and position embeddings."""
-    limit = min(int(getattr(config, "max_position_embeddings", None) or NO_LIMIT), int(tokenizer.model_max_length))
+    limit = min(
+        int(getattr(config, "max_position_embeddings", None) or NO_LIMIT),
+        int(tokenizer.model_max_length),
+    )
     return DEFAULT_LIMIT if limit >= NO_LIMIT else limit
 
 
@@ -224,8 +262,11 @@ def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
 def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
     """Raise an error if a language is given for a model without language codes."""
     if named and not _codes(load_tokenizer(folder)):
-        raise ModelError(f"the model has no language codes, so it does not read {named[0]}", where=model,
-                         next=f"leave {named[0]} out")
+        raise ModelError(
+            f"the model has no language codes, so it does not read {named[0]}",
+            where=model,
+            next=f"leave {named[0]} out",
+        )
 
 
 def _codes(tokenizer: Any) -> list[str]:
@@ -245,10 +286,14 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
     found = exact or [code for code in codes if code.lower().split("_")[0] == wanted.split("_")[0]]
     if len(found) == 1:
         return found[0]
-    what = "needs the language of the text" if not lang else f"does not support the language {lang!r}"
+    what = (
+        "needs the language of the text" if not lang else f"does not support the language {lang!r}"
+    )
     if found:
         what = f"has several codes for the language {lang!r}"
     near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)
-    raise ModelError(f"the model {what}",
-                     next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
-                          f"{', '.join(near)}")
+    raise ModelError(
+        f"the model {what}",
+        next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
+        f"{', '.join(near)}",
+    )

@@ -16,9 +16,22 @@ from wholetext.types import Excerpt
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
 # position ids begin after the padding id in these
-OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "xmod",
-                    "data2vec-text", "roberta-prelayernorm"})  # fmt: skip
-BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})  # a space before a word changes its id
+OFFSET = frozenset(
+    {
+        "roberta",
+        "xlm-roberta",
+        "xlm-roberta-xl",
+        "camembert",
+        "longformer",
+        "mpnet",
+        "xmod",
+        "data2vec-text",
+        "roberta-prelayernorm",
+    }
+)
+BYTE_LEVEL = frozenset(
+    {"roberta", "gpt2", "bart", "deberta", "longformer"}
+)  # a space before a word changes its id
 _TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
 _SIZES = ("num_hidden_layers", "hidden_size", "max_position_embeddings", "n_positions")
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
@@ -40,11 +53,15 @@ class TokenizedText:
 class Tokenizer:
     """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
 
-    def __init__(self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None
+    ) -> None:
         self.folder = folder
         self.config = read_config(folder)
         with reading(vocabulary or folder, _BROKEN) as transformers:
-            self._full = getattr(transformers, kind).from_pretrained(str(vocabulary or folder), **SAFE)
+            self._full = getattr(transformers, kind).from_pretrained(
+                str(vocabulary or folder), **SAFE
+            )
         self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
         self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
@@ -74,8 +91,11 @@ class Tokenizer:
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where each id of a text comes from, as character positions."""
         if self._core is None:
-            raise ModelError("this tokenizer does not return character offsets", where=str(self.folder),
-                             next="add a tokenizer.json to the model folder")
+            raise ModelError(
+                "this tokenizer does not return character offsets",
+                where=str(self.folder),
+                next="add a tokenizer.json to the model folder",
+            )
         return list(self._core.encode(text, add_special_tokens=False).offsets)
 
     def decode(self, ids: Ids) -> str:
@@ -106,7 +126,9 @@ class Tokenizer:
             if len(self._layouts) >= _LAYOUTS:
                 self._layouts.clear()
             parts, limit = self.parts(view, reading.strip), reading.limit or self.limit
-            found = self._layouts[view, reading] = lay_out(parts, self.markers, limit, reading.truncation)
+            found = self._layouts[view, reading] = lay_out(
+                parts, self.markers, limit, reading.truncation
+            )
         return found
 
     def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
@@ -123,7 +145,9 @@ class Tokenizer:
 
     def _positions(self) -> int:
         """Ids, markers included, for which the model has positions (0: no such bound)."""
-        bound = int(self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0)
+        bound = int(
+            self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0
+        )
         offset = self.config.get("model_type") in OFFSET
         return bound - _id(self.config.get("pad_token_id"), 1) - 1 if bound and offset else bound
 
@@ -141,39 +165,63 @@ class Tokenizer:
             ending += 1
         opening, closed = empty[: len(empty) - ending], empty[len(empty) - ending :]
         if not closing:
-            raise ModelError("its tokenizer has no separator token", where=str(self.folder),
-                             next="use an encoder such as BERT, RoBERTa or XLM-R")
-        pair = len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)  # RoBERTa has two
+            raise ModelError(
+                "its tokenizer has no separator token",
+                where=str(self.folder),
+                next="use an encoder such as BERT, RoBERTa or XLM-R",
+            )
+        pair = (
+            len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)
+        )  # RoBERTa has two
         return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
 
 
 def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
     """An error where a limit leaves no room for text, or exceeds ``most`` positions (0: any)."""
     if limit < minimum:
-        raise MetricError(f"limit={limit} leaves no room for text", where=model,
-                          next=f"at least {minimum}; without limit= it is the model's maximum")
+        raise MetricError(
+            f"limit={limit} leaves no room for text",
+            where=model,
+            next=f"at least {minimum}; without limit= it is the model's maximum",
+        )
     if most and limit > most:
-        raise MetricError(f"limit={limit} exceeds the model's maximum of {most} tokens", where=model,
-                          next=f"at most {most}; without limit= it is the model's maximum")
+        raise MetricError(
+            f"limit={limit} exceeds the model's maximum of {most} tokens",
+            where=model,
+            next=f"at most {most}; without limit= it is the model's maximum",
+        )
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """A model folder's ``config.json``."""
     path = folder / "config.json"
     if not path.is_file():
-        raise ModelError("there is no config.json", where=str(folder),
-                         next="give the folder of a Hugging Face model, with config.json and its tokenizer")
+        raise ModelError(
+            "there is no config.json",
+            where=str(folder),
+            next="give the folder of a Hugging Face model, with config.json and its tokenizer",
+        )
     config = read_table(path)
     wrong = [key for key in _SIZES if not isinstance(config.get(key) or 0, int)]
     if wrong:
-        raise ModelError(f"{wrong[0]} is {str(config[wrong[0]])[:40]!r}, not a number", where=str(path), next=AGAIN)
+        raise ModelError(
+            f"{wrong[0]} is {str(config[wrong[0]])[:40]!r}, not a number",
+            where=str(path),
+            next=AGAIN,
+        )
     return config
 
 
 def read_table(path: Path) -> dict[str, Any]:
     """A file of a model folder that holds a JSON object."""
-    found = read_json(file_bytes(path, next=AGAIN, error=ModelError), where=str(path), next=AGAIN,
-                      error=ModelError, constants=True, unique=False)  # fmt: skip
+    found = read_json(
+        file_bytes(path, next=AGAIN, error=ModelError),
+        where=str(path),
+        next=AGAIN,
+        error=ModelError,
+        constants=True,
+        unique=False,
+    )
     if not isinstance(found, dict):
         raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
     return found

@@ -12,7 +12,11 @@ from typing import Any
 from wholetext.errors import count
 
 MOST = 2000  # characters of any repr
-SYSTEMS, METRICS, NAME = 12, 4, 24  # of a leaderboard in plain text: its systems, its metrics, characters of a name
+SYSTEMS, METRICS, NAME = (
+    12,
+    4,
+    24,
+)  # of a leaderboard in plain text: its systems, its metrics, characters of a name
 HTML_SYSTEMS = 100  # rows of a leaderboard in HTML
 
 _SHORT = Repr()
@@ -24,12 +28,16 @@ _SHORT.maxstring, _SHORT.maxother = 80, 240
 def shortened(text: str, most: int) -> str:
     """The text, with its middle left out where it has more characters than ``most``."""
     half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:most - 1 - half]}…{text[len(text) - half:]}"
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[len(text) - half :]}"
 
 
 def brief(self: Any) -> str:
     """``__repr__`` of a dataclass: every field, shortened; of arrays only the shape."""
-    fields = ", ".join(f"{one.name}={_value(getattr(self, one.name))}" for one in dataclasses.fields(self) if one.repr)
+    fields = ", ".join(
+        f"{one.name}={_value(getattr(self, one.name))}"
+        for one in dataclasses.fields(self)
+        if one.repr
+    )
     return shortened(f"{type(self).__name__}({fields})", MOST)
 
 
@@ -37,7 +45,11 @@ def _value(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return f"<{' × '.join(map(str, shape)) or 'one'} {value.dtype}>"
-    return _SHORT.repr(dict(value) if isinstance(value, Mapping) and type(value).__name__ == "mappingproxy" else value)
+    return _SHORT.repr(
+        dict(value)
+        if isinstance(value, Mapping) and type(value).__name__ == "mappingproxy"
+        else value
+    )
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
@@ -57,24 +69,47 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     cut, left = slice(0, METRICS + 1), len(head) - METRICS - 1
     systems = len(rows) if len(rows) == SYSTEMS + 1 else SYSTEMS
-    table = [[shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]] for row in [head, *rows[:systems]]]
+    table = [
+        [shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]]
+        for row in [head, *rows[:systems]]
+    ]
     widths = [max(map(len, column)) for column in zip(*table)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-             for row in table]
+    lines = [
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:])),
+            ]
+        )
+        for row in table
+    ]
     more = [f"{len(rows) - systems} more systems"] if len(rows) > systems else []
     more += [count(left, "more metric")] if left > 0 else []
     return "\n".join([*lines, *([f"… {', '.join(more)}"] if more else [])])
 
 
-def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, notes: Sequence[str] = ()) -> str:
+def html_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, notes: Sequence[str] = ()
+) -> str:
     """A plain table for notebooks: only the alignment and distance of its columns is set. All strings are escaped."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
-        style = [f"text-align:{side};padding:0.1em 0.6em" for side in ("left", *["right"] * (len(row) - 1))]
-        return "".join(f'<{tag} style="{how}">{escape(cell)}</{tag}>' for how, cell in zip(style, row))
+        style = [
+            f"text-align:{side};padding:0.1em 0.6em"
+            for side in ("left", *["right"] * (len(row) - 1))
+        ]
+        return "".join(
+            f'<{tag} style="{how}">{escape(cell)}</{tag}>' for how, cell in zip(style, row)
+        )
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     below = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    said = f"<details><summary>notes ({len(notes)})</summary><ul>{below}</ul></details>" if notes else ""
-    return (f"<div><div>{escape(caption)}</div><table>"
-            f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{said}</div>")
+    said = (
+        f"<details><summary>notes ({len(notes)})</summary><ul>{below}</ul></details>"
+        if notes
+        else ""
+    )
+    return (
+        f"<div><div>{escape(caption)}</div><table>"
+        f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{said}</div>"
+    )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wholetext.errors import count
-from wholetext.notebook.display import HTML_SYSTEMS, MOST, html_table, printed, shortened, text_table
+from wholetext.notebook.display import (
+    HTML_SYSTEMS,
+    MOST,
+    html_table,
+    printed,
+    shortened,
+    text_table,
+)
 from wholetext.notebook.frames import Level, Tabular
 
 if TYPE_CHECKING:
@@ -32,26 +39,50 @@ class RunTable(Tabular):
 
         Further outputs (precision, categories …) differ between metrics: ``results[spec][system].columns()`` has them.
         """
-        parts = [scores.columns(level) for by_system in self.scores.values() for scores in by_system.values()]
-        names = list(dict.fromkeys(name for part in parts for name in list(part)[: list(part).index("score") + 1]))
-        return {name: np.concatenate([np.asarray(part[name], dtype=None if name in _NUMBERS else object)
-                                      for part in parts]) for name in names}
+        parts = [
+            scores.columns(level)
+            for by_system in self.scores.values()
+            for scores in by_system.values()
+        ]
+        names = list(
+            dict.fromkeys(
+                name for part in parts for name in list(part)[: list(part).index("score") + 1]
+            )
+        )
+        return {
+            name: np.concatenate(
+                [
+                    np.asarray(part[name], dtype=None if name in _NUMBERS else object)
+                    for part in parts
+                ]
+            )
+            for name in names
+        }
 
     def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
         """What the run is, and its scores: the head of the table and a line per system, best first by the first."""
         corpus, found = self.corpus, list(self.scores.values())
         langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-        title = (f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
-                 f"{count(len(found), 'metric')}, {count(len(corpus), 'document')}, "
-                 f"{count(int(corpus.sizes.sum()), 'segment')}")
+        title = (
+            f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
+            f"{count(len(found), 'metric')}, {count(len(corpus), 'document')}, "
+            f"{count(int(corpus.sizes.sum()), 'segment')}"
+        )
         order = list(self.systems)
         if found:
             values = {system: scores.score for system, scores in found[0].items()}
             sign = -1 if next(iter(found[0].values())).higher_is_better else 1
-            order = sorted(values, key=lambda name: (np.isnan(values[name]), sign * values[name], name))
-        head = [f"{spec} {'↑' if next(iter(one.values())).higher_is_better else '↓'}"
-                for spec, one in self.scores.items()]
-        rows = [[system, *(printed(one[system].score, one[system].places) for one in found)] for system in order]
+            order = sorted(
+                values, key=lambda name: (np.isnan(values[name]), sign * values[name], name)
+            )
+        head = [
+            f"{spec} {'↑' if next(iter(one.values())).higher_is_better else '↓'}"
+            for spec, one in self.scores.items()
+        ]
+        rows = [
+            [system, *(printed(one[system].score, one[system].places) for one in found)]
+            for system in order
+        ]
         return title, ["system", *head], rows
 
     def __repr__(self) -> str:
@@ -69,13 +100,23 @@ class RunTable(Tabular):
             run: Any = self
             found = wholetext.compare_run(run)[1]
             compared = [found[spec] for spec in self.scores]
-            rows = [[system, *(f"{cell} ±{printed(one[system].interval.half_width, one.decimals)}"
-                               f"{f' #{rank}' if (rank := one[system].rank) else ''}"
-                               for cell, one in zip(cells, compared))] for system, *cells in rows]
+            rows = [
+                [
+                    system,
+                    *(
+                        f"{cell} ±{printed(one[system].interval.half_width, one.decimals)}"
+                        f"{f' #{rank}' if (rank := one[system].rank) else ''}"
+                        for cell, one in zip(cells, compared)
+                    ),
+                ]
+                for system, *cells in rows
+            ]
             title += "; ± is a 95 % interval, # the rank cluster"
         return html_table(head, rows, title, self.notes)
 
-    def plot(self: Any, kind: str = "leaderboard", metric: str | None = None) -> altair.TopLevelMixin:
+    def plot(
+        self: Any, kind: str = "leaderboard", metric: str | None = None
+    ) -> altair.TopLevelMixin:
         """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
         ``categories``, of the first metric unless one is named (extra ``report``).
         """

@@ -24,7 +24,9 @@ def autorank(scores: FloatArray) -> FloatArray:
     onto 1 … N. A metric that has no score of a system is left out of that system's mean.
     """
     middle = np.nanmedian(scores, axis=-1, keepdims=True)
-    spread = np.nanmax(scores, axis=-1, keepdims=True) - np.nanpercentile(scores, 25, axis=-1, keepdims=True)
+    spread = np.nanmax(scores, axis=-1, keepdims=True) - np.nanpercentile(
+        scores, 25, axis=-1, keepdims=True
+    )
     mean = np.nanmean((scores - middle) / np.maximum(_SMALL, spread), axis=-2)
     best, worst = np.nanmax(mean, axis=-1, keepdims=True), np.nanmin(mean, axis=-1, keepdims=True)
     share = np.divide(best - mean, best - worst, out=np.zeros_like(mean), where=best > worst)
@@ -35,7 +37,9 @@ def borda(scores: FloatArray) -> FloatArray:
     """Borda count: over all metrics, how many other systems are beaten; a tie counts half."""
     ours, theirs = scores[..., :, None], scores[..., None, :]
     beaten = (ours > theirs) + 0.5 * (ours == theirs)
-    return np.asarray(beaten.sum(axis=(-1, -3)) - 0.5 * np.isfinite(scores).sum(axis=-2))  # less the tie with itself
+    return np.asarray(
+        beaten.sum(axis=(-1, -3)) - 0.5 * np.isfinite(scores).sum(axis=-2)
+    )  # less the tie with itself
 
 
 def mean_rank(scores: FloatArray) -> FloatArray:

@@ -18,28 +18,42 @@ if TYPE_CHECKING:
 def rank(
     source: Annotated[
         list[Path],
-        typer.Argument(help="Run folder written by `wholetext score --out`, or published score files or their folder."),
+        typer.Argument(
+            help="Run folder written by `wholetext score --out`, or published score files or their folder."
+        ),
     ],
     metric: Annotated[
         list[str] | None, options.metrics_option("Rank by these metrics only")
     ] = None,
-    without: Annotated[list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")
+    ] = None,
     lower: Annotated[
         list[str] | None,
-        typer.Option("--lower", help="Published metrics where lower is better (repeatable; known for runs)."),
+        typer.Option(
+            "--lower", help="Published metrics where lower is better (repeatable; known for runs)."
+        ),
     ] = None,
     method: Annotated[
-        Literal["autorank", "mean-rank", "borda"], typer.Option("--method", help="How metrics are combined.")
+        Literal["autorank", "mean-rank", "borda"],
+        typer.Option("--method", help="How metrics are combined."),
     ] = "autorank",
     langs: options.Langs = None,
-    by_domain: Annotated[bool, typer.Option("--by-domain", help="Also rank within each domain.")] = False,
+    by_domain: Annotated[
+        bool, typer.Option("--by-domain", help="Also rank within each domain.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write ranking.json into this folder (read by report).")
+        Path | None,
+        typer.Option("--out", "-o", help="Write ranking.json into this folder (read by report)."),
     ] = None,
     format: options.Format = "table",
     draws: Annotated[
         int | None,
-        typer.Option("--draws", min=0, help="Bootstrap resamples of documents (default: 1,000 or more; 0: none)."),
+        typer.Option(
+            "--draws",
+            min=0,
+            help="Bootstrap resamples of documents (default: 1,000 or more; 0: none).",
+        ),
     ] = None,
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
@@ -50,8 +64,18 @@ def rank(
     """
     from wholetext.ranking.rank import rank as ranked
 
-    found = ranked(source, metric or (), without=without or (), lower_is_better=lower or (), method=method,
-                   langs=langs or "", draws=draws, seed=seed, alpha=alpha, out=out)
+    found = ranked(
+        source,
+        metric or (),
+        without=without or (),
+        lower_is_better=lower or (),
+        method=method,
+        langs=langs or "",
+        draws=draws,
+        seed=seed,
+        alpha=alpha,
+        out=out,
+    )
     head, rows = _cells(found, by_domain)
     if format == "json":
         terminal.print_json(found.as_json())
@@ -80,8 +104,11 @@ def _cells(found: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]
     def row(one: RankedSystem) -> list[str]:
         bounds = [number(value, how.decimals) for value in (one.interval.low, one.interval.high)]
         return [
-            f"#{one.cluster}" if one.cluster else "–", one.system, number(one.value, how.decimals),
-            "–".join(bounds) if one.places else "–", "–".join(map(str, one.places)) if one.places else "–",
+            f"#{one.cluster}" if one.cluster else "–",
+            one.system,
+            number(one.value, how.decimals),
+            "–".join(bounds) if one.places else "–",
+            "–".join(map(str, one.places)) if one.places else "–",
             *(number(one.domains[name], how.decimals) for name in domains),
             *(number(one.scores[name], found.decimals[name]) for name in found.metrics),
         ]
@@ -96,8 +123,10 @@ def _table(found: Ranking, head: list[str], rows: list[list[str]]) -> None:
 
     console = terminal.console(80)
     terminal.print_blocks(head, rows, 2, console)
-    said = (f"\n{count(len(rows), 'system')}, {count(len(found.metrics), 'metric')}, "
-            f"{count(found.documents, 'document')}{', ' * bool(found.langs)}{found.langs}.")
+    said = (
+        f"\n{count(len(rows), 'system')}, {count(len(found.metrics), 'metric')}, "
+        f"{count(found.documents, 'document')}{', ' * bool(found.langs)}{found.langs}."
+    )
     if found.draws:
         said += f" 95 % intervals of value and rank over {found.draws:,} resamples of documents; # is the rank cluster."
     console.print(Text(said, style="dim"))

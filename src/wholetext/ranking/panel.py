@@ -58,7 +58,9 @@ class Panel:
         wanted = [name for name in (metrics or known) if name not in without]
         if not wanted:
             raise RunError("no metric is left to rank by", next="exclude fewer metrics")
-        return replace(self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(wanted)))
+        return replace(
+            self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(wanted))
+        )
 
     def scored(self) -> Panel:
         """The metrics that have a score of some system; notes name the others, and systems that fewer metrics rank."""
@@ -68,8 +70,12 @@ class Panel:
         note = (f"left out, as there is no score at all: {', '.join(empty)}",) if empty else ()
         kept = tuple(each for each in self.columns if each.metric not in empty)
         counts = np.sum([~np.isnan(each.observed()) for each in kept], axis=0)
-        fewer = [f"{system} {many}" for system, many in zip(self.systems, counts) if 0 < many < len(kept)]
-        lacking = (f"ranked by fewer than the {len(kept)} metrics, since others gave no score: {', '.join(fewer)}",)
+        fewer = [
+            f"{system} {many}" for system, many in zip(self.systems, counts) if 0 < many < len(kept)
+        ]
+        lacking = (
+            f"ranked by fewer than the {len(kept)} metrics, since others gave no score: {', '.join(fewer)}",
+        )
         return replace(self, columns=kept, notes=(*self.notes, *note, *(lacking if fewer else ())))
 
 
@@ -81,11 +87,28 @@ def of_run(results: Results) -> Panel:
         first = next(iter(by_system.values()))
         missing = [system for system in systems if system not in by_system]
         if missing:
-            raise RunError(f"{spec} has no scores of {', '.join(missing)}", next="score all systems with all metrics")
+            raise RunError(
+                f"{spec} has no scores of {', '.join(missing)}",
+                next="score all systems with all metrics",
+            )
         totals = np.stack([by_system[system].totals() for system in systems])
-        columns.append(Column(spec, totals, partial(_main_output, first.reduce), first.higher_is_better, first.places))
+        columns.append(
+            Column(
+                spec,
+                totals,
+                partial(_main_output, first.reduce),
+                first.higher_is_better,
+                first.places,
+            )
+        )
     domains = tuple(str(doc.meta.get("domain", "")) for doc in results.corpus.docs)
-    return Panel(systems, tuple(columns), domains, "-".join(filter(None, results.corpus.langs)), results.notes)
+    return Panel(
+        systems,
+        tuple(columns),
+        domains,
+        "-".join(filter(None, results.corpus.langs)),
+        results.notes,
+    )
 
 
 def _main_output(reduce: Callable[[FloatArray], FloatArray], totals: FloatArray) -> FloatArray:
@@ -98,7 +121,9 @@ def _main_output(reduce: Callable[[FloatArray], FloatArray], totals: FloatArray)
 def published(paths: Sequence[Path], langs: str = "") -> Panel:
     """Scores as WMT25 published them; missing ones are left out of the mean over paragraphs."""
     found = read_published(paths, langs)
-    totals = {name: np.zeros((len(found.systems), len(found.documents), 2)) for name in found.metrics}
+    totals = {
+        name: np.zeros((len(found.systems), len(found.documents), 2)) for name in found.metrics
+    }
     place = {document: d for d, document in enumerate(found.documents)}
     for s, documents in enumerate(found.systems.values()):
         for document, scores in documents.items():
@@ -106,12 +131,18 @@ def published(paths: Sequence[Path], langs: str = "") -> Panel:
                 known = [value for value in values if not math.isnan(value)]
                 totals[name][s, place[document]] = sum(known), len(known)
     columns = tuple(
-        Column(name, table, lambda sums: sums[..., 0] / sums[..., 1],
-               decimals=2 if np.abs(table[..., 0]).sum() >= 10 * table[..., 1].sum() else 4)
+        Column(
+            name,
+            table,
+            lambda sums: sums[..., 0] / sums[..., 1],
+            decimals=2 if np.abs(table[..., 0]).sum() >= 10 * table[..., 1].sum() else 4,
+        )
         for name, table in totals.items()
     )
     systems = tuple(found.systems)
-    return Panel(systems, columns, tuple(domain for domain, _ in place), found.langs, _gaps(columns, systems))
+    return Panel(
+        systems, columns, tuple(domain for domain, _ in place), found.langs, _gaps(columns, systems)
+    )
 
 
 def _gaps(columns: Sequence[Column], systems: Sequence[str]) -> tuple[str, ...]:
@@ -119,9 +150,13 @@ def _gaps(columns: Sequence[Column], systems: Sequence[str]) -> tuple[str, ...]:
     notes = []
     for column in columns:
         counts = column.totals[..., 1].sum(axis=1)
-        fewer = {system: int(count) for system, count in zip(systems, counts) if count < counts.max()}
+        fewer = {
+            system: int(count) for system, count in zip(systems, counts) if count < counts.max()
+        }
         if fewer:
             listed = ", ".join(f"{system} {count}" for system, count in fewer.items())
-            notes.append(f"{column.metric}: scores of {int(counts.max())} paragraphs, but of {listed}; "
-                         "means are over what is there")
+            notes.append(
+                f"{column.metric}: scores of {int(counts.max())} paragraphs, but of {listed}; "
+                "means are over what is there"
+            )
     return tuple(notes)

@@ -23,7 +23,14 @@ from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
 from wholetext.scoring.significance.clusters import cluster_ranks, holm
 from wholetext.scoring.significance.power import few_documents
-from wholetext.scoring.significance.resample import RESAMPLES, SEED, Interval, bootstrap_p, bootstrap_scores, interval
+from wholetext.scoring.significance.resample import (
+    RESAMPLES,
+    SEED,
+    Interval,
+    bootstrap_p,
+    bootstrap_scores,
+    interval,
+)
 from wholetext.types import FloatArray
 from wholetext.version import __version__
 
@@ -65,15 +72,29 @@ class Ranking:
     @property
     def signature(self) -> str:
         """Everything that the ranking depends on beside the scores."""
-        parts = {"rank": self.method, "metrics": ",".join(self.metrics),
-                 **({"lower": ",".join(self.lower_is_better)} if self.lower_is_better else {}),
-                 "systems": len(self.systems), "langs": self.langs, "unit": "doc", "units": self.documents,
-                 "draws": self.draws, "seed": self.seed, "alpha": self.alpha, "correction": "holm"}
+        parts = {
+            "rank": self.method,
+            "metrics": ",".join(self.metrics),
+            **({"lower": ",".join(self.lower_is_better)} if self.lower_is_better else {}),
+            "systems": len(self.systems),
+            "langs": self.langs,
+            "unit": "doc",
+            "units": self.documents,
+            "draws": self.draws,
+            "seed": self.seed,
+            "alpha": self.alpha,
+            "correction": "holm",
+        }
         return "|".join(f"{name}:{value}" for name, value in parts.items())
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, as in ``ranking.json`` (docs/ranking.md): undefined numbers are null."""
-        about = {"kind": "rank", "format": FORMAT, "wholetext": __version__, "signature": self.signature}
+        about = {
+            "kind": "rank",
+            "format": FORMAT,
+            "wholetext": __version__,
+            "signature": self.signature,
+        }
         return {**about, **plain(asdict(self))}
 
 
@@ -110,25 +131,43 @@ def rank(
     return found
 
 
-def _ranking(panel: Panel, method: str, draws: int | None, seed: int | None, alpha: float) -> Ranking:
+def _ranking(
+    panel: Panel, method: str, draws: int | None, seed: int | None, alpha: float
+) -> Ranking:
     count = len(panel.systems)
-    needed = math.ceil(count * (count - 1) / 2 / alpha)  # a p-value is at least 1 / draws, times the number of pairs
+    needed = math.ceil(
+        count * (count - 1) / 2 / alpha
+    )  # a p-value is at least 1 / draws, times the number of pairs
     drawn = max(RESAMPLES, needed) if draws is None else draws
     values = _observed(panel, method)
     higher = METHODS[method].higher_is_better
-    order = sorted(range(count), key=lambda i: (np.isnan(values[i]), -values[i] if higher else values[i], i))
+    order = sorted(
+        range(count), key=lambda i: (np.isnan(values[i]), -values[i] if higher else values[i], i)
+    )
     samples = _resampled(panel, method, drawn, seed)
-    domains = {name: _observed(panel.of_domain(name), method) for name in dict.fromkeys(panel.domains) if name}
+    domains = {
+        name: _observed(panel.of_domain(name), method)
+        for name in dict.fromkeys(panel.domains)
+        if name
+    }
     notes = [few_documents(len(panel.domains), alpha, count * (count - 1) // 2)] if drawn else []
     if 0 < drawn < needed:
-        notes.append(f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach {alpha}; "
-                     f"give at least {needed}")
+        notes.append(
+            f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach {alpha}; "
+            f"give at least {needed}"
+        )
     return Ranking(
-        method, tuple(each.metric for each in panel.columns),
+        method,
+        tuple(each.metric for each in panel.columns),
         _ranked(panel, order, values, samples, higher, alpha, domains),
         {each.metric: each.decimals for each in panel.columns},
         tuple(each.metric for each in panel.columns if not each.higher_is_better),
-        panel.langs, len(panel.domains), drawn, seed, alpha, (*panel.notes, *filter(None, notes)),
+        panel.langs,
+        len(panel.domains),
+        drawn,
+        seed,
+        alpha,
+        (*panel.notes, *filter(None, notes)),
     )
 
 
@@ -143,7 +182,10 @@ def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> P
 
 def _lower(panel: Panel, names: Sequence[str]) -> Panel:
     panel.choose(names)  # an unknown name is an error
-    columns = [replace(each, higher_is_better=False) if each.metric in names else each for each in panel.columns]
+    columns = [
+        replace(each, higher_is_better=False) if each.metric in names else each
+        for each in panel.columns
+    ]
     return replace(panel, columns=tuple(columns))
 
 
@@ -158,17 +200,23 @@ def _resampled(panel: Panel, method: str, draws: int, seed: int | None) -> Float
     """(systems, draws) values of resampled corpora: every metric sees the same documents in a draw."""
     if not draws or len(panel.domains) < 2:
         return np.zeros((len(panel.systems), 0))
-    samples = [bootstrap_scores(list(each.totals), each.score, draws, seed) for each in panel.columns]
+    samples = [
+        bootstrap_scores(list(each.totals), each.score, draws, seed) for each in panel.columns
+    ]
     return np.transpose(_values(panel, np.swapaxes(np.array(samples), 1, 2), method))
 
 
-def _not_ahead(samples: FloatArray, values: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+def _not_ahead(
+    samples: FloatArray, values: FloatArray, pairs: Sequence[tuple[int, int]]
+) -> FloatArray:
     """(pairs,) share of resamples in which the better system is not ahead, a lower bound of p.
 
     Of few systems a rank takes few values, such as 1 and 2 of two: resamples in which both are equal would never reach
     the observed difference, and a centred test alone would call systems different that are mostly equal.
     """
-    ahead = [((samples[a] - samples[b]) * np.sign(values[a] - values[b]) > 0).mean() for a, b in pairs]
+    ahead = [
+        ((samples[a] - samples[b]) * np.sign(values[a] - values[b]) > 0).mean() for a, b in pairs
+    ]
     return 1 - np.array(ahead)
 
 
@@ -176,23 +224,38 @@ def _observed(panel: Panel, method: str) -> FloatArray:
     return _values(panel, np.array([each.observed() for each in panel.columns]), method)
 
 
-def _ranked(panel: Panel, order: Sequence[int], values: FloatArray, samples: FloatArray, higher: bool, alpha: float,
-            domains: Mapping[str, FloatArray]) -> tuple[RankedSystem, ...]:
+def _ranked(
+    panel: Panel,
+    order: Sequence[int],
+    values: FloatArray,
+    samples: FloatArray,
+    higher: bool,
+    alpha: float,
+    domains: Mapping[str, FloatArray],
+) -> tuple[RankedSystem, ...]:
     clusters: list[int] | None = None
     places = np.zeros((2, len(order)))
     if samples.shape[1]:
         pairs = list(combinations(order, 2))
         corrected = np.full((len(order), len(order)), np.nan)
-        least = 2.0 ** (1 - len(panel.domains))  # of a paired test by document, which resamples of few may go below
-        p = np.maximum(bootstrap_p(samples, values, pairs, centred=True), _not_ahead(samples, values, pairs))
+        least = 2.0 ** (
+            1 - len(panel.domains)
+        )  # of a paired test by document, which resamples of few may go below
+        p = np.maximum(
+            bootstrap_p(samples, values, pairs, centred=True), _not_ahead(samples, values, pairs)
+        )
         p = np.maximum(p, least)
         corrected[np.triu_indices(len(order), 1)] = holm(p)
         clusters = cluster_ranks(corrected, alpha)
-        places = np.nanpercentile(positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest")
+        places = np.nanpercentile(
+            positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest"
+        )
     scores = [each.observed() for each in panel.columns]
     return tuple(
         RankedSystem(
-            panel.systems[i], float(values[i]), interval(samples[i]),
+            panel.systems[i],
+            float(values[i]),
+            interval(samples[i]),
             (int(places[0, i]), int(places[1, i])) if clusters else None,
             clusters[at] if clusters and np.isfinite(values[i]) else None,
             {each.metric: float(row[i]) for each, row in zip(panel.columns, scores)},

@@ -16,7 +16,9 @@ from wholetext.scoring.significance.compare import Significance
 
 def run_ranking(results: Results, how: Significance) -> list[Study]:
     """AutoRank of a run that has several metrics and systems; none of another."""
-    everywhere = all(len(by_system) == len(results.systems) for by_system in results.scores.values())
+    everywhere = all(
+        len(by_system) == len(results.systems) for by_system in results.scores.values()
+    )
     if min(len(results.scores), len(results.systems)) < 2 or not everywhere:
         return []
     return [ranking(rank(results, seed=how.seed, alpha=how.alpha).as_json())]
@@ -26,11 +28,20 @@ def ranking(found: Mapping[str, Any]) -> Study:
     """The rank plot, ranks under each metric and in each domain, and all numbers."""
     systems, method = found["systems"], METHODS[found["method"]]
     title = f"Ranking: {method.label}"
-    facts = (("metrics", ", ".join(found["metrics"])), ("method", method.label),
-             ("documents", f"{found['documents']:,}"),
-             *((("languages", found["langs"]),) if found["langs"] else ()))
+    facts = (
+        ("metrics", ", ".join(found["metrics"])),
+        ("method", method.label),
+        ("documents", f"{found['documents']:,}"),
+        *((("languages", found["langs"]),) if found["langs"] else ()),
+    )
     panels: list[Panel] = [_plot(found), _by_metric(found), _numbers(found)]
-    return Study("rank", title, tuple(panels) if systems else (), facts, tuple(map(str, found.get("notes", ()))))
+    return Study(
+        "rank",
+        title,
+        tuple(panels) if systems else (),
+        facts,
+        tuple(map(str, found.get("notes", ()))),
+    )
 
 
 def beside(study: Study, results: Results) -> Study:
@@ -42,9 +53,13 @@ def beside(study: Study, results: Results) -> Study:
     for system, cells in table.rows:
         for name, value in zip(names, cells[-len(names) :]):
             own = results.scores.get(name, {}).get(system)
-            if own is None or (isinstance(value, float) and not math.isclose(value, own.score, rel_tol=1e-9)):
-                note = (f"this ranking is not of the run in this report: it has another {name} of {system}; "
-                        "`wholetext rank RUN --out RUN` makes one of the run")
+            if own is None or (
+                isinstance(value, float) and not math.isclose(value, own.score, rel_tol=1e-9)
+            ):
+                note = (
+                    f"this ranking is not of the run in this report: it has another {name} of {system}; "
+                    "`wholetext rank RUN --out RUN` makes one of the run"
+                )
                 return replace(study, warnings=(note, *study.warnings))
     return study
 
@@ -52,8 +67,10 @@ def beside(study: Study, results: Results) -> Study:
 def _places(values: Sequence[Number], higher: bool) -> list[int | None]:
     """1 for the best value; equal values share the better rank."""
     known = [value for value in values if value is not None]
-    return [None if value is None else 1 + sum(one > value if higher else one < value for one in known)
-            for value in values]
+    return [
+        None if value is None else 1 + sum(one > value if higher else one < value for one in known)
+        for value in values
+    ]
 
 
 def _plot(found: Mapping[str, Any]) -> Bars:
@@ -62,25 +79,41 @@ def _plot(found: Mapping[str, Any]) -> Bars:
     bars = []
     for one, place in zip(systems, places):
         low, high = one["places"] or (None, None)
-        bars.append(Bar(f"cluster {one['cluster']}" if one["cluster"] else "", one["system"], place, low, high))
+        bars.append(
+            Bar(
+                f"cluster {one['cluster']}" if one["cluster"] else "",
+                one["system"],
+                place,
+                low,
+                high,
+            )
+        )
     note = f"Dots: rank by {method.label}."
     if found["draws"]:
-        note += (f" Lines: the middle 95 % of ranks over {found['draws']:,} resamples of documents. A system that is "
-                 f"significantly worse (p ≤ {found['alpha']}) than one above it in the cluster opens a new cluster.")
+        note += (
+            f" Lines: the middle 95 % of ranks over {found['draws']:,} resamples of documents. A system that is "
+            f"significantly worse (p ≤ {found['alpha']}) than one above it in the cluster opens a new cluster."
+        )
     return Bars("Ranks", tuple(bars), "rank", note=note)
 
 
 def _by_metric(found: Mapping[str, Any]) -> Grid:
     """Ranks of the systems under each metric alone, and by the method within each domain."""
     systems, higher = found["systems"], METHODS[found["method"]].higher_is_better
-    columns = [_places([one["scores"][name] for one in systems], name not in found["lower_is_better"])
-               for name in found["metrics"]]
+    columns = [
+        _places([one["scores"][name] for one in systems], name not in found["lower_is_better"])
+        for name in found["metrics"]
+    ]
     domains = tuple(systems[0]["domains"]) if systems else ()
     columns += [_places([one["domains"][name] for one in systems], higher) for name in domains]
-    return Grid("Ranks by metric and domain" if domains else "Ranks by metric",
-                tuple(one["system"] for one in systems), (*found["metrics"], *domains), tuple(zip(*columns)),
-                ("systems", "metrics, then domains" if domains else "metrics"),
-                note="1 is the best. Where the columns of a row differ, metrics or domains disagree about the system.")
+    return Grid(
+        "Ranks by metric and domain" if domains else "Ranks by metric",
+        tuple(one["system"] for one in systems),
+        (*found["metrics"], *domains),
+        tuple(zip(*columns)),
+        ("systems", "metrics, then domains" if domains else "metrics"),
+        note="1 is the best. Where the columns of a row differ, metrics or domains disagree about the system.",
+    )
 
 
 def _numbers(found: Mapping[str, Any]) -> Table:
@@ -88,12 +121,28 @@ def _numbers(found: Mapping[str, Any]) -> Table:
     domains = tuple(systems[0]["domains"]) if systems else ()
     columns = (method.label, "low", "high", *domains, *found["metrics"])
     rows = tuple(
-        (one["system"], (one["value"], one["interval"]["low"], one["interval"]["high"],
-                         *(one["domains"][name] for name in domains),
-                         *(one["scores"][name] for name in found["metrics"])))
+        (
+            one["system"],
+            (
+                one["value"],
+                one["interval"]["low"],
+                one["interval"]["high"],
+                *(one["domains"][name] for name in domains),
+                *(one["scores"][name] for name in found["metrics"]),
+            ),
+        )
         for one in systems
     )
     ranks = tuple((one["cluster"], *[None] * (len(columns) - 1)) for one in systems)
-    better, by = "higher" if method.higher_is_better else "lower", f", then {method.label} by domain" * bool(domains)
-    return Table("All values", columns, rows, "system", ranks,
-                 f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval{by}, then scores.")
+    better, by = (
+        "higher" if method.higher_is_better else "lower",
+        f", then {method.label} by domain" * bool(domains),
+    )
+    return Table(
+        "All values",
+        columns,
+        rows,
+        "system",
+        ranks,
+        f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval{by}, then scores.",
+    )

@@ -6,4 +6,12 @@ from wholetext.reporting.page import PageOptions, write_report
 from wholetext.reporting.studies import read_study
 from wholetext.scoring.significance.compare import Significance
 
-__all__ = ["PageOptions", "RunAnalysis", "Significance", "analyse", "read_study", "write_figures", "write_report"]
+__all__ = [
+    "PageOptions",
+    "RunAnalysis",
+    "Significance",
+    "analyse",
+    "read_study",
+    "write_figures",
+    "write_report",
+]

@@ -31,12 +31,36 @@ from wholetext.scoring.results import Results, run_file
 from wholetext.scoring.significance.compare import Significance
 from wholetext.version import __version__
 
-SCRIPTS = ("dom.js", "data.js", "color.js", "export.js", "charts.js", "grids.js", "leaderboard.js", "documents.js",
-           "marks.js", "diff.js", "document.js", "texts.js", "segment.js", "compare.js", "studies.js",
-           "examples.js", "main.js")
+SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "color.js",
+    "export.js",
+    "charts.js",
+    "grids.js",
+    "leaderboard.js",
+    "documents.js",
+    "marks.js",
+    "diff.js",
+    "document.js",
+    "texts.js",
+    "segment.js",
+    "compare.js",
+    "studies.js",
+    "examples.js",
+    "main.js",
+)
 GENERATOR = b'<meta name="generator" content="wholetext '
-STYLES = ("theme.css", "page.css", "navigation.css", "charts.css", "tables.css", "document.css", "examples.css",
-          "screens.css")
+STYLES = (
+    "theme.css",
+    "page.css",
+    "navigation.css",
+    "charts.css",
+    "tables.css",
+    "document.css",
+    "examples.css",
+    "screens.css",
+)
 Source = Results | Study | Path | str
 
 
@@ -49,9 +73,14 @@ class PageOptions:
 
 
 def report(
-    sources: Source | Sequence[Source], page: Path | str | None = None, *, figures: Path | str | None = None,
-    formats: Sequence[str] = ("pdf", "svg", "png"), baseline: str | None = None,
-    significance: Significance | None = None, options: PageOptions | None = None,
+    sources: Source | Sequence[Source],
+    page: Path | str | None = None,
+    *,
+    figures: Path | str | None = None,
+    formats: Sequence[str] = ("pdf", "svg", "png"),
+    baseline: str | None = None,
+    significance: Significance | None = None,
+    options: PageOptions | None = None,
 ) -> list[Path]:
     """Write the HTML report of a run, and of results of meta, sweep, contrast, rank or stress; returns the files.
 
@@ -85,7 +114,9 @@ def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:
     """The run among the sources, if there is one, and every study."""
     runs: list[Results | Path] = []
-    swept: list[Path] = []  # runs behind a study (a sweep writes both), which are the run if there is no other
+    swept: list[
+        Path
+    ] = []  # runs behind a study (a sweep writes both), which are the run if there is no other
     studies: list[Study] = []
     for source in sources:
         if isinstance(source, Study):
@@ -100,11 +131,19 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
             if (Path(source) / "run.json").is_file():
                 (swept if held else runs).append(Path(source))
             elif not held:
-                raise RunError("there is neither a run nor a study in this folder", where=str(source), next=(
-                    "give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` wrote with --out"))
+                raise RunError(
+                    "there is neither a run nor a study in this folder",
+                    where=str(source),
+                    next=(
+                        "give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` wrote with --out"
+                    ),
+                )
         if len(runs) > 1:
-            raise RunError("there is a run already, and a report is about one", where=str(source),
-                           next="write one report per run")
+            raise RunError(
+                "there is a run already, and a report is about one",
+                where=str(source),
+                next="write one report per run",
+            )
     run = next(iter([*runs, *swept]), None)
     return open_run(run) if isinstance(run, Path) else run, studies
 
@@ -118,7 +157,10 @@ def default_page(sources: Sequence[Source]) -> Path:
 
 
 def write_report(
-    analysis: RunAnalysis | None, studies: Sequence[Study], path: Path, choices: PageOptions | None = None
+    analysis: RunAnalysis | None,
+    studies: Sequence[Study],
+    path: Path,
+    choices: PageOptions | None = None,
 ) -> int:
     """Write the page of a run, of studies, or of both; returns its size in bytes."""
     page = render(analysis, studies, choices or PageOptions()).encode("utf-8", "surrogatepass")
@@ -131,12 +173,19 @@ def refuse_foreign(path: Path) -> None:
     """Raise an error if the page would replace a file that is not a report of wholetext."""
     try:
         with path.open("rb") as file:
-            if not path.is_file() or GENERATOR in file.read(4096) or os.fstat(file.fileno()).st_size == 0:
+            if (
+                not path.is_file()
+                or GENERATOR in file.read(4096)
+                or os.fstat(file.fileno()).st_size == 0
+            ):
                 return
     except OSError:  # not there, or not readable: writing says what is wrong
         return
-    raise WriteError("this file is not a report of wholetext, and would be replaced", where=str(path),
-                     next="choose another file with -o")
+    raise WriteError(
+        "this file is not a report of wholetext, and would be replaced",
+        where=str(path),
+        next="choose another file with -o",
+    )
 
 
 def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: PageOptions) -> str:
@@ -149,34 +198,55 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: Page
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, choices)
     only = studies[0].title if len(studies) == 1 else "Studies"
     title = choices.title or (analysis.results.corpus.id if analysis else only)
-    parts["head"] |= {"title": title, "version": __version__, "studies": [study.plain() for study in studies]}
+    parts["head"] |= {
+        "title": title,
+        "version": __version__,
+        "studies": [study.plain() for study in studies],
+    }
     script, style = ("\n".join(_asset(name) for name in names) for names in (SCRIPTS, STYLES))
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
-                                     finalize=lambda value: printable(value) if type(value) is str else value)
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
     return environment.from_string(_asset("template.html")).render(
-        head=parts["head"], blocks={name: packed(value) for name, value in parts.items()},
-        script=Markup(script), style=Markup(style),  # files of this package, no data in them
-        script_hash=_hash(script), style_hash=_hash(style),
+        head=parts["head"],
+        blocks={name: packed(value) for name, value in parts.items()},
+        script=Markup(script),
+        style=Markup(style),  # files of this package, no data in them
+        script_hash=_hash(script),
+        style_hash=_hash(style),
     )
 
 
 def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
     """Every block of the page by name: ``head`` at once, ``metric0`` … and ``text0`` … when they are looked at."""
     results, corpus = analysis.results, analysis.results.corpus
-    parts: dict[str, Any] = {"head": {}, **{f"metric{i}": one for i, one in enumerate(analysis.breakdowns)}}
+    parts: dict[str, Any] = {
+        "head": {},
+        **{f"metric{i}": one for i, one in enumerate(analysis.breakdowns)},
+    }
     material, drawn = gather(results, analysis.systems), choose(results, choices.segments)
     place: dict[int, int] = {}
     for number, block in enumerate(blocks(material, drawn)):
         place |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
     parts["head"] = {
-        "corpus": corpus.id, "langs": list(corpus.langs), "references": list(corpus.references),
-        "systems": list(analysis.systems), "baseline": analysis.baseline, "alpha": analysis.testing.alpha,
-        "metrics": list(analysis.standings), "notice": drawn.notice,
+        "corpus": corpus.id,
+        "langs": list(corpus.langs),
+        "references": list(corpus.references),
+        "systems": list(analysis.systems),
+        "baseline": analysis.baseline,
+        "alpha": analysis.testing.alpha,
+        "metrics": list(analysis.standings),
+        "notice": drawn.notice,
         "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
         "warnings": list(results.notes),
-        "faults": [Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0)
-                   for faults in material.faults],  # by system, over all documents
+        "faults": [
+            Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0)
+            for faults in material.faults
+        ],  # by system, over all documents
     }
     return parts
 
@@ -187,7 +257,9 @@ def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
 def packed(value: Any) -> str:
     """JSON, gzipped, as base64: nothing in it can close an element or be read as a script."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode("utf-8", "surrogatepass"), 9, mtime=0)).decode("ascii")
+    return base64.b64encode(
+        gzip.compress(text.encode("utf-8", "surrogatepass"), 9, mtime=0)
+    ).decode("ascii")
 
 
 def _asset(name: str) -> str:
@@ -196,4 +268,6 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     """The name of an inline script or style in a Content-Security-Policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode(
+        "ascii"
+    )

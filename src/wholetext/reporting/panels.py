@@ -61,7 +61,9 @@ class Grid:
     extra: tuple[tuple[str, ...], ...] = ()
     centred: bool = False  # diverging colours around 0
     note: str = ""
-    ends: tuple[float, float] | None = None  # of the colours; the smallest and the largest value unless given
+    ends: tuple[float, float] | None = (
+        None  # of the colours; the smallest and the largest value unless given
+    )
     kind: str = "grid"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -12,9 +13,19 @@ from wholetext.errors import InputError, RunError
 from wholetext.files.parsing import read_json, reader
 from wholetext.reporting.panels import Curves, Grid, Line, Number, Panel, Study, Table
 
-FILES = ("meta.json", "grid.json", "contrast.json", "ranking.json", "judge-check.json", "stress.json")  # in folders
-LOSSES = {"dropped": "segments in no window", "lost_context": "rows that lost context",
-          "lost_focus": "rows that lost scored text"}  # fmt: skip
+FILES = (
+    "meta.json",
+    "grid.json",
+    "contrast.json",
+    "ranking.json",
+    "judge-check.json",
+    "stress.json",
+)  # in folders
+LOSSES = {
+    "dropped": "segments in no window",
+    "lost_context": "rows that lost context",
+    "lost_focus": "rows that lost scored text",
+}
 
 
 @reader
@@ -30,12 +41,26 @@ def read_study(path: Path) -> Study:
             raise ValueError(f"unknown kind {found.get('kind')!r}")
         return page_of(kind)(found)
     except OSError as fault:
-        raise RunError(f"it cannot be read ({fault.strerror})", where=str(path),
-                       next="give a run folder, or what `meta`, `sweep`, `contrast` or `rank` wrote") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, ZeroDivisionError,
-            InputError) as fault:
-        raise RunError(f"this is not a study that a report can show ({type(fault).__name__}: {fault})", where=str(path),
-                       next="give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out") from fault
+        raise RunError(
+            f"it cannot be read ({fault.strerror})",
+            where=str(path),
+            next="give a run folder, or what `meta`, `sweep`, `contrast` or `rank` wrote",
+        ) from None
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        ZeroDivisionError,
+        InputError,
+    ) as fault:
+        raise RunError(
+            f"this is not a study that a report can show ({type(fault).__name__}: {fault})",
+            where=str(path),
+            next="give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out",
+        ) from fault
 
 
 # ---------------------------------------------------------------- sweeps
@@ -45,9 +70,11 @@ def sweep(found: Mapping[str, Any]) -> Study:
     """Windows by strides as heat-maps, or curves over context sizes with their controls."""
     cells = found["cells"]
     langs, windows = "-".join(found["langs"]), "size" in found["axes"]
-    facts = (("corpus", found["corpus"] if found["corpus"] == langs else f"{found['corpus']} {langs}"),
-             ("systems", ", ".join(found["systems"])),
-             ("direction", "higher is better" if found["higher_is_better"] else "lower is better"))
+    facts = (
+        ("corpus", found["corpus"] if found["corpus"] == langs else f"{found['corpus']} {langs}"),
+        ("systems", ", ".join(found["systems"])),
+        ("direction", "higher is better" if found["higher_is_better"] else "lower is better"),
+    )
     panels = _windows(found, cells) if windows else _contexts(found, cells)
     title = f"{'Windows' if windows else 'Context'}: {found['metric']}"
     return Study("sweep", title, tuple(panels), facts, tuple(found.get("warnings", ())))
@@ -60,15 +87,22 @@ def _windows(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> li
     def grid(title: str, value: Callable[[Mapping[str, Any]], Number], note: str = "") -> Grid:
         rows = [[by_place.get((size, step)) for step in steps] for size in sizes]
         return Grid(
-            title, tuple(map(str, sizes)), tuple(map(str, steps)),
-            tuple(tuple(None if cell is None else value(cell) for cell in row) for row in rows), ("window", "stride"),
-            tuple(tuple("" if cell is None else _losses(cell) for cell in row) for row in rows), note=note,
+            title,
+            tuple(map(str, sizes)),
+            tuple(map(str, steps)),
+            tuple(tuple(None if cell is None else value(cell) for cell in row) for row in rows),
+            ("window", "stride"),
+            tuple(tuple("" if cell is None else _losses(cell) for cell in row) for row in rows),
+            note=note,
         )
 
-    panels: list[Panel] = [grid(f"{found['metric']} by window and stride", _mean, "The mean over systems.")]
+    panels: list[Panel] = [
+        grid(f"{found['metric']} by window and stride", _mean, "The mean over systems.")
+    ]
     for loss, name in LOSSES.items():
         if any(cell.get(loss) for cell in cells):
-            panels.append(grid(f"Share of {name}, in %", lambda cell, loss=loss: _percent(cell.get(loss))))  # type: ignore[misc]
+            shares = partial(_share, loss)
+            panels.append(grid(f"Share of {name}, in %", shares))
     return [*panels, _by_system(found, cells)]
 
 
@@ -77,30 +111,57 @@ def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
     start = [cell for cell in cells if cell["prev"] == 0]
     settings = dict.fromkeys((cell["hyp"], cell["source"]) for cell in cells if cell["prev"])
 
-    def line(hyp: str, source: str, value: Callable[[Mapping[str, Any]], Number], name: str) -> Line:
-        mine = {c["prev"]: c for c in [*start, *(c for c in cells if (c["hyp"], c["source"]) == (hyp, source))]}
+    def line(
+        hyp: str, source: str, value: Callable[[Mapping[str, Any]], Number], name: str
+    ) -> Line:
+        mine = {
+            c["prev"]: c
+            for c in [*start, *(c for c in cells if (c["hyp"], c["source"]) == (hyp, source))]
+        }
         values = tuple(value(mine[size]) if size in mine else None for size in sizes)
         return Line(name, values, control=source != "same")
 
     words = {"same": "", "shuffled": ", shuffled", "other": ", another document's"}
-    lines = [line(*one, _mean, f"{'reference' if one[0] == 'ref' else one[0]} context{words.get(one[1], one[1])}")
-             for one in settings]
+    lines = [
+        line(
+            *one,
+            _mean,
+            f"{'reference' if one[0] == 'ref' else one[0]} context{words.get(one[1], one[1])}",
+        )
+        for one in settings
+    ]
     axes = ("segments of context", str(found["metric"]))
-    panels: list[Panel] = [Curves(f"{found['metric']} by size of context", sizes, tuple(lines), axes,
-                                  "The mean over systems. Dashed: controls, whose context is uninformative.")]
+    panels: list[Panel] = [
+        Curves(
+            f"{found['metric']} by size of context",
+            sizes,
+            tuple(lines),
+            axes,
+            "The mean over systems. Dashed: controls, whose context is uninformative.",
+        )
+    ]
     real = [one for one in settings if one[1] == "same"][:1]
     for setting in real:
-        by_system = tuple(line(*setting, lambda c, s=system: c["scores"].get(s), system)  # type: ignore[misc]
-                          for system in found["systems"][:8])
-        panels.append(Curves(f"Systems, {lines[list(settings).index(setting)].name}", sizes, by_system, axes))
+        by_system = tuple(
+            line(*setting, lambda c, s=system: c["scores"].get(s), system)  # type: ignore[misc]
+            for system in found["systems"][:8]
+        )
+        panels.append(
+            Curves(f"Systems, {lines[list(settings).index(setting)].name}", sizes, by_system, axes)
+        )
     return [*panels, _by_system(found, cells)]
 
 
 def _by_system(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
     columns = (*found["systems"], "dropped %", "context cut %", "text cut %")
     rows = tuple(
-        (" ".join(f"{axis}={cell[axis]}" for axis in found["axes"]),
-         (*(cell["scores"].get(system) for system in found["systems"]), *(_percent(cell.get(loss)) for loss in LOSSES)))
+        (
+            " ".join(f"{axis}={cell[axis]}" for axis in found["axes"]),
+            (
+                *(cell["scores"].get(system) for system in found["systems"]),
+                *(_percent(cell.get(loss)) for loss in LOSSES),
+            ),
+        )
         for cell in cells
     )
     return Table("All cells", columns, rows, of="setting")
@@ -112,7 +173,13 @@ def _mean(cell: Mapping[str, Any]) -> Number:
 
 
 def _losses(cell: Mapping[str, Any]) -> str:
-    return ", ".join(f"{100 * cell[loss]:.1f} % {name}" for loss, name in LOSSES.items() if cell.get(loss))
+    return ", ".join(
+        f"{100 * cell[loss]:.1f} % {name}" for loss, name in LOSSES.items() if cell.get(loss)
+    )
+
+
+def _share(loss: str, cell: Mapping[str, Any]) -> Number:
+    return _percent(cell.get(loss))
 
 
 def _percent(share: Number) -> Number:

@@ -31,7 +31,10 @@ def choose(results: Results, limit: int) -> Drawn:
     """All documents where they have at most ``limit`` segments together; else half of the room goes to those on
     which the systems differ most, half to documents spread evenly over the corpus.
     """
-    sizes = [max(len(doc), *(len(output.docs[doc.id]) for output in results.outputs)) for doc in results.corpus.docs]
+    sizes = [
+        max(len(doc), *(len(output.docs[doc.id]) for output in results.outputs))
+        for doc in results.corpus.docs
+    ]
     if sum(sizes) <= limit:
         return Drawn(dict(enumerate(sizes)))
     chosen: dict[int, int] = {}
@@ -47,17 +50,23 @@ def choose(results: Results, limit: int) -> Drawn:
     spread = sorted(range(len(sizes)), key=lambda doc: (doc % step, doc))
     take(spread, limit - sum(chosen.values()))
     shown = sum(chosen.values())
-    return Drawn(dict(sorted(chosen.items())), (
-        f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file ({shown:,} of {sum(sizes):,} "
-        "segments): half are those on which the systems differ most, half are spread evenly over the corpus. "
-        "Scores, charts and tests use all documents."))
+    return Drawn(
+        dict(sorted(chosen.items())),
+        (
+            f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file ({shown:,} of {sum(sizes):,} "
+            "segments): half are those on which the systems differ most, half are spread evenly over the corpus. "
+            "Scores, charts and tests use all documents."
+        ),
+    )
 
 
 def _most_different(results: Results) -> list[int]:
     scores = next(iter(results.scores.values()))
     table = np.stack([each.at("doc") for each in scores.values()])  # (systems, documents)
     undefined = np.isnan(table)
-    gap = np.where(undefined, -np.inf, table).max(axis=0) - np.where(undefined, np.inf, table).min(axis=0)
+    gap = np.where(undefined, -np.inf, table).max(axis=0) - np.where(undefined, np.inf, table).min(
+        axis=0
+    )
     return [int(doc) for doc in np.argsort(-np.where(np.isfinite(gap), gap, 0.0), kind="stable")]
 
 
@@ -68,7 +77,9 @@ class ReportTexts:
     results: Results
     systems: tuple[str, ...]
     references: tuple[str, ...]
-    scores: tuple[tuple[tuple[Scores, FloatArray], ...], ...]  # [metric][system] with (rows,) scores
+    scores: tuple[
+        tuple[tuple[Scores, FloatArray], ...], ...
+    ]  # [metric][system] with (rows,) scores
     # [system][document] of ``[segment, kind, note]``: what is suspicious; segment −1 is the document itself
     faults: tuple[tuple[Faults, ...], ...]
 
@@ -86,8 +97,10 @@ def gather(results: Results, systems: Sequence[str]) -> ReportTexts:
             if flag["doc"] in place:
                 segment = -1 if flag["segment"] is None else flag["segment"]
                 faults[-1][place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
-    scores = tuple(tuple((by_system[name], by_system[name].at("row")) for name in systems)
-                   for by_system in results.scores.values())  # fmt: skip
+    scores = tuple(
+        tuple((by_system[name], by_system[name].at("row")) for name in systems)
+        for by_system in results.scores.values()
+    )
     return ReportTexts(results, tuple(systems), results.corpus.references, scores, tuple(faults))
 
 
@@ -125,8 +138,14 @@ class _Document:
             "src": None if doc.src is None else list(doc.src[:size]),
             "refs": [list(doc.refs[name][:size]) for name in self.material.references],
             "out": [list(hyp[:size]) for hyp in self.hyps],
-            "flags": [[one for one in faults[self.index] if one[0] < size] for faults in self.material.faults],
-            "rows": [], "lost": [], "marks": [], "why": [],
+            "flags": [
+                [one for one in faults[self.index] if one[0] < size]
+                for faults in self.material.faults
+            ],
+            "rows": [],
+            "lost": [],
+            "marks": [],
+            "why": [],
         }
         earlier: dict[str, int] = {}
         for at, ordered in enumerate(self.material.scores):
@@ -134,7 +153,9 @@ class _Document:
             found["lost"].append([self._lost(scores) for scores, _ in ordered])
             found["why"].append([self._reasons(scores) for scores, _ in ordered])
             marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
-            same = earlier.setdefault(repr(marks), at) if any(marks) else at  # d-blonde marks what blonde marks
+            same = (
+                earlier.setdefault(repr(marks), at) if any(marks) else at
+            )  # d-blonde marks what blonde marks
             found["marks"].append(same if same != at else marks if any(marks) else None)
         return found
 
@@ -157,13 +178,20 @@ class _Document:
         if scores.lost is None:
             return []
         lost = scores.lost[scores.rows.of(self.index)]
-        return [[int(row), int(lost[row, 0]), int(lost[row, 1])] for row in np.flatnonzero(lost.any(axis=1))]
+        return [
+            [int(row), int(lost[row, 0]), int(lost[row, 1])]
+            for row in np.flatnonzero(lost.any(axis=1))
+        ]
 
     def _reasons(self, scores: Scores) -> list[list[Any]]:
         """``[row, reason]`` of the rows whose metric gave a reason for a missing or unusual score."""
         rows = scores.rows.of(self.index)
         details = scores.details[rows] if scores.details else ()
-        return [[i, str(facts["reason"])] for i, facts in enumerate(details) if facts and facts.get("reason")]
+        return [
+            [i, str(facts["reason"])]
+            for i, facts in enumerate(details)
+            if facts and facts.get("reason")
+        ]
 
     def _marks(self, scores: Scores, hyp: tuple[str, ...]) -> dict[str, Any] | None:
         refs = tuple(self.doc.refs[name] for name in self.material.references)
@@ -200,9 +228,15 @@ class Texts:
 class Marks:
     """Everything to be marked in one document of one system, under one metric; ready for JSON."""
 
-    units: list[list[Any]] = field(default_factory=list)  # side (-1 hyp, else reference), segment, start, end, …
-    errors: list[list[Any]] = field(default_factory=list)  # segment, start, end, severity, confidence, why
-    cuts: list[list[Any]] = field(default_factory=list)  # segment, start: what follows was not seen by the model
+    units: list[list[Any]] = field(
+        default_factory=list
+    )  # side (-1 hyp, else reference), segment, start, end, …
+    errors: list[list[Any]] = field(
+        default_factory=list
+    )  # segment, start, end, severity, confidence, why
+    cuts: list[list[Any]] = field(
+        default_factory=list
+    )  # segment, start: what follows was not seen by the model
 
     def __bool__(self) -> bool:
         return bool(self.units or self.errors or self.cuts)
@@ -215,19 +249,30 @@ def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
     with damaged_details(scores):
         for row in range(rows.start, rows.stop) if scores.details else ():
             facts, start = scores.details[row], int(scores.rows.start[row])
-            stop = len(texts.hyp) if scores.signature.get("view") == "whole" else int(scores.rows.stop[row])
+            stop = (
+                len(texts.hyp)
+                if scores.signature.get("view") == "whole"
+                else int(scores.rows.stop[row])
+            )
             if isinstance(facts, Mapping):
                 units += _units(facts.get("blonde"), start, texts)
                 errors += _errors(facts.get("spans"), (start, stop), texts)
                 cuts += _cuts(facts.get("cut"), (start, stop), texts)
-        return Marks(*([list(item) for item in dict.fromkeys(map(tuple, each))] for each in (units, errors, cuts)))
+        return Marks(
+            *(
+                [list(item) for item in dict.fromkeys(map(tuple, each))]
+                for each in (units, errors, cuts)
+            )
+        )
 
 
 def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
     """BlonDe's ``[segment, start, end, category, feature, matched]`` of the output and of each reference."""
     if not isinstance(found, Mapping):
         return
-    for side, (segments, spans) in enumerate(zip((texts.hyp, *texts.refs), (found["hyp"], *found["refs"])), -1):
+    for side, (segments, spans) in enumerate(
+        zip((texts.hyp, *texts.refs), (found["hyp"], *found["refs"])), -1
+    ):
         for segment, begin, end, category, feature, matched in spans:
             if start + segment < len(segments):
                 text = segments[start + segment]
@@ -241,7 +286,14 @@ def _errors(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[An
         for segment, begin, end in _split(int(span["start"]), int(span["end"]), rows, texts):
             why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
             sure = round(float(span.get("confidence", 0)), 3)
-            yield [segment, begin, end, str(span.get("severity", "")), sure, *([why] if why else [])]
+            yield [
+                segment,
+                begin,
+                end,
+                str(span.get("severity", "")),
+                sure,
+                *([why] if why else []),
+            ]
 
 
 def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
@@ -254,7 +306,9 @@ def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]
         yield [segment, begin]
 
 
-def _split(begin: int, end: int, rows: tuple[int, int], texts: Texts) -> Iterator[tuple[int, int, int]]:
+def _split(
+    begin: int, end: int, rows: tuple[int, int], texts: Texts
+) -> Iterator[tuple[int, int, int]]:
     """A stretch of the joined segments as stretches of single ones: (segment, start, end) in UTF-16 units."""
     for place, start, stop in stretches(texts.hyp[slice(*rows)], texts.glue, begin, end):
         text = texts.hyp[rows[0] + place]

@@ -18,43 +18,72 @@ from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
 from wholetext.spec import given_parameters
-from wholetext.types import Corpus, Document, Excerpt, IntArray, Metric, Output, Request, Rows, Signature
+from wholetext.types import (
+    Corpus,
+    Document,
+    Excerpt,
+    IntArray,
+    Metric,
+    Output,
+    Request,
+    Rows,
+    Signature,
+)
 from wholetext.version import __version__
 from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
 
 # (document, system, whether added text is left out) → rows and their requests
 Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
 _MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
-_PLAIN = ("give loaded.corpus, loaded.outputs of loaded = wholetext.read(FILE); "
-          "score_texts(hyps, refs=…, metric=…) takes plain lists")  # fmt: skip
+_PLAIN = (
+    "give loaded.corpus, loaded.outputs of loaded = wholetext.read(FILE); "
+    "score_texts(hyps, refs=…, metric=…) takes plain lists"
+)
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Every output has every document, and systems have different names."""
     if not isinstance(corpus, Corpus):
         raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
-    wrong = [outputs] if not isinstance(outputs, Sequence) else [one for one in outputs if not isinstance(one, Output)]
+    wrong = (
+        [outputs]
+        if not isinstance(outputs, Sequence)
+        else [one for one in outputs if not isinstance(one, Output)]
+    )
     if wrong:
-        raise InputError(f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
-                         where=corpus.id, next=_PLAIN)
+        raise InputError(
+            f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
+            where=corpus.id,
+            next=_PLAIN,
+        )
     if not corpus.docs:
         raise AlignmentError("there are no documents", where=corpus.id)
     if not outputs:
-        raise AlignmentError("there is no output to score", where=corpus.id,
-                             next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)")
+        raise AlignmentError(
+            "there is no output to score",
+            where=corpus.id,
+            next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)",
+        )
     names = [output.system for output in outputs]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise AlignmentError(f"several outputs are called {doubled[0]!r}", next="give each system a unique name")
+        raise AlignmentError(
+            f"several outputs are called {doubled[0]!r}", next="give each system a unique name"
+        )
     if len(set(corpus.ids)) < len(corpus):
         twice = Counter(corpus.ids).most_common(1)[0][0]
-        raise AlignmentError(f"several documents are called {twice!r}", where=corpus.id,
-                             next="give each document a unique id")
+        raise AlignmentError(
+            f"several documents are called {twice!r}",
+            where=corpus.id,
+            next="give each document a unique id",
+        )
     for output in outputs:
         gone = [doc for doc in corpus.ids if doc not in output.docs]
         if gone:
-            raise AlignmentError(f"{count(len(gone), 'document', 'are')} missing, first {gone[0]!r}",
-                                 where=f"system {output.system}")
+            raise AlignmentError(
+                f"{count(len(gone), 'document', 'are')} missing, first {gone[0]!r}",
+                where=f"system {output.system}",
+            )
 
 
 @dataclass(frozen=True)
@@ -88,7 +117,11 @@ class BoundMetric:
 
     def _with_rivals(self, doc: Document, output: Output, sides: Sides) -> tuple[Document, Sides]:
         """The document with the outputs of the other systems in place of its references."""
-        refs = {other.system: other.docs[doc.id] for other in self.outputs if other.system != output.system}
+        refs = {
+            other.system: other.docs[doc.id]
+            for other in self.outputs
+            if other.system != output.system
+        }
         return dataclasses.replace(doc, refs=refs), dataclasses.replace(sides, refs=tuple(refs))
 
     @cached_property
@@ -101,8 +134,13 @@ class BoundMetric:
 
 
 def bind(
-    one: Scorer, corpus: Corpus, outputs: Sequence[Output], engine: Engine, refs: tuple[str, ...] | None,
-    cuts: dict[tuple[View, Sides], Cuts] | None = None, remote: bool = False,
+    one: Scorer,
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    engine: Engine,
+    refs: tuple[str, ...] | None,
+    cuts: dict[tuple[View, Sides], Cuts] | None = None,
+    remote: bool = False,
 ) -> BoundMetric:
     """Settle a scorer for a corpus; an error where something that the metric needs is missing.
 
@@ -111,8 +149,11 @@ def bind(
     """
     metric = one.metric.resolve(corpus.langs)
     if metric.rivals and len(outputs) < 2:
-        raise MetricError(f"{metric.name} compares systems, and there is only one", where=corpus.id,
-                          next="give the outputs of two systems or more")
+        raise MetricError(
+            f"{metric.name} compares systems, and there is only one",
+            where=corpus.id,
+            next="give the outputs of two systems or more",
+        )
     check_worst(metric, outputs)
     sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
     placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (remote or metric.remote)
@@ -125,10 +166,15 @@ def bind(
                     one.view.check(doc, output.docs[doc.id], sides)
             except AlignmentError as fault:
                 where = f"system {output.system}, {fault.where}"
-                raise AlignmentError(f"{one.spec}: {fault.what}", where=where, next=fault.next) from None
+                raise AlignmentError(
+                    f"{one.spec}: {fault.what}", where=where, next=fault.next
+                ) from None
         if not any(one.view.spans(size) for size in corpus.sizes.tolist()):
-            raise MetricError(f"{one.spec} leaves no row to score: every document is shorter than the window",
-                              where=corpus.id, next="use a smaller size, or partial=include")
+            raise MetricError(
+                f"{one.spec} leaves no row to score: every document is shorter than the window",
+                where=corpus.id,
+                next="use a smaller size, or partial=include",
+            )
     made: Cuts = {} if metric.rivals else cuts.setdefault((one.view, sides), {})
     return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine, made)
 
@@ -140,22 +186,33 @@ def sides_of(
     refs = corpus.references if chosen is None else chosen
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:
-        raise AlignmentError(f"not every document has the reference {unknown[0]!r}", where=corpus.id,
-                             next=f"references: {', '.join(corpus.references) or 'none'}")
+        raise AlignmentError(
+            f"not every document has the reference {unknown[0]!r}",
+            where=corpus.id,
+            next=f"references: {', '.join(corpus.references) or 'none'}",
+        )
     if "ref" in metric.needs and not refs:
         some = " for every document" if any(doc.refs for doc in corpus.docs) else ""
-        raise MetricError(f"{metric.name} needs a reference, and there is none{some}", where=corpus.id,
-                          next="give one (-r, in Python refs=), or use a metric that needs none "
-                               "(`wholetext list --no-ref`)")
+        raise MetricError(
+            f"{metric.name} needs a reference, and there is none{some}",
+            where=corpus.id,
+            next="give one (-r, in Python refs=), or use a metric that needs none "
+            "(`wholetext list --no-ref`)",
+        )
     if "src" in metric.needs and not corpus.has_source:
-        raise MetricError(f"{metric.name} needs the source, and there is none", where=corpus.id,
-                          next="give it (-s, in Python srcs=)")
+        raise MetricError(
+            f"{metric.name} needs the source, and there is none",
+            where=corpus.id,
+            next="give it (-s, in Python srcs=)",
+        )
     has_model = metric.fits([], engine) is not None
 
     def tokens(request: Request) -> int:
         """Tokens of the text itself, without markers, whether or not they fit."""
-        return sum(fit.tokens - fit.special + fit.lost_context + fit.lost_focus
-                   for fit in metric.fits([request], engine) or ())
+        return sum(
+            fit.tokens - fit.special + fit.lost_context + fit.lost_focus
+            for fit in metric.fits([request], engine) or ()
+        )
 
     uses = metric.needs | metric.wants
     return Sides(
@@ -195,28 +252,45 @@ def salt_of(work: BoundMetric, survey: object = None) -> str:
     """Everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
     survey = "" if survey is None else hashlib.blake2b(repr(survey).encode()).hexdigest()
-    facts = [metric.name, parameters_of(metric) | facts_of(metric), work.corpus.langs, engine.dtype, survey,
-             type(metric).__module__, __version__, "notes in rows"]
+    facts = [
+        metric.name,
+        parameters_of(metric) | facts_of(metric),
+        work.corpus.langs,
+        engine.dtype,
+        survey,
+        type(metric).__module__,
+        __version__,
+        "notes in rows",
+    ]
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
 
 
 def parameters_of(thing: object) -> dict[str, str]:
     """Every parameter with its value, as the signature spells them."""
     values = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
-    return {name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
-            for name, value in values.items()}
+    return {
+        name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
+        for name, value in values.items()
+    }
 
 
 def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
     """A short hash of the documents with these references, whatever they are called and in whatever order."""
     digest = hashlib.blake2b(digest_size=6)
     for doc in corpus.docs:
-        digest.update(json.dumps([doc.id, doc.src, sorted(doc.refs[name] for name in refs)]).encode())
+        digest.update(
+            json.dumps([doc.id, doc.src, sorted(doc.refs[name] for name in refs)]).encode()
+        )
     return digest.hexdigest()
 
 
 def signature(
-    work: BoundMetric, output: Output, rows: Rows, lost: IntArray, mark: str, outcomes: Mapping[str, object]
+    work: BoundMetric,
+    output: Output,
+    rows: Rows,
+    lost: IntArray,
+    mark: str,
+    outcomes: Mapping[str, object],
 ) -> Signature:
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
@@ -226,7 +300,11 @@ def signature(
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}
-    items |= {"dtype": work.engine.dtype} if not metric.remote and metric.fits([], work.engine) is not None else {}
+    items |= (
+        {"dtype": work.engine.dtype}
+        if not metric.remote and metric.fits([], work.engine) is not None
+        else {}
+    )
     items |= {"rivals": ",".join(one.system for one in work.outputs)} if metric.rivals else {}
     if output.realigned:
         how = sorted(set(output.realigned.values()))

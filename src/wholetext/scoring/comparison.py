@@ -21,8 +21,16 @@ Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain
 
 def stored(how: Significance, comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """What ``score`` writes into the run folder: JSON without NaN."""
-    outcomes = [plain({**vars(one), "standings": [asdict(each) for each in one.standings],
-                        "signature": dict(one.signature)}) for one in comparisons]
+    outcomes = [
+        plain(
+            {
+                **vars(one),
+                "standings": [asdict(each) for each in one.standings],
+                "signature": dict(one.signature),
+            }
+        )
+        for one in comparisons
+    ]
     return {"settings": asdict(how), "outcomes": outcomes}
 
 
@@ -37,8 +45,11 @@ def restored(results: Results) -> tuple[Significance, dict[str, Comparison]] | N
             if {each.system for each in found[spec].standings} != set(by_system):
                 raise ValueError(f"it compares other systems under {spec}")
     except (KeyError, ValueError, TypeError, AttributeError, IndexError) as fault:
-        raise RunError(f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
-                       where=results.corpus.id, next="score again") from fault
+        raise RunError(
+            f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
+            where=results.corpus.id,
+            next="score again",
+        ) from fault
     return how, found
 
 
@@ -71,11 +82,18 @@ def plain(value: Any) -> Any:
 def _comparison(kept: Mapping[str, Any]) -> Comparison:
     size = len(kept["standings"])
     return Comparison(
-        str(kept["metric"]), str(kept["output"]), bool(kept["higher_is_better"]), str(kept["baseline"]),
-        standings=tuple(map(_standing, kept["standings"])), p=np.array(kept["p"], dtype=np.float64).reshape(size, size),
-        signature=Signature(kept["signature"]), warnings=tuple(map(str, kept["warnings"])),
-        deltas=np.array(kept["deltas"], dtype=np.float64).reshape(size, size, 2), decimals=int(kept["decimals"]),
-        main=bool(kept["main"]))
+        str(kept["metric"]),
+        str(kept["output"]),
+        bool(kept["higher_is_better"]),
+        str(kept["baseline"]),
+        standings=tuple(map(_standing, kept["standings"])),
+        p=np.array(kept["p"], dtype=np.float64).reshape(size, size),
+        signature=Signature(kept["signature"]),
+        warnings=tuple(map(str, kept["warnings"])),
+        deltas=np.array(kept["deltas"], dtype=np.float64).reshape(size, size, 2),
+        decimals=int(kept["decimals"]),
+        main=bool(kept["main"]),
+    )
 
 
 def _standing(kept: Mapping[str, Any]) -> SystemResult:
@@ -83,13 +101,27 @@ def _standing(kept: Mapping[str, Any]) -> SystemResult:
     if verdict not in get_args(Verdict):
         raise ValueError(f"there is no verdict {verdict!r}")
     score, delta, p, p_holm = (_number(kept[name]) for name in ("score", "delta", "p", "p_holm"))
-    score_bounds, delta_bounds = (Interval(*(_number(kept[which][name]) for name in ("low", "high", "mean")))
-                                  for which in ("interval", "delta_interval"))
+    score_bounds, delta_bounds = (
+        Interval(*(_number(kept[which][name]) for name in ("low", "high", "mean")))
+        for which in ("interval", "delta_interval")
+    )
     return SystemResult(
-        str(kept["system"]), score, score_bounds, delta, delta_bounds, p, p_holm,
-        rank=None if kept["rank"] is None else int(kept["rank"]), verdict=verdict,
-        power=None if power is None else Power(int(power["documents"]), *(
-            _number(power[name]) for name in ("needed", "detectable", "alpha", "power"))))
+        str(kept["system"]),
+        score,
+        score_bounds,
+        delta,
+        delta_bounds,
+        p,
+        p_holm,
+        rank=None if kept["rank"] is None else int(kept["rank"]),
+        verdict=verdict,
+        power=None
+        if power is None
+        else Power(
+            int(power["documents"]),
+            *(_number(power[name]) for name in ("needed", "detectable", "alpha", "power")),
+        ),
+    )
 
 
 def _number(value: float | str | None) -> float:
@@ -99,39 +131,67 @@ def _number(value: float | str | None) -> float:
 # ---------------------------------------------------------------- as programs read it
 
 
-def run_json(results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
-             ) -> dict[str, Any]:
+def run_json(
+    results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
+) -> dict[str, Any]:
     """What `wholetext score -f json` prints: plain values; numbers are numbers, undefined ones null."""
     shown = list(notes_with(results, comparisons) if notes is None else notes)
     domains = scores_by_domain(results, comparisons)
     metrics = [
-        {"name": one.metric, "output": one.output, "higher_is_better": one.higher_is_better, "decimals": one.decimals,
-         "baseline": one.baseline, "test": dict(one.signature),
-         "systems": [plain(_system(each, results.scores[one.metric][each.system], domains[one.metric]))
-                     for each in one.standings]}
+        {
+            "name": one.metric,
+            "output": one.output,
+            "higher_is_better": one.higher_is_better,
+            "decimals": one.decimals,
+            "baseline": one.baseline,
+            "test": dict(one.signature),
+            "systems": [
+                plain(_system(each, results.scores[one.metric][each.system], domains[one.metric]))
+                for each in one.standings
+            ],
+        }
         for one in comparisons
     ]
     return {
-        "corpus": results.corpus.id, "langs": list(results.corpus.langs), "documents": len(results.corpus),
+        "corpus": results.corpus.id,
+        "langs": list(results.corpus.langs),
+        "documents": len(results.corpus),
         "metrics": metrics,
-        "notes": shown, "warnings": shown,  # two names of one list: 0.1.0 called it warnings
+        "notes": shown,
+        "warnings": shown,  # two names of one list: 0.1.0 called it warnings
     }
 
 
 def notes_with(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
     """The notes of the run, then those of its comparisons, each once."""
-    return list(dict.fromkeys((*results.notes, *(note for one in comparisons for note in one.warnings))))
+    return list(
+        dict.fromkeys((*results.notes, *(note for one in comparisons for note in one.warnings)))
+    )
 
 
 def scores_by_domain(results: Results, comparisons: Sequence[Comparison]) -> Domains:
     found = {each.metric: results.by_domain(each.metric, each.output) for each in comparisons}
-    return {metric: {system: row for system, row in rows.items() if row} for metric, rows in found.items()}
-
-
-def _system(one: SystemResult, scores: Scores, domains: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     return {
-        "system": one.system, "score": one.score, "interval": [one.interval.low, one.interval.high], "delta": one.delta,
-        "delta_interval": [one.delta_interval.low, one.delta_interval.high], "p": one.p, "p_holm": one.p_holm,
-        "rank": one.rank, "verdict": one.verdict, "signature": str(scores.signature),
-        "short_signature": scores.signature.short, "notes": scores.notes, "domains": domains.get(one.system, {}),
+        metric: {system: row for system, row in rows.items() if row}
+        for metric, rows in found.items()
+    }
+
+
+def _system(
+    one: SystemResult, scores: Scores, domains: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any]:
+    return {
+        "system": one.system,
+        "score": one.score,
+        "interval": [one.interval.low, one.interval.high],
+        "delta": one.delta,
+        "delta_interval": [one.delta_interval.low, one.delta_interval.high],
+        "p": one.p,
+        "p_holm": one.p_holm,
+        "rank": one.rank,
+        "verdict": one.verdict,
+        "signature": str(scores.signature),
+        "short_signature": scores.signature.short,
+        "notes": scores.notes,
+        "domains": domains.get(one.system, {}),
     }

@@ -43,12 +43,22 @@ from wholetext.scoring.nulls import with_nulls
 from wholetext.types import Document, Excerpt, IntArray, Metric, Output, Request, Rows, Scores
 from wholetext.views import Context, Span, Whole, without_context
 
-Progress = Callable[[str, int, int], None]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
-_PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on their versions
+Progress = Callable[
+    [str, int, int], None
+]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
+_PACKAGES = (
+    "numpy",
+    "sacrebleu",
+    "torch",
+    "transformers",
+    "spacy",
+)  # scores depend on their versions
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 
 
-Answer = tuple[list[bytes], dict[str, str]]  # rows as the cache stores them, and the environment of a worker
+Answer = tuple[
+    list[bytes], dict[str, str]
+]  # rows as the cache stores them, and the environment of a worker
 
 
 # ---------------------------------------------------------------- chunks of requests
@@ -63,7 +73,9 @@ class Chunk:
     salt: str
     take: Callable[[Measured], None]
     survey: Any = None
-    report: Callable[[float], None] | None = None  # progress within the chunk, if it is computed in this process
+    report: Callable[[float], None] | None = (
+        None  # progress within the chunk, if it is computed in this process
+    )
 
 
 @dataclass(frozen=True)
@@ -113,22 +125,33 @@ class Computer:
         """Look up the distinct requests; compute those that are not in the cache, or hand them to a worker."""
         engine, numbers = self.engine, dict[Request, int]()
         cache = engine.cache if chunk.metric.cacheable else None
-        where = np.array([numbers.setdefault(request, len(numbers)) for request in chunk.requests], dtype=np.int64)
+        where = np.array(
+            [numbers.setdefault(request, len(numbers)) for request in chunk.requests],
+            dtype=np.int64,
+        )
         keys = [request_key(chunk.salt, request) for request in numbers] if cache else []
         stored = cache.get(keys) if cache else {}
         rows = [stored.get(key, b"") for key in keys] if cache else [b""] * len(numbers)
         missing = [request for request, row in zip(numbers, rows) if not row]
-        engine.counts.update(requests=len(where), distinct=len(rows), cached=len(rows) - len(missing),
-                             computed=len(missing))
+        engine.counts.update(
+            requests=len(where),
+            distinct=len(rows),
+            cached=len(rows) - len(missing),
+            computed=len(missing),
+        )
         lookup = _Lookup(chunk, rows, keys, where)
-        if missing and (self.executor.local or chunk.metric.remote):  # budgets of services are kept here
+        if missing and (
+            self.executor.local or chunk.metric.remote
+        ):  # budgets of services are kept here
             self._store(lookup, engine.rows(chunk.metric, missing, chunk.survey, chunk.report), {})
             missing = []
         if not missing:
             return lookup, None
         file = engine.cache.path if engine.cache and not self.executor.remote else None
         settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
-        return lookup, self.executor.submit(compute_on_worker, settings, chunk.metric, missing, chunk.survey)
+        return lookup, self.executor.submit(
+            compute_on_worker, settings, chunk.metric, missing, chunk.survey
+        )
 
     def _finish(self, lookup: _Lookup, future: Future[Answer] | None) -> None:
         if future is not None:
@@ -139,8 +162,10 @@ class Computer:
         for name, value in worker.items():
             self._environments.setdefault(name, set()).add(value)
             if (here := installed(name)) not in ("", value):
-                raise WorkerError(f"a worker has {name} {value}, this process {here}: scores could differ",
-                                  next=f"install {name} {here} on every machine that has workers")
+                raise WorkerError(
+                    f"a worker has {name} {value}, this process {here}: scores could differ",
+                    next=f"install {name} {here} on every machine that has workers",
+                )
         missing = [at for at, row in enumerate(lookup.rows) if not row]
         for at, row in zip(missing, computed):
             lookup.rows[at] = row
@@ -153,7 +178,9 @@ class Computer:
 
 
 def compute_on_worker(
-    settings: tuple[tuple[str, str], str, str, int, Path | None], metric: Metric, requests: Sequence[Request],
+    settings: tuple[tuple[str, str], str, str, int, Path | None],
+    metric: Metric,
+    requests: Sequence[Request],
     survey: Any,
 ) -> Answer:
     """Compute rows in a worker; its cache, for outputs of backends, is that of the machine."""
@@ -162,7 +189,9 @@ def compute_on_worker(
 
 
 @lru_cache(maxsize=1)
-def _worker_engine(langs: tuple[str, str], device: str, dtype: str, batch_tokens: int, file: Path | None) -> Engine:
+def _worker_engine(
+    langs: tuple[str, str], device: str, dtype: str, batch_tokens: int, file: Path | None
+) -> Engine:
     return Engine(langs, device, dtype, batch_tokens, Cache(file) if file else None)
 
 
@@ -190,7 +219,9 @@ def installed(package: str) -> str:
 class MetricRun:
     """One metric under some views: its documents in chunks, and its scores when they are computed."""
 
-    def __init__(self, works: Sequence[BoundMetric], only: Only | None, progress: Progress | None) -> None:
+    def __init__(
+        self, works: Sequence[BoundMetric], only: Only | None, progress: Progress | None
+    ) -> None:
         self.works, self._progress = works, progress
         self._parts = [_Part(work, output, only) for work in works for output in works[0].outputs]
         self._blind: set[str] = set()  # specs whose metric gives the same score without the context
@@ -203,13 +234,26 @@ class MetricRun:
         for work in self.works if refuse else ():
             refuse_losses(work)
         salt = salt_of(bound, survey)
-        probes = {part.work.scorer.spec: probe for part in parts[:: len(bound.outputs)] if (probe := part.probe())}
+        probes = {
+            part.work.scorer.spec: probe
+            for part in parts[:: len(bound.outputs)]
+            if (probe := part.probe())
+        }
         meter = _Meter(self.works, self._progress) if self._progress else None
-        for begin, end in _ranges(bound.corpus.sizes.tolist(), max(1, (size or metric.block) // len(parts))):
-            pairs = [(owner, request) for number in range(begin, end) for owner, request in self._cut(number)]
+        for begin, end in _ranges(
+            bound.corpus.sizes.tolist(), max(1, (size or metric.block) // len(parts))
+        ):
+            pairs = [
+                (owner, request)
+                for number in range(begin, end)
+                for owner, request in self._cut(number)
+            ]
             pairs += [(-1, request) for probe in probes.values() for request in probe]
             if pairs:
-                owners, requests = np.array([owner for owner, _ in pairs]), [request for _, request in pairs]
+                owners, requests = (
+                    np.array([owner for owner, _ in pairs]),
+                    [request for _, request in pairs],
+                )
                 take = partial(self._take, owners, list(probes), meter, end)
                 report = partial(meter.report, begin, end) if meter else None
                 yield Chunk(metric, requests, salt, take, survey, report)
@@ -218,16 +262,26 @@ class MetricRun:
     def _cut(self, number: int) -> Iterator[tuple[int, Request]]:
         """Yield (part, request) pairs of a document, row by row over views and systems."""
         for row in zip_longest(*(part.cut(number) for part in self._parts)):
-            yield from ((owner, request) for owner, request in enumerate(row) if request is not None)
+            yield from (
+                (owner, request) for owner, request in enumerate(row) if request is not None
+            )
 
     def _take(
-        self, owners: IntArray, probed: Sequence[str], meter: _Meter | None, end: int, measured: Measured
+        self,
+        owners: IntArray,
+        probed: Sequence[str],
+        meter: _Meter | None,
+        end: int,
+        measured: Measured,
     ) -> None:
         for number, part in enumerate(self._parts):
             part.measured.append(measured.of(np.flatnonzero(owners == number)))
         probes = measured.stats[owners == -1]  # with and without context in turn
-        self._blind |= {spec for spec, one, other in zip(probed, probes[::2], probes[1::2])
-                        if np.array_equal(one, other)}
+        self._blind |= {
+            spec
+            for spec, one, other in zip(probed, probes[::2], probes[1::2])
+            if np.array_equal(one, other)
+        }
         if meter:
             meter.report(end, end)
 
@@ -235,13 +289,17 @@ class MetricRun:
         """By spec and system, when all chunks are computed."""
         metric, corpus = self.works[0].metric, self.works[0].corpus
         mark = corpus_hash(corpus, self.works[0].sides.context_refs)
-        stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))  # specs come first
+        stated = tuple(
+            note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs)
+        )  # specs come first
         stated += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
             by_system = scores[spec := part.work.scorer.spec]
             rows = part.rows(next((other.rows for other in by_system.values()), None))
-            by_system[part.output.system] = part.scores(rows, mark, (*stated, BLIND) if spec in self._blind else stated)
+            by_system[part.output.system] = part.scores(
+                rows, mark, (*stated, BLIND) if spec in self._blind else stated
+            )
         return scores
 
 
@@ -252,7 +310,9 @@ class _Part:
     work: BoundMetric
     output: Output
     only: Only | None
-    spans: array[float] = field(default_factory=lambda: array("d"))  # document, start, stop, weight of each row
+    spans: array[float] = field(
+        default_factory=lambda: array("d")
+    )  # document, start, stop, weight of each row
     measured: list[Measured] = field(default_factory=list)  # by chunk
     resegmented: int = 0  # documents whose output has another number of segments
 
@@ -274,12 +334,18 @@ class _Part:
     def probe(self) -> tuple[Request, Request] | None:
         """A request with and without its context, where only its scores tell whether the metric reads any."""
         work = self.work
-        if not isinstance(work.scorer.view, Context) or work.metric.fits([], work.engine) is not None:
+        if (
+            not isinstance(work.scorer.view, Context)
+            or work.metric.fits([], work.engine) is not None
+        ):
             return None  # metrics that have a model read context through it
         for doc in work.corpus.docs:
             for _, request in self._selected(doc):
-                alone = Request(tuple(map(_alone, request.hyp)), request.src and _alone(request.src),
-                                tuple(map(_alone, request.refs)))
+                alone = Request(
+                    tuple(map(_alone, request.hyp)),
+                    request.src and _alone(request.src),
+                    tuple(map(_alone, request.refs)),
+                )
                 if alone != request:
                     return request, alone
         return None
@@ -288,31 +354,55 @@ class _Part:
         """Where the rows are; ``known``, those of another system, if they are the same."""
         corpus, columns = self.work.corpus, np.array(self.spans).reshape(-1, 4)
         doc, start, stop = columns[:, :3].T.astype(np.int64)
-        if known and all(map(np.array_equal, (known.doc, known.start, known.stop, known.weight), columns.T)):
+        if known and all(
+            map(np.array_equal, (known.doc, known.start, known.stop, known.weight), columns.T)
+        ):
             return known
-        unasked = None if self.only is None else ~np.concatenate([self.only[name] for name in corpus.ids])
+        unasked = (
+            None if self.only is None else ~np.concatenate([self.only[name] for name in corpus.ids])
+        )
         return Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[:, 3].copy(), unasked)
 
     def scores(self, rows: Rows, mark: str, stated: tuple[str, ...]) -> Scores:
         """The scores of all rows; ``mark`` is the hash of the corpus."""
         metric = self.work.metric
         if not len(rows):
-            raise MetricError(f"{self.work.scorer.spec} leaves no row to score", where=f"system {self.output.system}",
-                              next="use a smaller view, or partial=include")
+            raise MetricError(
+                f"{self.work.scorer.spec} leaves no row to score",
+                where=f"system {self.output.system}",
+                next="use a smaller view, or partial=include",
+            )
         measured = [chunk for chunk in self.measured if len(chunk.stats)]
         lost = np.concatenate([chunk.lost for chunk in measured])
         facts = [row for chunk in measured for row in chunk.details]
-        stats, details = with_nulls(metric, self.output, rows, np.concatenate([chunk.stats for chunk in measured]),
-                                    facts if any(facts) else [])
+        stats, details = with_nulls(
+            metric,
+            self.output,
+            rows,
+            np.concatenate([chunk.stats for chunk in measured]),
+            facts if any(facts) else [],
+        )
         outcomes = dict(metric.outcomes(details))
         if self.resegmented:
             outcomes["resegmented"] = f"{self.resegmented}/{len(self.work.corpus)}"
         return Scores(
-            metric=self.work.scorer.spec, system=self.output.system, rows=rows, stats=stats,
-            reduce=metric.reduce, reduce_rows=metric.reduce_rows, outputs=metric.outputs,
-            higher_is_better=metric.higher_is_better, range=metric.range,
-            signature=signature(self.work, self.output, rows, (lost > 0).sum(axis=0), mark, outcomes),
-            details=tuple(details), lost=lost, stated=stated, reduce_docs=metric.reduce_docs, decimals=metric.decimals,
+            metric=self.work.scorer.spec,
+            system=self.output.system,
+            rows=rows,
+            stats=stats,
+            reduce=metric.reduce,
+            reduce_rows=metric.reduce_rows,
+            outputs=metric.outputs,
+            higher_is_better=metric.higher_is_better,
+            range=metric.range,
+            signature=signature(
+                self.work, self.output, rows, (lost > 0).sum(axis=0), mark, outcomes
+            ),
+            details=tuple(details),
+            lost=lost,
+            stated=stated,
+            reduce_docs=metric.reduce_docs,
+            decimals=metric.decimals,
         )
 
 

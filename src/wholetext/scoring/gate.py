@@ -61,23 +61,41 @@ class GateResult:
     def junit(self) -> str:
         """JUnit XML, as CI servers read it: a test case for each check, the notes as its output."""
         failed = sum(not check.passed for check in self.checks)
-        attributes = {"name": "wholetext gate", "tests": str(len(self.checks)), "failures": str(failed), "errors": "0"}
+        attributes = {
+            "name": "wholetext gate",
+            "tests": str(len(self.checks)),
+            "failures": str(failed),
+            "errors": "0",
+        }
         suites = ElementTree.Element("testsuites")
         suite = ElementTree.SubElement(suites, "testsuite", attributes)
         for check in self.checks:
-            case = ElementTree.SubElement(suite, "testcase", classname=printable(check.metric),
-                                          name=printable(f"{check.system} against {self.baseline}"))
+            case = ElementTree.SubElement(
+                suite,
+                "testcase",
+                classname=printable(check.metric),
+                name=printable(f"{check.system} against {self.baseline}"),
+            )
             if not check.passed:
-                failure = ElementTree.SubElement(case, "failure", message=printable(check.reason), type="drop")
+                failure = ElementTree.SubElement(
+                    case, "failure", message=printable(check.reason), type="drop"
+                )
                 failure.text = printable(check.reason)
-        ElementTree.SubElement(suite, "system-out").text = printable("\n".join(self.notes), keep="\n")
+        ElementTree.SubElement(suite, "system-out").text = printable(
+            "\n".join(self.notes), keep="\n"
+        )
         ElementTree.indent(suites)
         return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(suites, encoding='unicode')}\n"
 
 
 def gate(
-    run: Results | Path | str, baseline: str, *, metrics: Sequence[str] = (), systems: Sequence[str] = (),
-    max_drop: float = 0.0, significance: Significance | None = None,
+    run: Results | Path | str,
+    baseline: str,
+    *,
+    metrics: Sequence[str] = (),
+    systems: Sequence[str] = (),
+    max_drop: float = 0.0,
+    significance: Significance | None = None,
 ) -> GateResult:
     """Check that no system scores significantly below ``baseline``.
 
@@ -87,15 +105,23 @@ def gate(
     """
     results = run if isinstance(run, Results) else open_run(run)
     if not (isinstance(max_drop, (int, float)) and 0 <= max_drop < math.inf):
-        raise InputError(f"max_drop must not be negative; got {max_drop!r}", next="a drop is a positive number")
+        raise InputError(
+            f"max_drop must not be negative; got {max_drop!r}", next="a drop is a positive number"
+        )
     others = list(systems) or [name for name in results.systems if name != baseline]
     for name in (baseline, *others):
         if name not in results.systems:
-            raise InputError(f"the run has no system {name!r}", where=results.corpus.id,
-                             next=choices(name, results.systems))
+            raise InputError(
+                f"the run has no system {name!r}",
+                where=results.corpus.id,
+                next=choices(name, results.systems),
+            )
     if baseline in others or not others:
-        raise InputError("there is no system to compare with the baseline", where=results.corpus.id,
-                         next="score the new system and the baseline in one run")
+        raise InputError(
+            "there is no system to compare with the baseline",
+            where=results.corpus.id,
+            next="score the new system and the baseline in one run",
+        )
     kept = restored(results)
     how = replace(significance or (kept[0] if kept else Significance()), baseline=baseline)
     compared = []
@@ -103,18 +129,29 @@ def gate(
         scores = results[spec]
         compared.append(how.compare({name: scores[name] for name in (baseline, *others)}))
     corrected = iter(holm(np.array([one[name].p for one in compared for name in others])))
-    checks = tuple(_check(one, one[name], float(next(corrected)), max_drop, how.alpha)
-                   for one in compared for name in others)
-    notes = [*_wide(results, compared, max_drop), *results.notes, *(note for one in compared for note in one.warnings)]
+    checks = tuple(
+        _check(one, one[name], float(next(corrected)), max_drop, how.alpha)
+        for one in compared
+        for name in others
+    )
+    notes = [
+        *_wide(results, compared, max_drop),
+        *results.notes,
+        *(note for one in compared for note in one.warnings),
+    ]
     return GateResult(baseline, float(max_drop), how.alpha, checks, tuple(dict.fromkeys(notes)))
 
 
-def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, alpha: float) -> GateCheck:
+def _check(
+    compared: Comparison, one: SystemResult, p: float, max_drop: float, alpha: float
+) -> GateCheck:
     base = compared[compared.baseline]
     for each in (base, one):
         if math.isnan(each.score):
-            raise MetricError(f"{compared.metric} has no defined score for {each.system}, so nothing can be decided",
-                              next="choose another metric, or look at the notes of the run")
+            raise MetricError(
+                f"{compared.metric} has no defined score for {each.system}, so nothing can be decided",
+                next="choose another metric, or look at the notes of the run",
+            )
     drop = -one.delta if compared.higher_is_better else one.delta
     significant = p <= alpha  # False for NaN: a test without an outcome shows no drop
     places = compared.decimals
@@ -130,8 +167,17 @@ def _check(compared: Comparison, one: SystemResult, p: float, max_drop: float, a
         elif one.power and not math.isnan(detectable):
             why += f"; on {count(one.power.documents, 'document')} a drop of {detectable:.{places}f} would be detected"
     passed = not (significant and drop > max_drop)
-    return GateCheck(compared.metric, one.system, one.score, base.score, drop, p, detectable, passed,
-                     f"{'passed' if passed else 'failed'}: {compared.metric} of {one.system} is {why} ({numbers})")
+    return GateCheck(
+        compared.metric,
+        one.system,
+        one.score,
+        base.score,
+        drop,
+        p,
+        detectable,
+        passed,
+        f"{'passed' if passed else 'failed'}: {compared.metric} of {one.system} is {why} ({numbers})",
+    )
 
 
 def _wide(results: Results, compared: Sequence[Comparison], max_drop: float) -> list[str]:
@@ -140,6 +186,8 @@ def _wide(results: Results, compared: Sequence[Comparison], max_drop: float) -> 
     for one in compared:
         low, high = next(iter(results.scores[one.metric].values())).range
         if max_drop > WIDE * (high - low):
-            found.append(f"{one.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
-                         f"({low:g} … {high:g}); give --max-drop on the metric's own scale")
+            found.append(
+                f"{one.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
+                f"({low:g} … {high:g}); give --max-drop on the metric's own scale"
+            )
     return found

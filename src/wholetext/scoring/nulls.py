@@ -26,17 +26,28 @@ def with_policy(outputs: Sequence[Output], policy: Policy | None) -> tuple[Outpu
     if policy is None:
         return tuple(outputs)
     if policy not in Nulls.POLICIES:
-        raise InputError(f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}")
+        raise InputError(
+            f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}"
+        )
     if policy != "count" and not any(output.nulls for output in outputs):
-        raise InputError(f"nulls={policy} applies to omissions and additions of aligned outputs, and none was aligned",
-                         next="add --align, in Python Options(align=AlignOptions())")
-    return tuple(replace(output, nulls={doc: replace(one, policy=policy) for doc, one in output.nulls.items()},
-                         realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()})
-                 for output in outputs)  # fmt: skip
+        raise InputError(
+            f"nulls={policy} applies to omissions and additions of aligned outputs, and none was aligned",
+            next="add --align, in Python Options(align=AlignOptions())",
+        )
+    return tuple(
+        replace(
+            output,
+            nulls={doc: replace(one, policy=policy) for doc, one in output.nulls.items()},
+            realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()},
+        )
+        for output in outputs
+    )
 
 
 def _renamed(how: str, policy: str) -> str:
-    return ",".join([*(part for part in how.split(",") if not part.startswith("nulls=")), f"nulls={policy}"])
+    return ",".join(
+        [*(part for part in how.split(",") if not part.startswith("nulls=")), f"nulls={policy}"]
+    )
 
 
 def is_mean(metric: Metric) -> bool:
@@ -49,8 +60,10 @@ def worst_of(metric: Metric) -> float:
     bound = metric.range[0] if metric.higher_is_better else metric.range[1]
     worst = bound if metric.worst is None else metric.worst
     if not np.isfinite(worst):
-        raise MetricError(f"{metric.name} has no worst score for omissions and additions",
-                          next="use nulls=count or nulls=drop")
+        raise MetricError(
+            f"{metric.name} has no worst score for omissions and additions",
+            next="use nulls=count or nulls=drop",
+        )
     return worst
 
 
@@ -64,12 +77,15 @@ def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
 
 def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
     """Raise an error before any work if ``worst`` is requested and the metric has no worst score."""
-    if is_mean(metric) and any(one.policy == "worst" for output in outputs for one in output.nulls.values()):
+    if is_mean(metric) and any(
+        one.policy == "worst" for output in outputs for one in output.nulls.values()
+    ):
         worst_of(metric)
 
 
-def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, details: Details) -> tuple[
-        FloatArray, Details]:  # fmt: skip
+def with_nulls(
+    metric: Metric, output: Output, rows: Rows, stats: FloatArray, details: Details
+) -> tuple[FloatArray, Details]:
     """Statistics and details of an output's rows, with segments without a counterpart treated by the policy.
 
     A row of k segments, z of them left out, a sentences added to them: ``worst`` is the mean of (k − z) times its own
@@ -80,7 +96,11 @@ def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, de
     stats, details = stats.copy(), list(details) or [None] * len(rows)
     for index, doc in enumerate(rows.docs):
         nulls = output.nulls.get(doc)
-        if nulls is None or nulls.policy == "count" or (nulls.policy == "worst" and not is_mean(metric)):
+        if (
+            nulls is None
+            or nulls.policy == "count"
+            or (nulls.policy == "worst" and not is_mean(metric))
+        ):
             continue
         size = int(rows.sizes[index])
         omitted, added = np.zeros(size), np.zeros(size)
@@ -95,8 +115,14 @@ def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, de
                     stats[row] = 0.0
                     details[row] = {**(details[row] or {}), "reason": LEFT_OUT}
             elif gone or more:
-                worst = mean_stats([[np.nan if output in metric.sums else worst_of(metric)
-                                     for output in metric.outputs]])[0]
+                worst = mean_stats(
+                    [
+                        [
+                            np.nan if output in metric.sums else worst_of(metric)
+                            for output in metric.outputs
+                        ]
+                    ]
+                )[0]
                 stats[row] = stats[row] * (long - gone) / long + worst * (gone + more) / long
     return stats, details
 
@@ -104,7 +130,9 @@ def with_nulls(metric: Metric, output: Output, rows: Rows, stats: FloatArray, de
 def null_counts(output: Output) -> tuple[int, int]:
     """Segments left out and sentences added, in all documents that were aligned."""
     some = output.nulls.values()
-    return sum(len(one.omitted) for one in some), sum(number for one in some for _, number, _ in one.added)
+    return sum(len(one.omitted) for one in some), sum(
+        number for one in some for _, number, _ in one.added
+    )
 
 
 def null_note(output: Output) -> str:
@@ -113,7 +141,9 @@ def null_note(output: Output) -> str:
     if not omitted and not added:
         return ""
     policy = next(iter(output.nulls.values())).policy
-    what = {"count": "counted as empty segments and as text of the segment before them",
-            "worst": "each scores the metric's worst and stays in the mean",
-            "drop": "left out of the scores"}[policy]
+    what = {
+        "count": "counted as empty segments and as text of the segment before them",
+        "worst": "each scores the metric's worst and stays in the mean",
+        "drop": "left out of the scores",
+    }[policy]
     return f"{count(omitted, 'segment')} left out, {count(added, 'sentence')} added: {what} (nulls={policy})"

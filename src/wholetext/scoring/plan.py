@@ -44,20 +44,32 @@ class PlannedCalls:
     tokens_out: int  # at most
     cost: float | None  # at most; None without a price of the model
     currency: str
-    repair_tokens: tuple[int, int] = (0, 0)  # in and out, in addition, at most: if no answer can be read at once
+    repair_tokens: tuple[int, int] = (
+        0,
+        0,
+    )  # in and out, in addition, at most: if no answer can be read at once
     repair_cost: float | None = None
 
     def __str__(self) -> str:
         """Calls, tokens and cost in four lines."""
         how = "counted by the endpoint" if self.counted else "estimated from bytes"
-        cost = ("cost unknown: no price of this model (--prices)" if self.cost is None
-                else f"cost at most {self.cost:.4f} {self.currency}".rstrip())
-        more = "" if self.repair_cost is None else f", at most {self.repair_cost:.4f} {self.currency}".rstrip()
-        return (f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
-                f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
-                f"  {cost}\n"
-                f"  repairs (answers that cannot be read): at most {self.repair_tokens[0]:,} input and\n"
-                f"  {self.repair_tokens[1]:,} output tokens more{more}")
+        cost = (
+            "cost unknown: no price of this model (--prices)"
+            if self.cost is None
+            else f"cost at most {self.cost:.4f} {self.currency}".rstrip()
+        )
+        more = (
+            ""
+            if self.repair_cost is None
+            else f", at most {self.repair_cost:.4f} {self.currency}".rstrip()
+        )
+        return (
+            f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
+            f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
+            f"  {cost}\n"
+            f"  repairs (answers that cannot be read): at most {self.repair_tokens[0]:,} input and\n"
+            f"  {self.repair_tokens[1]:,} output tokens more{more}"
+        )
 
 
 @dataclass(frozen=True)
@@ -99,23 +111,38 @@ def plan(
                     covered += int(inside.sum())
                 for (start, stop, _), request in zip(spans, requests):
                     if len(shown) < show:
-                        sides = work.metric.shows(request, engine)  # tokens where a model reads them, else the text
-                        shown.append(ShownRow(doc.id, start, stop, output.system, tuple(sides or _sides(request))))
+                        sides = work.metric.shows(
+                            request, engine
+                        )  # tokens where a model reads them, else the text
+                        shown.append(
+                            ShownRow(
+                                doc.id, start, stop, output.system, tuple(sides or _sides(request))
+                            )
+                        )
         seen = _requests(work)
         fits = work.metric.fits(seen, engine)
         segments = sum(len(doc) for doc in corpus.docs)
         return Plan(
-            spec=work.scorer.spec, systems=len(outputs), rows=rows, distinct=len(seen), segments=segments,
+            spec=work.scorer.spec,
+            systems=len(outputs),
+            rows=rows,
+            distinct=len(seen),
+            segments=segments,
             dropped=segments - covered,
             tokens=None if fits is None or work.metric.remote else sum(fit.tokens for fit in fits),
             lost_context=sum(fit.lost_context > 0 for fit in fits or ()),
             lost_focus=sum(fit.lost_focus > 0 for fit in fits or ()),
-            shown=tuple(shown), calls=_calls(work, seen),
+            shown=tuple(shown),
+            calls=_calls(work, seen),
         )
 
 
 def write_prompts(
-    corpus: Corpus, outputs: Sequence[Output], specs: Sequence[str], path: Path | str, calls: Any | None = None
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    specs: Sequence[str],
+    path: Path | str,
+    calls: Any | None = None,
 ) -> int:
     """Write the body of every call that judges would make, a JSON object a line, and make none; returns how many."""
     lines = []
@@ -123,13 +150,22 @@ def write_prompts(
         with _bound(corpus, outputs, spec, calls) as work:
             found = work.metric.planned(_requests(work), work.engine)
             if found is None:
-                raise MetricError(f"{work.scorer.spec} calls no chat model, so it has no prompts",
-                                  next="a dry run is for judges, such as judge-esa@MODEL")
+                raise MetricError(
+                    f"{work.scorer.spec} calls no chat model, so it has no prompts",
+                    next="a dry run is for judges, such as judge-esa@MODEL",
+                )
             chat, first, later, _ = found
             known = work.engine.stored(chat, [*first, *later])
             open_ = {*later}.difference(known)  # what they say depends on answers
-            lines += [{"metric": work.scorer.spec, "stored": ask in known, "preliminary": ask in open_,
-                       "request": chat.body(ask)} for ask in dict.fromkeys((*first, *later))]  # fmt: skip
+            lines += [
+                {
+                    "metric": work.scorer.spec,
+                    "stored": ask in known,
+                    "preliminary": ask in open_,
+                    "request": chat.body(ask),
+                }
+                for ask in dict.fromkeys((*first, *later))
+            ]
     write_file(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     return len(lines)
 
@@ -143,7 +179,13 @@ def _bound(
     one = scorer(spec)
     cache = Cache() if one.metric.remote else None
     try:
-        yield bind(one, corpus, outputs, Engine(corpus.langs, cache=cache, calls=calls or default_calls()), None)
+        yield bind(
+            one,
+            corpus,
+            outputs,
+            Engine(corpus.langs, cache=cache, calls=calls or default_calls()),
+            None,
+        )
     finally:
         if cache:
             cache.close()
@@ -152,7 +194,9 @@ def _bound(
 def _requests(work: BoundMetric) -> list[Request]:
     """Every distinct request."""
     pairs = ((doc, output) for doc in work.corpus.docs for output in work.outputs)
-    return list(dict.fromkeys(request for doc, output in pairs for request in work.cut(doc, output)[1]))
+    return list(
+        dict.fromkeys(request for doc, output in pairs for request in work.cut(doc, output)[1])
+    )
 
 
 def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:
@@ -161,15 +205,28 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
         return None
     chat, first, later, again = found
     asks = list(dict.fromkeys((*first, *later)))
-    known, calls, limit = work.engine.stored(chat, asks), work.engine.calls, chat.sampling.max_tokens
+    known, calls, limit = (
+        work.engine.stored(chat, asks),
+        work.engine.calls,
+        chat.sampling.max_tokens,
+    )
     missing = [ask for ask in asks if ask not in known]
     tokens, counted = chat.count(missing)
     most = len(missing) * limit
     # a repair quotes the answer, and some of its words as the problem; a later call and its repair list errors of one
     listed = len({*later}.intersection(missing))
     repairs = chat.count([again[ask] for ask in missing])[0] + 2 * most + 2 * limit * listed, most
-    return PlannedCalls(len(asks), len(known), tokens, counted, most, calls.cost(chat.model, tokens, most),
-                        calls.currency, repairs, calls.cost(chat.model, *repairs))
+    return PlannedCalls(
+        len(asks),
+        len(known),
+        tokens,
+        counted,
+        most,
+        calls.cost(chat.model, tokens, most),
+        calls.currency,
+        repairs,
+        calls.cost(chat.model, *repairs),
+    )
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:

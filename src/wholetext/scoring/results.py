@@ -36,16 +36,28 @@ class Results(RunTable):
     scores: Mapping[str, Mapping[str, Scores]]
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
-    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)  # system → suspicious texts
-    comparison: Mapping[str, Any] = field(default_factory=dict)  # of systems, in the form of scoring.comparison
-    environment: Mapping[str, str] = field(default_factory=dict)  # device, and versions of what computes
-    spell: Callable[[str], str] = field(default=str, repr=False)  # a spec however written → as ``scores`` has it
+    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(
+        default_factory=dict
+    )  # system → suspicious texts
+    comparison: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of systems, in the form of scoring.comparison
+    environment: Mapping[str, str] = field(
+        default_factory=dict
+    )  # device, and versions of what computes
+    spell: Callable[[str], str] = field(
+        default=str, repr=False
+    )  # a spec however written → as ``scores`` has it
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Everything to read with the scores: the warnings of the run and the notes of its scores."""
-        of_scores = merged({spec: {system: one.remarks for system, one in by_system.items()}
-                            for spec, by_system in self.scores.items()})
+        of_scores = merged(
+            {
+                spec: {system: one.remarks for system, one in by_system.items()}
+                for spec, by_system in self.scores.items()
+            }
+        )
         return tuple(dict.fromkeys((*self.warnings, *of_scores)))
 
     @property
@@ -91,13 +103,20 @@ class Results(RunTable):
         for system, scores in self[spec].items():
             column, totals = scores.outputs.index(output) if output else 0, scores.totals()
             with np.errstate(invalid="ignore", divide="ignore"):
-                found[system] = {name: float(scores.reduce(totals[domains == name].sum(axis=0))[..., column])
-                                 for name in dict.fromkeys(domains.tolist()) if name}
+                found[system] = {
+                    name: float(scores.reduce(totals[domains == name].sum(axis=0))[..., column])
+                    for name in dict.fromkeys(domains.tolist())
+                    if name
+                }
         return found
 
 
 def write_run(
-    results: Results, folder: Path | str, more: Mapping[str, str] | None = None, *, overwrite: bool = True
+    results: Results,
+    folder: Path | str,
+    more: Mapping[str, str] | None = None,
+    *,
+    overwrite: bool = True,
 ) -> None:
     """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
     that wholetext did not write stay.
@@ -131,15 +150,19 @@ def _written(folder: Path) -> dict[str, str] | None:
         names = ["run.json", "texts.jsonl", "results.jsonl", *(f"stats{i}.npz" for i in numbers)]
         names += [f"details{i}.json" for i in numbers]
         if (folder / "grid.json").is_file():
-            names += ["grid.json"] * (json.loads((folder / "grid.json").read_bytes())["kind"] == "sweep")
+            names += ["grid.json"] * (
+                json.loads((folder / "grid.json").read_bytes())["kind"] == "sweep"
+            )
         return dict.fromkeys(names, "")
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 # stores of 0.2 in Parquet are replaced, but not read
-_NAMES = re.compile(r"(run|grid|judge-check|stress)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
-                    r"details\d+\.json|stress\.jsonl")
+_NAMES = re.compile(
+    r"(run|grid|judge-check|stress)\.json|(texts|results)\.(jsonl|parquet)|stats\d+\.(npz|parquet)|"
+    r"details\d+\.json|stress\.jsonl"
+)
 RUN = OwnFolder("run folder", _NAMES, _written, RunError)
 
 
@@ -151,18 +174,37 @@ def _write_files(results: Results, fresh: Path) -> None:
         run_files.write_stats(fresh / f"stats{i}.npz", by_system)
         details = [list(scores.details) for scores in by_system.values()]
         if any(details):
-            (fresh / f"details{i}.json").write_text(json.dumps(details, ensure_ascii=False), "utf-8")
+            (fresh / f"details{i}.json").write_text(
+                json.dumps(details, ensure_ascii=False), "utf-8"
+            )
         first = next(iter(by_system.values()))
-        metrics.append({
-            "spec": spec, "systems": list(by_system), "details": any(details), "outputs": first.outputs,
-            "higher_is_better": first.higher_is_better, "range": [str(bound) for bound in first.range],
-            "notes": first.stated, "signatures": [dict(scores.signature) for scores in by_system.values()],
-        })
-    head = {"format": FORMAT, "wholetext": __version__, "corpus": results.corpus.id, "langs": results.corpus.langs,
-            "documents": len(results.corpus),
-            "systems": results.systems, "metrics": metrics, "warnings": results.warnings, "counts": results.counts,
-            "flags": results.flags, "comparison": results.comparison, "environment": dict(results.environment),
-            "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())}}
+        metrics.append(
+            {
+                "spec": spec,
+                "systems": list(by_system),
+                "details": any(details),
+                "outputs": first.outputs,
+                "higher_is_better": first.higher_is_better,
+                "range": [str(bound) for bound in first.range],
+                "notes": first.stated,
+                "signatures": [dict(scores.signature) for scores in by_system.values()],
+            }
+        )
+    head = {
+        "format": FORMAT,
+        "wholetext": __version__,
+        "corpus": results.corpus.id,
+        "langs": results.corpus.langs,
+        "documents": len(results.corpus),
+        "systems": results.systems,
+        "metrics": metrics,
+        "warnings": results.warnings,
+        "counts": results.counts,
+        "flags": results.flags,
+        "comparison": results.comparison,
+        "environment": dict(results.environment),
+        "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())},
+    }
     (fresh / "run.json").write_text(run_files.seal(head), "utf-8")
 
 
@@ -172,8 +214,11 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
     restore(folder, RunError)
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
         is_file = os.path.isfile(folder)  # noqa: PTH113
-        raise RunError("this is a file, not a run folder" if is_file else "there is no such folder", where=str(folder),
-                       next="give a folder that `wholetext score --out` wrote")
+        raise RunError(
+            "this is a file, not a run folder" if is_file else "there is no such folder",
+            where=str(folder),
+            next="give a folder that `wholetext score --out` wrote",
+        )
     opened = folder.stat()
     try:
         return _read_files(folder, metric_of)
@@ -181,41 +226,70 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
         if folder.exists() and os.path.samestat(opened, folder.stat()):
             if isinstance(fault, RunError):
                 raise
-            raise RunError(f"the run folder cannot be read ({fault.strerror or fault})",
-                           where=str(fault.filename or folder), next="check its permissions and the disk") from None
+            raise RunError(
+                f"the run folder cannot be read ({fault.strerror or fault})",
+                where=str(fault.filename or folder),
+                next="check its permissions and the disk",
+            ) from None
     return read_run(folder, metric_of)  # it was replaced while it was read
 
 
 def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
     head = run_files.read_head(folder)
     files = head.get("files") or {}
-    corpus, outputs = run_files.read_texts(run_files.read_file(folder, "texts.jsonl", files), folder / "texts.jsonl",
-                                           head)
+    corpus, outputs = run_files.read_texts(
+        run_files.read_file(folder, "texts.jsonl", files), folder / "texts.jsonl", head
+    )
     scores = {}
     for i, entry in enumerate(head["metrics"]):
         metric = metric_of(entry["spec"], corpus.langs)
         path = folder / f"stats{i}.npz"
-        every = run_files.read_stats(run_files.read_file(folder, path.name, files), path, entry, corpus, metric.reduce)
+        every = run_files.read_stats(
+            run_files.read_file(folder, path.name, files), path, entry, corpus, metric.reduce
+        )
         details: list[list[Any]] = [[]] * len(every)
         if entry["details"]:
             path, sizes = folder / f"details{i}.json", [len(stats) for _, stats, _ in every]
-            details = run_files.read_details(run_files.read_file(folder, path.name, files), path, sizes)
-        scores[entry["spec"]] = {system: _scores(entry, j, metric, every[j], details[j])
-                                 for j, system in enumerate(entry["systems"])}
-    return Results(corpus, outputs, scores, tuple(head["warnings"]), head["counts"], head["flags"],
-                   head.get("comparison") or {}, head.get("environment") or {})
+            details = run_files.read_details(
+                run_files.read_file(folder, path.name, files), path, sizes
+            )
+        scores[entry["spec"]] = {
+            system: _scores(entry, j, metric, every[j], details[j])
+            for j, system in enumerate(entry["systems"])
+        }
+    return Results(
+        corpus,
+        outputs,
+        scores,
+        tuple(head["warnings"]),
+        head["counts"],
+        head["flags"],
+        head.get("comparison") or {},
+        head.get("environment") or {},
+    )
 
 
-def _scores(entry: Mapping[str, Any], j: int, metric: Metric, read: run_files.Stats, details: list[Any]) -> Scores:
+def _scores(
+    entry: Mapping[str, Any], j: int, metric: Metric, read: run_files.Stats, details: list[Any]
+) -> Scores:
     """The scores of the ``j``-th system of a metric."""
     rows, stats, lost = read
     return Scores(
-        metric=entry["spec"], system=entry["systems"][j], rows=rows, stats=stats,
-        reduce=metric.reduce, reduce_rows=metric.reduce_rows, reduce_docs=metric.reduce_docs,
+        metric=entry["spec"],
+        system=entry["systems"][j],
+        rows=rows,
+        stats=stats,
+        reduce=metric.reduce,
+        reduce_rows=metric.reduce_rows,
+        reduce_docs=metric.reduce_docs,
         outputs=tuple(entry["outputs"]),
-        higher_is_better=entry["higher_is_better"], range=(float(entry["range"][0]), float(entry["range"][1])),
-        signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])), lost=lost,
-        stated=tuple(entry.get("notes") or ()), decimals=metric.decimals, details=tuple(details),
+        higher_is_better=entry["higher_is_better"],
+        range=(float(entry["range"][0]), float(entry["range"][1])),
+        signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])),
+        lost=lost,
+        stated=tuple(entry.get("notes") or ()),
+        decimals=metric.decimals,
+        details=tuple(details),
     )
 
 
@@ -225,5 +299,8 @@ def damaged_details(scores: Scores) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
-        raise RunError(f"the details of {scores.metric} for {scores.system} are damaged "
-                       f"({type(fault).__name__}: {fault})", next=AGAIN) from None
+        raise RunError(
+            f"the details of {scores.metric} for {scores.system} are damaged "
+            f"({type(fault).__name__}: {fault})",
+            next=AGAIN,
+        ) from None

@@ -15,8 +15,13 @@ from wholetext.scoring.significance.compare import Comparison, Significance
 
 
 def make_run(
-    loaded: Loaded, metrics: Sequence[str] | str, options: Options | None = None,
-    significance: Significance | None = None, *, out: Path | str | None = None, overwrite: bool = False,
+    loaded: Loaded,
+    metrics: Sequence[str] | str,
+    options: Options | None = None,
+    significance: Significance | None = None,
+    *,
+    out: Path | str | None = None,
+    overwrite: bool = False,
 ) -> Results:
     """Score all outputs with all metrics and compare the systems; ``compare_run`` returns the comparisons.
 
@@ -24,8 +29,10 @@ def make_run(
     """
     how, systems = significance or Significance(), [output.system for output in loaded.outputs]
     if how.baseline is not None and how.baseline not in systems:
-        raise InputError(f"there is no system {how.baseline!r} to compare with",
-                         next=choices(how.baseline, systems))
+        raise InputError(
+            f"there is no system {how.baseline!r} to compare with",
+            next=choices(how.baseline, systems),
+        )
     if not 0 < how.alpha < 1:
         raise InputError(f"alpha is {how.alpha}", next="give a level between 0 and 1, such as 0.05")
     if out is not None:
@@ -40,7 +47,9 @@ def make_run(
     if progress:
         progress(SIGNIFICANCE, len(compared), len(compared))
     comparison = stored(how, compared)
-    results = replace(results, warnings=(*loaded.warnings, *results.warnings), comparison=comparison)
+    results = replace(
+        results, warnings=(*loaded.warnings, *results.warnings), comparison=comparison
+    )
     if out is not None:
         write_run(results, out, overwrite=overwrite)
     return results

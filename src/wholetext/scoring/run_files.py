@@ -39,7 +39,9 @@ def damaged(path: Path) -> Iterator[None]:
         raise
     except Exception as fault:
         reason = str(fault) if type(fault) is ValueError else f"{type(fault).__name__}: {fault}"
-        raise RunError(f"the run folder is damaged: {reason[:300]}", where=str(path), next=AGAIN) from None
+        raise RunError(
+            f"the run folder is damaged: {reason[:300]}", where=str(path), next=AGAIN
+        ) from None
 
 
 def _need(condition: object, what: str) -> None:
@@ -51,11 +53,17 @@ def read_file(folder: Path, name: str, digests: Mapping[str, str]) -> bytes:
     """The bytes of a file; an error if it is missing or was changed."""
     path = folder / name
     if not path.is_file():
-        raise RunError(f"{name} is missing", where=str(folder), next="give a folder that `wholetext score --out` wrote")
+        raise RunError(
+            f"{name} is missing",
+            where=str(folder),
+            next="give a folder that `wholetext score --out` wrote",
+        )
     data = path.read_bytes()
     with damaged(path):
-        _need(digests.get(name) in (None, hashlib.sha256(data).hexdigest()),
-              "the file was changed since it was written (its SHA-256 differs)")
+        _need(
+            digests.get(name) in (None, hashlib.sha256(data).hexdigest()),
+            "the file was changed since it was written (its SHA-256 differs)",
+        )
     return data
 
 
@@ -83,23 +91,35 @@ def read_head(folder: Path) -> dict[str, Any]:
     with damaged(path):
         _need(isinstance(head, dict) and "format" in head, "it is not the description of a run")
         if head["format"] != FORMAT:
-            raise RunError(f"it has format {head['format']!r}, this version reads {FORMAT}", where=str(path),
-                           next="score again with this version")
+            raise RunError(
+                f"it has format {head['format']!r}, this version reads {FORMAT}",
+                where=str(path),
+                next="score again with this version",
+            )
         content = {key: value for key, value in head.items() if key != "sha256"}
-        _need(head.get("sha256") in (None, _checksum(content)), "the file was changed since it was written (its "
-              "checksum differs)")
+        _need(
+            head.get("sha256") in (None, _checksum(content)),
+            "the file was changed since it was written (its checksum differs)",
+        )
         for name, shape in _HEAD.items():
             _need(_has_shape(head.get(name), shape), f"{name} is missing or has the wrong type")
         systems, specs = head["systems"], [entry["spec"] for entry in head["metrics"]]
         _need(_distinct(systems) and _distinct(specs), "a system or a metric is named twice")
         _need(set(head["flags"]) <= set(systems), "flags are of a system that is not in the run")
         for entry in head["metrics"]:
-            _need(set(entry["systems"]) <= set(systems) and _distinct(entry["systems"]) and _distinct(entry["outputs"])
-                  and len(entry["signatures"]) == len(entry["systems"]) > 0 < len(entry["outputs"]),
-                  f"systems, outputs or signatures of {entry['spec']} do not fit the run")
+            _need(
+                set(entry["systems"]) <= set(systems)
+                and _distinct(entry["systems"])
+                and _distinct(entry["outputs"])
+                and len(entry["signatures"]) == len(entry["systems"]) > 0 < len(entry["outputs"]),
+                f"systems, outputs or signatures of {entry['spec']} do not fit the run",
+            )
     if any(name.endswith(".parquet") for name in head.get("files") or ()):
-        raise RunError("this run folder is in Parquet, which wholetext 0.2 wrote and this version does not read",
-                       where=str(folder), next="open it with wholetext 0.2, or score again")
+        raise RunError(
+            "this run folder is in Parquet, which wholetext 0.2 wrote and this version does not read",
+            where=str(folder),
+            next="open it with wholetext 0.2, or score again",
+        )
     return dict(head)
 
 
@@ -113,8 +133,9 @@ def _has_shape(value: Any, shape: Any) -> bool:
         return isinstance(value, list) and all(_has_shape(item, shape[0]) for item in value)
     if isinstance(shape, dict):
         parts = value if isinstance(value, dict) and str in shape else shape
-        return isinstance(value, dict) and all(_has_shape(value.get(key), shape.get(str, shape.get(key)))
-                                               for key in parts)
+        return isinstance(value, dict) and all(
+            _has_shape(value.get(key), shape.get(str, shape.get(key))) for key in parts
+        )
     return isinstance(value, shape) if isinstance(shape, type) else bool(shape(value))
 
 
@@ -136,14 +157,28 @@ def _range(value: Any) -> bool:
 
 _FLAG = {"kind": str, "note": str, "doc": _optional(str), "segment": _optional(_count)}
 _METRIC = {
-    "spec": str, "systems": [str], "details": bool, "higher_is_better": bool, "range": _range, "outputs": [str],
-    "signatures": [dict], "notes": _optional([str]),
-}  # fmt: skip
+    "spec": str,
+    "systems": [str],
+    "details": bool,
+    "higher_is_better": bool,
+    "range": _range,
+    "outputs": [str],
+    "signatures": [dict],
+    "notes": _optional([str]),
+}
 _HEAD = {
-    "corpus": str, "langs": _pair, "documents": _count, "systems": [str], "metrics": [_METRIC], "warnings": [str],
-    "counts": {str: _count}, "flags": {str: [_FLAG]}, "comparison": _optional(dict), "files": _optional({str: str}),
+    "corpus": str,
+    "langs": _pair,
+    "documents": _count,
+    "systems": [str],
+    "metrics": [_METRIC],
+    "warnings": [str],
+    "counts": {str: _count},
+    "flags": {str: [_FLAG]},
+    "comparison": _optional(dict),
+    "files": _optional({str: str}),
     "environment": _optional(dict),
-}  # fmt: skip
+}
 
 
 # ---------------------------------------------------------------- texts
@@ -151,30 +186,55 @@ _HEAD = {
 
 def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
     """One line per document."""
-    _write(path, (_dumped({"doc": doc.id, "src": doc.src, "refs": dict(doc.refs), "meta": dict(doc.meta),
-                           "outputs": {output.system: output.docs[doc.id] for output in outputs}})
-                  for doc in corpus.docs))  # fmt: skip
+    _write(
+        path,
+        (
+            _dumped(
+                {
+                    "doc": doc.id,
+                    "src": doc.src,
+                    "refs": dict(doc.refs),
+                    "meta": dict(doc.meta),
+                    "outputs": {output.system: output.docs[doc.id] for output in outputs},
+                }
+            )
+            for doc in corpus.docs
+        ),
+    )
 
 
-def read_texts(data: bytes, path: Path, head: Mapping[str, Any]) -> tuple[Corpus, tuple[Output, ...]]:
+def read_texts(
+    data: bytes, path: Path, head: Mapping[str, Any]
+) -> tuple[Corpus, tuple[Output, ...]]:
     """The corpus and the outputs of a run."""
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
     with damaged(path):
         for line in data.splitlines():
             entry = _json(line, path)
-            _need(_has_shape(entry, _DOCUMENT) and set(entry["outputs"]) == set(outputs),
-                  f"line {len(docs) + 1} is not a document with the outputs of the run's systems")
+            _need(
+                _has_shape(entry, _DOCUMENT) and set(entry["outputs"]) == set(outputs),
+                f"line {len(docs) + 1} is not a document with the outputs of the run's systems",
+            )
             docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
             for system, text in entry["outputs"].items():
                 outputs[system][entry["doc"]] = tuple(text)
-        _need(len(docs) == head["documents"], f"it has {len(docs)} documents instead of {head['documents']}")
+        _need(
+            len(docs) == head["documents"],
+            f"it has {len(docs)} documents instead of {head['documents']}",
+        )
         _need(_distinct([doc.id for doc in docs]), "a document occurs twice")
     corpus = Corpus(head["corpus"], (head["langs"][0], head["langs"][1]), tuple(docs))
     return corpus, tuple(Output(name, texts) for name, texts in outputs.items())
 
 
-_DOCUMENT = {"doc": str, "src": _optional([str]), "meta": dict, "refs": {str: [str]}, "outputs": {str: [str]}}
+_DOCUMENT = {
+    "doc": str,
+    "src": _optional([str]),
+    "meta": dict,
+    "refs": {str: [str]},
+    "outputs": {str: [str]},
+}
 
 
 # ---------------------------------------------------------------- statistics and details
@@ -195,11 +255,19 @@ def write_stats(path: Path, by_system: Mapping[str, Scores]) -> None:
                 np.lib.format.write_array(out, array, allow_pickle=False)
 
 
-def read_stats(data: bytes, path: Path, entry: Mapping[str, Any], corpus: Corpus,
-               reduce: Callable[[FloatArray], FloatArray]) -> list[Stats]:
+def read_stats(
+    data: bytes,
+    path: Path,
+    entry: Mapping[str, Any],
+    corpus: Corpus,
+    reduce: Callable[[FloatArray], FloatArray],
+) -> list[Stats]:
     """By system, what ``write_stats`` wrote; ``reduce`` must turn the statistics into the outputs of the metric."""
     with damaged(path), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return [_read_system(arrays, j, len(entry["outputs"]), corpus, reduce) for j in range(len(entry["systems"]))]
+        return [
+            _read_system(arrays, j, len(entry["outputs"]), corpus, reduce)
+            for j in range(len(entry["systems"]))
+        ]
 
 
 def _read_system(
@@ -207,19 +275,38 @@ def _read_system(
 ) -> Stats:
     columns = [arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")]
     stats, lost = arrays[f"{j}.stats"], arrays.get(f"{j}.lost")
-    _need(all(column.shape == (len(stats),) for column in columns) and stats.ndim == 2
-          and (lost is None or lost.shape == (len(stats), 2)), "statistics and rows have different lengths")
-    _need(all(column.dtype.kind == "i" for column in columns[:3]) and columns[3].dtype.kind in "iuf"
-          and stats.dtype.kind in "iuf" and (lost is None or lost.dtype.kind in "iu"), "an array has the wrong type")
+    _need(
+        all(column.shape == (len(stats),) for column in columns)
+        and stats.ndim == 2
+        and (lost is None or lost.shape == (len(stats), 2)),
+        "statistics and rows have different lengths",
+    )
+    _need(
+        all(column.dtype.kind == "i" for column in columns[:3])
+        and columns[3].dtype.kind in "iuf"
+        and stats.dtype.kind in "iuf"
+        and (lost is None or lost.dtype.kind in "iu"),
+        "an array has the wrong type",
+    )
     rows = Rows(corpus.ids, corpus.sizes, *columns)
-    _need(((rows.doc >= 0) & (rows.doc < len(rows.docs))).all() and (np.diff(rows.doc) >= 0).all()
-          and ((rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])).all(),
-          "rows are out of order or outside their documents")
-    _need(np.isfinite(stats).all() and np.isfinite(rows.weight).all() and (rows.weight >= 0).all(),
-          "statistics or weights are not finite numbers")
+    _need(
+        ((rows.doc >= 0) & (rows.doc < len(rows.docs))).all()
+        and (np.diff(rows.doc) >= 0).all()
+        and (
+            (rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])
+        ).all(),
+        "rows are out of order or outside their documents",
+    )
+    _need(
+        np.isfinite(stats).all() and np.isfinite(rows.weight).all() and (rows.weight >= 0).all(),
+        "statistics or weights are not finite numbers",
+    )
     with np.errstate(all="ignore"):
         reduced = np.asarray(reduce(stats.sum(axis=0)))
-    _need(reduced.shape == (outputs,) and reduced.dtype.kind == "f", "the statistics are not those of this metric")
+    _need(
+        reduced.shape == (outputs,) and reduced.dtype.kind == "f",
+        "the statistics are not those of this metric",
+    )
     return rows, stats, lost
 
 
@@ -227,9 +314,12 @@ def read_details(data: bytes, path: Path, sizes: Sequence[int]) -> list[list[Any
     """detailsN.json: by system, an object or null per row, or none at all."""
     details = _json(data, path)
     with damaged(path):
-        _need(_has_shape(details, [[_optional(_DETAIL)]]) and len(details) == len(sizes)
-              and all(len(facts) in (0, size) for facts, size in zip(details, sizes)),
-              "it does not have an object or null for every row of every system")
+        _need(
+            _has_shape(details, [[_optional(_DETAIL)]])
+            and len(details) == len(sizes)
+            and all(len(facts) in (0, size) for facts, size in zip(details, sizes)),
+            "it does not have an object or null for every row of every system",
+        )
     return list(details)
 
 
@@ -239,7 +329,9 @@ _DETAIL = {"notes": _optional([str]), "said": _optional([str])}
 # ---------------------------------------------------------------- the export
 
 
-def write_results(path: Path, scores: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> None:
+def write_results(
+    path: Path, scores: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]
+) -> None:
     """One line per score."""
     _write(path, _lines(scores, levels))
 
@@ -250,13 +342,25 @@ def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -
         for system, scores in by_system.items():
             for level in levels:
                 start = _dumped({"metric": spec, "system": system, "level": level})[:-1]
-                end = f', "signature": {_dumped(str(scores.signature))}}}' if level == "corpus" else "}"
-                names = [f", {_dumped(name)}: ".replace("%", "%%") for name in ("score", *scores.outputs[1:])]
+                end = (
+                    f', "signature": {_dumped(str(scores.signature))}}}'
+                    if level == "corpus"
+                    else "}"
+                )
+                names = [
+                    f", {_dumped(name)}: ".replace("%", "%%")
+                    for name in ("score", *scores.outputs[1:])
+                ]
                 table = scores.table(level)
                 finite = bool(np.isfinite(table).all())
                 line = "".join(f"{name}%{'r' if finite else 's'}" for name in names)
                 for place, values in zip(_places(scores.rows, level), _values(table)):
-                    yield start + place + line % tuple(values if finite else map(_number, values)) + end
+                    yield (
+                        start
+                        + place
+                        + line % tuple(values if finite else map(_number, values))
+                        + end
+                    )
 
 
 def _values(table: FloatArray) -> Iterator[list[float]]:
@@ -273,7 +377,9 @@ def _places(rows: Rows, level: Level) -> Iterator[str]:
     last, name = -1, ""
     for begin in range(0, len(rows), _TOGETHER):
         part = slice(begin, begin + _TOGETHER)
-        for doc, start, stop in zip(rows.doc[part].tolist(), rows.start[part].tolist(), rows.stop[part].tolist()):
+        for doc, start, stop in zip(
+            rows.doc[part].tolist(), rows.start[part].tolist(), rows.stop[part].tolist()
+        ):
             if doc != last:
                 last, name = doc, f', "doc": {_dumped(rows.docs[doc])}'
             yield f'{name}, "start": {start}, "stop": {stop}'

@@ -41,18 +41,25 @@ class Axes:
 
     def __post_init__(self) -> None:
         if (self.context is None) == (self.window is None):
-            raise SpecError("a sweep varies either the context or the window",
-                            next="give --context 3, or --window 6")
+            raise SpecError(
+                "a sweep varies either the context or the window",
+                next="give --context 3, or --window 6",
+            )
         sizes = [*self.step, *([] if self.window is None else [self.window])]
         if (self.context or 0) < 0 or min(sizes, default=1) < 1:
-            raise SpecError("context sizes must be at least 0, windows and strides at least 1",
-                            next="give --context 3, or --window 6 --step 1")
+            raise SpecError(
+                "context sizes must be at least 0, windows and strides at least 1",
+                next="give --context 3, or --window 6 --step 1",
+            )
         for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             wrong = [word for word in given if word not in known]
             if wrong or not given:
                 got = f"; got {wrong[0]!r}" if wrong else ""
                 near = did_you_mean(wrong[0], list(known)) if wrong else ""
-                raise SpecError(f"{name} is one of {', '.join(known)}{got}", next=near or f"e.g. --{name} {known[0]}")
+                raise SpecError(
+                    f"{name} is one of {', '.join(known)}{got}",
+                    next=near or f"e.g. --{name} {known[0]}",
+                )
 
     def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""
@@ -60,14 +67,24 @@ class Axes:
             for size in range(1, self.window + 1):
                 for step in self.step or range(1, size + 1):
                     if step <= size:
-                        yield {"size": size, "step": step}, Slide(size=size, step=step, partial=self.partial)
+                        yield (
+                            {"size": size, "step": step},
+                            Slide(size=size, step=step, partial=self.partial),
+                        )
             return
-        yield {"prev": 0, "hyp": "–", "source": "–"}, Context(prev=0)  # without context all settings are one
+        yield (
+            {"prev": 0, "hyp": "–", "source": "–"},
+            Context(prev=0),
+        )  # without context all settings are one
         for prev in range(1, (self.context or 0) + 1):
             for hyp in self.hyp:
                 for source in self.source:
-                    view = Context(prev=prev, hyp="own" if hyp == "own" else "auto", source=cast(Any, source),
-                                   seed=0 if source == "same" else self.seed)
+                    view = Context(
+                        prev=prev,
+                        hyp="own" if hyp == "own" else "auto",
+                        source=cast(Any, source),
+                        seed=0 if source == "same" else self.seed,
+                    )
                     yield {"prev": prev, "hyp": hyp, "source": source}, view
 
 
@@ -115,29 +132,49 @@ class Sweep:
 
     def as_json(self) -> dict[str, Any]:
         """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
-        found: dict[str, Any] = plain({
-            "kind": "sweep", "metric": self.metric, "axes": self.axes, "higher_is_better": self.higher_is_better,
-            "corpus": self.results.corpus.id, "langs": self.results.corpus.langs,
-            "systems": self.results.systems,
-            "cells": [
-                {
-                    **cell.settings, "spec": cell.spec, "rows": cell.rows, "dropped": cell.dropped,
-                    "lost_context": cell.lost_context, "lost_focus": cell.lost_focus,
-                    "scores": {s: cell.scores[s].score if cell.scores else None for s in self.results.systems},
-                }
-                for cell in self.cells
-            ],
-            "signatures": {
-                cell.spec: {system: str(scores.signature) for system, scores in cell.scores.items()}
-                for cell in self.cells
-            },
-            "warnings": self.results.warnings, "counts": self.results.counts,
-        })
+        found: dict[str, Any] = plain(
+            {
+                "kind": "sweep",
+                "metric": self.metric,
+                "axes": self.axes,
+                "higher_is_better": self.higher_is_better,
+                "corpus": self.results.corpus.id,
+                "langs": self.results.corpus.langs,
+                "systems": self.results.systems,
+                "cells": [
+                    {
+                        **cell.settings,
+                        "spec": cell.spec,
+                        "rows": cell.rows,
+                        "dropped": cell.dropped,
+                        "lost_context": cell.lost_context,
+                        "lost_focus": cell.lost_focus,
+                        "scores": {
+                            s: cell.scores[s].score if cell.scores else None
+                            for s in self.results.systems
+                        },
+                    }
+                    for cell in self.cells
+                ],
+                "signatures": {
+                    cell.spec: {
+                        system: str(scores.signature) for system, scores in cell.scores.items()
+                    }
+                    for cell in self.cells
+                },
+                "warnings": self.results.warnings,
+                "counts": self.results.counts,
+            }
+        )
         return found
 
 
 def sweep(
-    corpus: Corpus, outputs: Sequence[Output], metric: str, axes: Axes, options: Options | None = None
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    metric: str,
+    axes: Axes,
+    options: Options | None = None,
 ) -> Sweep:
     """Score all cells of a grid together: texts that cells or systems share are encoded once."""
     check(corpus, outputs)
@@ -146,12 +183,17 @@ def sweep(
     grid = [(settings, Scorer(view, one.metric)) for settings, view in axes.views()]
     full = [cell.spec for _, cell in grid if any(cell.view.spans(len(doc)) for doc in corpus.docs)]
     results = evaluate(corpus, outputs, full, options)
-    cells = tuple(Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid)
+    cells = tuple(
+        Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid
+    )
     if axes.context and blind(cells):
-        notes.append(f"{one.metric.name} scored every row the same with and without context: it does not read it, "
-                     "so this grid shows no effect of context")
+        notes.append(
+            f"{one.metric.name} scored every row the same with and without context: it does not read it, "
+            "so this grid shows no effect of context"
+        )
     return Sweep(
-        metric=str(replace(parse(one.spec), view=None)), axes=tuple(grid[0][0]),
+        metric=str(replace(parse(one.spec), view=None)),
+        axes=tuple(grid[0][0]),
         higher_is_better=one.metric.higher_is_better,
         cells=cells,
         results=replace(results, warnings=(*results.warnings, *notes)),
@@ -174,16 +216,28 @@ def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple
     if "ref" not in metric.needs | metric.wants or not refs:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if "other" in axes.source and len(corpus.docs) < 2:
-        axes = replace(axes, source=tuple(source for source in axes.source if source != "other") or ("same",))
-        notes.append("there is one document only, so none can provide wrong context: source=other is left out")
+        axes = replace(
+            axes, source=tuple(source for source in axes.source if source != "other") or ("same",)
+        )
+        notes.append(
+            "there is one document only, so none can provide wrong context: source=other is left out"
+        )
     return axes, notes
 
 
 def blind(cells: Sequence[Cell]) -> bool:
     """Whether all cells have identical statistics, row by row."""
     first = cells[0].scores
-    return all(np.array_equal(cell.scores[system].stats, first[system].stats) for cell in cells[1:] for system in first)
+    return all(
+        np.array_equal(cell.scores[system].stats, first[system].stats)
+        for cell in cells[1:]
+        for system in first
+    )
 
 
 def _lost(scores: Scores, column: int) -> float:
-    return float((scores.lost[:, column] > 0).mean()) if scores.lost is not None and len(scores.lost) else 0.0
+    return (
+        float((scores.lost[:, column] > 0).mean())
+        if scores.lost is not None and len(scores.lost)
+        else 0.0
+    )

@@ -16,17 +16,31 @@ from wholetext.serving.settings import ServeOptions, known_host, same
 from wholetext.serving.uploads import too_large
 
 COOKIE = "wholetext"
-OPEN = ("/login", "/assets/app.css", "/assets/app.js", "/assets/login.js", "/assets/icon.svg")  # without a token
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'")  # fmt: skip
+OPEN = (
+    "/login",
+    "/assets/app.css",
+    "/assets/app.js",
+    "/assets/login.js",
+    "/assets/icon.svg",
+)  # without a token
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 HEADERS = {
-    "content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
-    "x-frame-options": "DENY", "cache-control": "no-store",
-}  # fmt: skip
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
 
 
-def problem(status: int, error: str, next: str = "", headers: dict[str, str] | None = None) -> JSONResponse:
+def problem(
+    status: int, error: str, next: str = "", headers: dict[str, str] | None = None
+) -> JSONResponse:
     """An error as programs and the page read it."""
     return JSONResponse({"error": error, "next": next}, status, headers)
 
@@ -59,16 +73,22 @@ class Guard:
         """The answer to a request that is not served, or None."""
         headers = Headers(scope=scope)
         if len(headers.getlist("host")) != 1 or not known_host(headers["host"], self.options):
-            return problem(421, "this server is not known by the name in the address",
-                           "use its own address, or start it with --allow-host NAME")
+            return problem(
+                421,
+                "this server is not known by the name in the address",
+                "use its own address, or start it with --allow-host NAME",
+            )
         if scope["method"] not in ("GET", "HEAD") and not _own_origin(headers):
             return problem(403, "the request comes from a page of another site")
         if self.options.token and scope["path"] not in OPEN and not self._signed_in(headers):
             if scope["method"] == "GET" and scope["path"] == "/":
                 return RedirectResponse("/login", 303)
-            return problem(401, "the token of this server is missing or wrong",
-                           "send it as `Authorization: Bearer TOKEN`",
-                           {"www-authenticate": "Bearer"})
+            return problem(
+                401,
+                "the token of this server is missing or wrong",
+                "send it as `Authorization: Bearer TOKEN`",
+                {"www-authenticate": "Bearer"},
+            )
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > self.options.upload:
             limit = too_large(self.options.upload)
@@ -100,6 +120,12 @@ def _own_origin(headers: Headers) -> bool:
 def signed_in(request: Request, options: ServeOptions) -> Response:
     """The answer to the right token: a cookie for this browser, which no script and no other site can use."""
     answer = JSONResponse({})
-    answer.set_cookie(COOKIE, options.cookie, httponly=True, samesite="strict", path="/",
-                      secure=request.url.scheme == "https")
+    answer.set_cookie(
+        COOKIE,
+        options.cookie,
+        httponly=True,
+        samesite="strict",
+        path="/",
+        secure=request.url.scheme == "https",
+    )
     return answer

@@ -29,8 +29,12 @@ from wholetext.serving.uploads import TooLarge, limited, read_form
 
 UPLOADING = 900.0  # seconds that a request may take to arrive
 LOOK = 0.1  # seconds between looks at a job whose result is waited for
-ASSETS = {"app.js": "text/javascript", "login.js": "text/javascript", "app.css": "text/css",
-          "icon.svg": "image/svg+xml"}  # fmt: skip
+ASSETS = {
+    "app.js": "text/javascript",
+    "login.js": "text/javascript",
+    "app.css": "text/css",
+    "icon.svg": "image/svg+xml",
+}
 REPORT = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
 
 
@@ -61,7 +65,11 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         Route("/v1/jobs/{id}/run.zip", api.folder),
         Route("/v1/jobs/{id}/report", api.report),
     ]
-    faults: Mapping[Any, Any] = {WholetextError: _refused, HTTPException: _missing, ClientDisconnect: _gone}
+    faults: Mapping[Any, Any] = {
+        WholetextError: _refused,
+        HTTPException: _missing,
+        ClientDisconnect: _gone,
+    }
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults), options)
 
 
@@ -69,8 +77,12 @@ async def _refused(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, WholetextError)
     what = f"{fault.where}: {fault.what}" if fault.where else fault.what
     status = 413 if isinstance(fault, TooLarge) else 400
-    return problem(status, printable(what, keep="\n"), printable(fault.next, keep="\n"),
-                   {"connection": "close"} if status == 413 else None)
+    return problem(
+        status,
+        printable(what, keep="\n"),
+        printable(fault.next, keep="\n"),
+        {"connection": "close"} if status == 413 else None,
+    )
 
 
 async def _missing(_: Request, fault: Exception) -> Response:
@@ -100,26 +112,42 @@ class Api:
             return Response(_asset("login.html"), media_type="text/html")
         body = b"".join([chunk async for chunk in limited(request.stream(), 10_000)])
         given = read_json(body, where="/login")
-        if self.options.token and isinstance(given, dict) and same(str(given.get("token", "")), self.options.token):
+        if (
+            self.options.token
+            and isinstance(given, dict)
+            and same(str(given.get("token", "")), self.options.token)
+        ):
             return signed_in(request, self.options)
-        return problem(401, "this is not the token of the server", "the person who started it knows it")
+        return problem(
+            401, "this is not the token of the server", "the person who started it knows it"
+        )
 
     async def asset(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(404, "there is no such page")
-        theme = resources.files("wholetext.reporting") / "assets" / "theme.css" if name == "app.css" else None
-        return Response((theme.read_text("utf-8") if theme else "") + _asset(name), media_type=ASSETS[name])
+        theme = (
+            resources.files("wholetext.reporting") / "assets" / "theme.css"
+            if name == "app.css"
+            else None
+        )
+        return Response(
+            (theme.read_text("utf-8") if theme else "") + _asset(name), media_type=ASSETS[name]
+        )
 
     # -------------------------------------------------------- what there is
 
     async def metrics(self, _: Request) -> Response:
         """The metrics and files that a request may name, and the limits."""
         offered = await run_in_threadpool(offered_metrics)
-        return JSONResponse({**offered, "files": listed_files(self.jobs.folder), "upload": self.options.upload})
+        return JSONResponse(
+            {**offered, "files": listed_files(self.jobs.folder), "upload": self.options.upload}
+        )
 
     async def list_jobs(self, _: Request) -> Response:
-        return JSONResponse({"jobs": [_plain(job) for job in self.jobs.all() if job.request.get("keep", True)]})
+        return JSONResponse(
+            {"jobs": [_plain(job) for job in self.jobs.all() if job.request.get("keep", True)]}
+        )
 
     async def show_job(self, request: Request) -> Response:
         return JSONResponse(_plain(self._job(request)))
@@ -141,8 +169,14 @@ class Api:
         id = self.jobs.new_id()
         try:
             form = await asyncio.wait_for(
-                read_form(request.stream(), request.headers.get("content-type", ""), self.jobs.place(id) / "input",
-                          self.options.upload), UPLOADING)
+                read_form(
+                    request.stream(),
+                    request.headers.get("content-type", ""),
+                    self.jobs.place(id) / "input",
+                    self.options.upload,
+                ),
+                UPLOADING,
+            )
             title, wanted = form_request(form, self.jobs.folder, self.options)
             if full := self._full():  # others may have come while this one was uploaded
                 shutil.rmtree(self.jobs.place(id), ignore_errors=True)
@@ -158,15 +192,21 @@ class Api:
 
     async def score(self, request: Request) -> Response:
         """Documents as JSON in, scores as JSON out, in the form of `wholetext score -f json`."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return problem(415, "the request is not JSON", "send it with Content-Type: application/json")
+        if (
+            request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            != "application/json"
+        ):
+            return problem(
+                415, "the request is not JSON", "send it with Content-Type: application/json"
+            )
         if full := self._full():
             return full
         body = b"".join([chunk async for chunk in limited(request.stream(), self.options.upload)])
         id = self.jobs.new_id()
         try:
-            wanted = await run_in_threadpool(json_request, body, self.jobs.place(id) / "input", self.jobs.folder,
-                                             self.options)
+            wanted = await run_in_threadpool(
+                json_request, body, self.jobs.place(id) / "input", self.jobs.folder, self.options
+            )
             if full := self._full():  # others may have come while this one was read
                 return full
             self.jobs.add(id, "/v1/score", wanted)
@@ -177,18 +217,28 @@ class Api:
                 await asyncio.sleep(LOOK)
             if job is None or job.state != "done":
                 return problem(422, job.error if job and job.error else "the job was cancelled")
-            return Response((self.jobs.place(id) / "result" / "results.json").read_bytes(),
-                            media_type="application/json")
+            return Response(
+                (self.jobs.place(id) / "result" / "results.json").read_bytes(),
+                media_type="application/json",
+            )
         finally:
             await run_in_threadpool(self._remove, id)
 
     def _full(self) -> Response | None:
         jobs = self.jobs.all()
         if sum(job.state == "waiting" for job in jobs) >= self.options.waiting:
-            return problem(429, f"{self.options.waiting} jobs wait already, the limit of this server",
-                           "try again when some are done", {"retry-after": "60"})
+            return problem(
+                429,
+                f"{self.options.waiting} jobs wait already, the limit of this server",
+                "try again when some are done",
+                {"retry-after": "60"},
+            )
         if len(jobs) >= self.options.kept:
-            return problem(429, f"the server keeps {self.options.kept} jobs already, its limit", "delete old ones")
+            return problem(
+                429,
+                f"the server keeps {self.options.kept} jobs already, its limit",
+                "delete old ones",
+            )
         return None
 
     async def remove_job(self, request: Request) -> Response:
@@ -236,6 +286,13 @@ def _plain(job: Job) -> dict[str, Any]:
     """A job as programs and the page read it."""
     stage = dict(zip(("stage", "done", "of"), job.progress)) if job.progress else None
     return {
-        "id": job.id, "title": job.title, "state": job.state, "metrics": job.request.get("metrics", []),
-        "created": job.created, "started": job.started, "ended": job.ended, "progress": stage, "error": job.error,
-    }  # fmt: skip
+        "id": job.id,
+        "title": job.title,
+        "state": job.state,
+        "metrics": job.request.get("metrics", []),
+        "created": job.created,
+        "started": job.started,
+        "ended": job.ended,
+        "progress": stage,
+        "error": job.error,
+    }

@@ -17,7 +17,13 @@ from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 from wholetext.serving.uploads import Form
 
-ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role of a file → how many there may be
+ROLES = {
+    "corpus": 1,
+    "src": 1,
+    "docs": 1,
+    "hyp": 200,
+    "ref": 20,
+}  # role of a file → how many there may be
 DEMOS = ("de-en", "zh-en")
 MOST_METRICS = 30
 # not served, or useless without a file of one's own
@@ -30,16 +36,20 @@ def listed_files(data: Path) -> list[str]:
     """Files that the person who runs the server has put into ``files`` of the data folder, for others to choose."""
     found = []
     for folder, _, names in os.walk(data / "files"):  # links to folders are not followed
-        found += [path.relative_to(data / "files").as_posix() for name in names
-                  if (path := Path(folder, name)).is_file() and not path.is_symlink()]
+        found += [
+            path.relative_to(data / "files").as_posix()
+            for name in names
+            if (path := Path(folder, name)).is_file() and not path.is_symlink()
+        ]
     return sorted(found)[:1000]
 
 
 def offered_metrics() -> dict[str, Any]:
-    """Metrics, aliases (one per spec) and views that can be requested, and the models of those whose model is not here.
-    """
+    """Metrics, aliases (one per spec) and views that can be requested, and missing models."""
     known, missing = catalogue(), {}
-    metrics = {name: entry for name, entry in known["metrics"].items() if not NOT_OFFERED.fullmatch(name)}
+    metrics = {
+        name: entry for name, entry in known["metrics"].items() if not NOT_OFFERED.fullmatch(name)
+    }
     aliases: dict[str, str] = {}
     for alias, spec in {**known["aliases"], **SMALL}.items():
         if spec not in {*known["metrics"], *aliases.values()} and not NOT_OFFERED.fullmatch(alias):
@@ -66,42 +76,80 @@ def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, di
     demo = _field(form, "demo")
     if demo and demo not in DEMOS:
         raise InputError(f"there is no demo {demo!r}", next=f"choose one of {', '.join(DEMOS)}")
-    files = {role: [[_system(name), path.relative_to(data).as_posix()] for name, path in form.files.get(role, ())]
-             for role in ROLES}
+    files = {
+        role: [
+            [_system(name), path.relative_to(data).as_posix()]
+            for name, path in form.files.get(role, ())
+        ]
+        for role in ROLES
+    }
     known = set(listed_files(data))
     for role, some in files.items():
         for name in form.fields.get(f"{role}-file", ()):
             if name and name not in known:
-                raise InputError(f"there is no file {name!r} to choose", next=(
-                    did_you_mean(name, sorted(known)) or "choose one of the list"))
+                raise InputError(
+                    f"there is no file {name!r} to choose",
+                    next=(did_you_mean(name, sorted(known)) or "choose one of the list"),
+                )
             some += [[_system(name), f"files/{name}"]] if name else []
         if len(some) > ROLES[role]:
-            raise InputError(f"{len(some)} files are given as {role}", next=f"give at most {ROLES[role]}")
+            raise InputError(
+                f"{len(some)} files are given as {role}", next=f"give at most {ROLES[role]}"
+            )
     strange = sorted({*form.files} - {*ROLES})
     if strange:
-        raise InputError(f"there is no file field {strange[0]!r}", next=f"file fields are {', '.join(ROLES)}")
+        raise InputError(
+            f"there is no file field {strange[0]!r}", next=f"file fields are {', '.join(ROLES)}"
+        )
     files = {role: some for role, some in files.items() if some}
     if not demo and not (files.get("corpus") or files.get("hyp")):
-        raise InputError("there is nothing to score", next="choose a corpus file, or outputs and a reference or source")
+        raise InputError(
+            "there is nothing to score",
+            next="choose a corpus file, or outputs and a reference or source",
+        )
     metrics = [one for given in form.fields.get("metric", ()) for one in given.split()]
     title = _field(form, "title") or _title(demo, files)
-    return title[:200], {"demo": demo, "files": files, **_choices(metrics, _field(form, "langs"),
-                                                                  _field(form, "baseline"), options)}  # fmt: skip
+    return title[:200], {
+        "demo": demo,
+        "files": files,
+        **_choices(metrics, _field(form, "langs"), _field(form, "baseline"), options),
+    }
 
 
 def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -> dict[str, Any]:
     """The request of ``POST /v1/score``; its documents, in the form of JSONL, are written to the job's folder."""
     given = read_json(body, where="/v1/score", next="send a JSON object")
-    if not isinstance(given, dict) or not isinstance(given.get("documents"), list) or not given["documents"]:
-        raise InputError("there are no documents", where="/v1/score", next=(
-            'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, "outputs": {"my-system": […]}}]}'))
+    if (
+        not isinstance(given, dict)
+        or not isinstance(given.get("documents"), list)
+        or not given["documents"]
+    ):
+        raise InputError(
+            "there are no documents",
+            where="/v1/score",
+            next=(
+                'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, "outputs": {"my-system": […]}}]}'
+            ),
+        )
     if strange := sorted({*given} - KEYS):
-        raise InputError(f"there is no field {strange[0]!r}", where="/v1/score",
-                         next=did_you_mean(strange[0], sorted(KEYS)) or f"fields are {', '.join(sorted(KEYS))}")
-    metrics, langs, baseline = given.get("metrics") or [], given.get("langs") or "", given.get("baseline") or ""
-    if not isinstance(metrics, list) or not all(isinstance(one, str) for one in (*metrics, langs, baseline)):
-        raise InputError("metrics is a list of strings, langs and baseline are strings", where="/v1/score",
-                         next='write "metrics": ["chrf", "bleu"], "langs": "de-en"')
+        raise InputError(
+            f"there is no field {strange[0]!r}",
+            where="/v1/score",
+            next=did_you_mean(strange[0], sorted(KEYS)) or f"fields are {', '.join(sorted(KEYS))}",
+        )
+    metrics, langs, baseline = (
+        given.get("metrics") or [],
+        given.get("langs") or "",
+        given.get("baseline") or "",
+    )
+    if not isinstance(metrics, list) or not all(
+        isinstance(one, str) for one in (*metrics, langs, baseline)
+    ):
+        raise InputError(
+            "metrics is a list of strings, langs and baseline are strings",
+            where="/v1/score",
+            next='write "metrics": ["chrf", "bleu"], "langs": "de-en"',
+        )
     file = folder / "documents.jsonl"
     lines = [json.dumps(document, ensure_ascii=False) for document in given["documents"]]
     write_file(file, "\n".join(lines) + "\n")
@@ -109,9 +157,14 @@ def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -
     return {"files": files, "keep": False, **_choices(metrics, langs, baseline, options)}
 
 
-def _choices(metrics: Sequence[str], langs: str, baseline: str, options: ServeOptions) -> dict[str, Any]:
+def _choices(
+    metrics: Sequence[str], langs: str, baseline: str, options: ServeOptions
+) -> dict[str, Any]:
     if len(metrics) > MOST_METRICS:
-        raise InputError(f"{len(metrics)} metrics are requested", next=f"request at most {MOST_METRICS} at a time")
+        raise InputError(
+            f"{len(metrics)} metrics are requested",
+            next=f"request at most {MOST_METRICS} at a time",
+        )
     specs = list(dict.fromkeys(allowed_metric(one, options) for one in metrics))
     if langs and not re.fullmatch(r"[A-Za-z0-9_]{2,20}-[A-Za-z0-9_]{2,20}", langs):
         raise InputError(f"invalid language pair {langs!r}", next="write it as de-en")

@@ -58,8 +58,11 @@ class Jobs:
         with refusing(str(folder), RunError, "the data folder"):
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()) and not (folder / FILE).exists():
-                raise RunError("this folder has other files in it", where=str(folder),
-                               next="choose an empty or a new folder for --data")
+                raise RunError(
+                    "this folder has other files in it",
+                    where=str(folder),
+                    next="choose an empty or a new folder for --data",
+                )
             for name in ("jobs", "files", "work"):
                 (folder / name).mkdir(exist_ok=True)
         self._db = self._opened()
@@ -67,7 +70,9 @@ class Jobs:
 
     def _opened(self) -> sqlite3.Connection:
         try:
-            db = sqlite3.connect(self.folder / FILE, timeout=1.0, isolation_level=None, check_same_thread=False)
+            db = sqlite3.connect(
+                self.folder / FILE, timeout=1.0, isolation_level=None, check_same_thread=False
+            )
             db.execute("PRAGMA locking_mode=EXCLUSIVE")  # held as long as this process lives
             db.execute("PRAGMA synchronous=FULL")
             db.execute("BEGIN IMMEDIATE")
@@ -75,13 +80,22 @@ class Jobs:
             db.execute("COMMIT")
         except sqlite3.OperationalError as fault:
             if "locked" in str(fault):
-                raise RunError("another server uses this data folder", where=str(self.folder),
-                               next="end it first, or choose another folder with --data") from None
-            raise RunError(f"the list of jobs cannot be opened ({fault})", where=str(self.folder / FILE),
-                           next="check the permissions of the folder and the free space") from None
+                raise RunError(
+                    "another server uses this data folder",
+                    where=str(self.folder),
+                    next="end it first, or choose another folder with --data",
+                ) from None
+            raise RunError(
+                f"the list of jobs cannot be opened ({fault})",
+                where=str(self.folder / FILE),
+                next="check the permissions of the folder and the free space",
+            ) from None
         except sqlite3.DatabaseError as fault:
-            raise RunError(f"the list of jobs is damaged ({fault})", where=str(self.folder / FILE),
-                           next="move the file away; the folders in jobs/ hold what was computed") from None
+            raise RunError(
+                f"the list of jobs is damaged ({fault})",
+                where=str(self.folder / FILE),
+                next="move the file away; the folders in jobs/ hold what was computed",
+            ) from None
         return db
 
     def _resume(self) -> None:
@@ -97,7 +111,9 @@ class Jobs:
             if job.active and not job.request.get("keep", True):
                 self.delete(job.id)
             elif job.state == "running" and job.tries >= TRIES:
-                self.finish(job.id, "failed", f"the server ended {job.tries} times while this job ran")
+                self.finish(
+                    job.id, "failed", f"the server ended {job.tries} times while this job ran"
+                )
             elif job.state == "running":
                 self._do("UPDATE jobs SET state='waiting', started=NULL WHERE id=?", job.id)
 
@@ -105,7 +121,9 @@ class Jobs:
 
     def all(self) -> list[Job]:
         """Newest first."""
-        return [self._job(row) for row in self._do(f"SELECT {_COLUMNS} FROM jobs ORDER BY number DESC")]
+        return [
+            self._job(row) for row in self._do(f"SELECT {_COLUMNS} FROM jobs ORDER BY number DESC")
+        ]
 
     def get(self, id: str) -> Job | None:
         rows = self._do(f"SELECT {_COLUMNS} FROM jobs WHERE id=?", id)
@@ -129,8 +147,14 @@ class Jobs:
     def add(self, id: str, title: str, request: Mapping[str, Any]) -> Job:
         text = json.dumps(dict(request), ensure_ascii=False)
         now = time.time()
-        self._do("INSERT INTO jobs (id, title, state, request, created, tries, error) VALUES (?, ?, ?, ?, ?, 0, '')",
-                 id, title, "waiting", text, now)
+        self._do(
+            "INSERT INTO jobs (id, title, state, request, created, tries, error) VALUES (?, ?, ?, ?, ?, 0, '')",
+            id,
+            title,
+            "waiting",
+            text,
+            now,
+        )
         return Job(id, title, "waiting", request, now)
 
     def claim(self) -> Job | None:
@@ -139,7 +163,11 @@ class Jobs:
             rows = self._do("SELECT id FROM jobs WHERE state='waiting' ORDER BY number LIMIT 1")
             if not rows:
                 return None
-            self._do("UPDATE jobs SET state='running', started=?, tries=tries+1 WHERE id=?", time.time(), rows[0][0])
+            self._do(
+                "UPDATE jobs SET state='running', started=?, tries=tries+1 WHERE id=?",
+                time.time(),
+                rows[0][0],
+            )
             return self.get(rows[0][0])
 
     def report(self, id: str, stage: str, done: int, total: int) -> None:
@@ -150,9 +178,14 @@ class Jobs:
         """Note how a job ended, and the ``metrics`` that it computed."""
         self._progress.pop(id, None)
         if metrics and (job := self.get(id)) is not None:
-            self._do("UPDATE jobs SET request=? WHERE id=?",
-                     json.dumps({**job.request, "metrics": list(metrics)}, ensure_ascii=False), id)
-        self._do("UPDATE jobs SET state=?, ended=?, error=? WHERE id=?", state, time.time(), error, id)
+            self._do(
+                "UPDATE jobs SET request=? WHERE id=?",
+                json.dumps({**job.request, "metrics": list(metrics)}, ensure_ascii=False),
+                id,
+            )
+        self._do(
+            "UPDATE jobs SET state=?, ended=?, error=? WHERE id=?", state, time.time(), error, id
+        )
 
     def delete(self, id: str) -> None:
         """Remove a job with all its files."""
@@ -172,8 +205,11 @@ class Jobs:
             try:
                 yield self._db
             except sqlite3.Error as fault:
-                raise RunError(f"the list of jobs cannot be used ({fault})", where=str(self.folder / FILE),
-                               next="check the free space on the disk, then start the server again") from fault
+                raise RunError(
+                    f"the list of jobs cannot be used ({fault})",
+                    where=str(self.folder / FILE),
+                    next="check the free space on the disk, then start the server again",
+                ) from fault
 
     def _do(self, sql: str, *values: object) -> list[Any]:
         with self._guarded() as db:

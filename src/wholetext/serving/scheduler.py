@@ -68,7 +68,9 @@ class Scheduler:
         self.jobs, self.options = jobs, options
         self._wake, self._closing = threading.Condition(), False
         self._cancelled: set[str] = set()
-        self._threads = [threading.Thread(target=self._loop, name=f"worker {i}") for i in range(options.workers)]
+        self._threads = [
+            threading.Thread(target=self._loop, name=f"worker {i}") for i in range(options.workers)
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -161,16 +163,28 @@ class Scheduler:
         elif kind == "failed":
             self.jobs.finish(job.id, "failed", self._shown(answer[1], place))
         elif kind == "late":
-            self.jobs.finish(job.id, "failed", f"the job took more than {self.options.timeout:g} seconds, the limit "
-                             "of this server\n  → score fewer systems or metrics at a time")
+            self.jobs.finish(
+                job.id,
+                "failed",
+                f"the job took more than {self.options.timeout:g} seconds, the limit "
+                "of this server\n  → score fewer systems or metrics at a time",
+            )
         elif kind == "cancelled":
             self.jobs.finish(job.id, "cancelled")
         elif kind == "lost" and not self._closing:
             worker.process.join(5)
             code = worker.process.exitcode
-            killed = code is None or code < 0  # by a signal, as the system does when memory runs out
-            hint = "perhaps it ran out of memory: try fewer or smaller models" if killed else "see the server's log"
-            self.jobs.finish(job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}")
+            killed = (
+                code is None or code < 0
+            )  # by a signal, as the system does when memory runs out
+            hint = (
+                "perhaps it ran out of memory: try fewer or smaller models"
+                if killed
+                else "see the server's log"
+            )
+            self.jobs.finish(
+                job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}"
+            )
         if kind != "done":
             shutil.rmtree(out, ignore_errors=True)
         self._cancelled.discard(job.id)
@@ -198,7 +212,9 @@ class Scheduler:
         """What was computed appears all at once, and then the job is done."""
         result = self.jobs.place(job.id) / "result"
         try:
-            shutil.rmtree(result, ignore_errors=True)  # of a try that was killed between here and the next line
+            shutil.rmtree(
+                result, ignore_errors=True
+            )  # of a try that was killed between here and the next line
             out.replace(result)
             self.jobs.finish(job.id, "done", metrics=metrics)
         except (OSError, WholetextError) as fault:
@@ -206,7 +222,9 @@ class Scheduler:
 
     def _shown(self, message: str, place: Path) -> str:
         """An error without the place of the data folder on this machine; uploads by their names alone."""
-        message = re.sub(rf"{re.escape(f'{place}{os.sep}input{os.sep}')}\d+{re.escape(os.sep)}", "", message)
+        message = re.sub(
+            rf"{re.escape(f'{place}{os.sep}input{os.sep}')}\d+{re.escape(os.sep)}", "", message
+        )
         for folder in (place / "input", place, self.options.folder):
             message = message.replace(f"{folder}{os.sep}", "")
         return printable(message, keep="\n")

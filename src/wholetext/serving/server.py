@@ -10,7 +10,9 @@ from wholetext.errors import InputError, MissingExtra
 from wholetext.serving.settings import ServeOptions
 
 
-def serve(options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None) -> None:
+def serve(
+    options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None
+) -> None:
     """Run the web server until it is interrupted; ``ready`` is called with its address when it listens.
 
     Jobs that were waiting or running when the server ended last are taken up again.
@@ -28,8 +30,16 @@ def serve(options: ServeOptions | None = None, *, ready: Callable[[str], None] |
     listening = _listen(options)
     jobs = Jobs(options.folder)
     app = make_app(jobs, Scheduler(jobs, options), options)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none",
-                            proxy_headers=False, limit_concurrency=200, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        proxy_headers=False,
+        limit_concurrency=200,
+        timeout_graceful_shutdown=5,
+    )
     if ready is not None:
         name = f"[{options.host}]" if ":" in options.host else options.host
         ready(f"http://{name}:{listening.getsockname()[1]}/")
@@ -41,6 +51,8 @@ def _listen(options: ServeOptions) -> socket.socket:
         family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((options.host, options.port), family=family, backlog=128)
     except OSError as fault:
-        raise InputError(f"the server cannot listen there ({fault.strerror or fault})",
-                         where=f"{options.host}:{options.port}",
-                         next="choose another --port (0: any free one), or an address of this machine") from None
+        raise InputError(
+            f"the server cannot listen there ({fault.strerror or fault})",
+            where=f"{options.host}:{options.port}",
+            next="choose another --port (0: any free one), or an address of this machine",
+        ) from None

@@ -17,8 +17,18 @@ from wholetext.registry import ALIASES, scorer
 from wholetext.spec import parse
 
 SHORTEST = 16  # characters of a token
-LOADS = ("model", "revision", "tokenizer", "vectors", "base")  # parameters of metrics that name what is loaded
-FILES = ("annotations", "names", "baseline")  # those that name a file; a table is a language or a file
+LOADS = (
+    "model",
+    "revision",
+    "tokenizer",
+    "vectors",
+    "base",
+)  # parameters of metrics that name what is loaded
+FILES = (
+    "annotations",
+    "names",
+    "baseline",
+)  # those that name a file; a table is a language or a file
 
 
 @dataclass(frozen=True)
@@ -39,13 +49,21 @@ class ServeOptions:
 
     def __post_init__(self) -> None:
         if not self.is_loopback and not self.token:
-            raise InputError("a server that others can reach needs a token", where=self.host,
-                             next="choose one with --token or WHOLETEXT_TOKEN, or listen on 127.0.0.1")
+            raise InputError(
+                "a server that others can reach needs a token",
+                where=self.host,
+                next="choose one with --token or WHOLETEXT_TOKEN, or listen on 127.0.0.1",
+            )
         if self.token and len(self.token) < SHORTEST:
-            raise InputError(f"the token has fewer than {SHORTEST} characters", next=(
-                "python -c 'import secrets; print(secrets.token_urlsafe())' makes one"))
+            raise InputError(
+                f"the token has fewer than {SHORTEST} characters",
+                next=("python -c 'import secrets; print(secrets.token_urlsafe())' makes one"),
+            )
         if not self.token.isascii() or not self.token.isprintable():
-            raise InputError("the token has characters that are not allowed in a header", next="use letters and digits")
+            raise InputError(
+                "the token has characters that are not allowed in a header",
+                next="use letters and digits",
+            )
         if not 0 <= self.port <= 65535:
             raise InputError(f"there is no port {self.port}", next="choose one from 1024 to 65535")
         for name in ("upload", "waiting", "kept", "timeout", "workers"):
@@ -99,7 +117,9 @@ def known_host(header: str, options: ServeOptions) -> bool:
 
 def same(given: str, wanted: str) -> bool:
     """Whether two secrets are equal, in a time that does not depend on where they differ."""
-    digests = [hashlib.sha256(one.encode("utf-8", "surrogateescape")).digest() for one in (given, wanted)]
+    digests = [
+        hashlib.sha256(one.encode("utf-8", "surrogateescape")).digest() for one in (given, wanted)
+    ]
     return hmac.compare_digest(*digests)
 
 
@@ -109,20 +129,32 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
     Paths and models of one's own would let a request read files of this machine or download what it likes, and judges
     call a server that may cost money.
     """
-    refusal = SpecError("requests may not name files, or models that this server does not allow", where=text,
-                        next="leave them out, or start the server with --allow-model MODEL")
+    refusal = SpecError(
+        "requests may not name files, or models that this server does not allow",
+        where=text,
+        next="leave them out, or start the server with --allow-model MODEL",
+    )
     given = parse(text).metric.args
-    if any(given.get(name) for name in FILES) or not re.fullmatch(r"[A-Za-z-]*", str(given.get("table", ""))):
+    if any(given.get(name) for name in FILES) or not re.fullmatch(
+        r"[A-Za-z-]*", str(given.get("table", ""))
+    ):
         raise refusal  # before a table is read
     found = scorer(text)
     metric: Any = found.metric
     if type(metric).__module__.startswith("wholetext.judges"):
-        raise SpecError("judges are not served: they call a server that may cost money", where=text,
-                        next="`wholetext score` on the command line runs them")
+        raise SpecError(
+            "judges are not served: they call a server that may cost money",
+            where=text,
+            next="`wholetext score` on the command line runs them",
+        )
     usual = type(metric)()
     listed = (parse(spec).model for spec in ALIASES.values())
     known = {*options.models, *EMBEDDED, *listed, getattr(usual, "model", None)}
-    loaded = [getattr(metric, name) for name in LOADS if getattr(metric, name, None) != getattr(usual, name, None)]
+    loaded = [
+        getattr(metric, name)
+        for name in LOADS
+        if getattr(metric, name, None) != getattr(usual, name, None)
+    ]
     written = text
     for model in (one for one in known if one):
         written = written.replace(f"@{model}", "")

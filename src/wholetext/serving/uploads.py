@@ -18,7 +18,11 @@ from wholetext.files.parsing import printable
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
-FIELD, HEADERS, PARTS = 100_000, 10_000, 300  # bytes of a field, bytes of the headers of a part, parts in all
+FIELD, HEADERS, PARTS = (
+    100_000,
+    10_000,
+    300,
+)  # bytes of a field, bytes of the headers of a part, parts in all
 
 
 class TooLarge(InputError):
@@ -33,11 +37,15 @@ class Form:
     files: dict[str, list[tuple[str, Path]]] = field(default_factory=dict)
 
 
-async def read_form(chunks: AsyncIterator[bytes], content_type: str, folder: Path, most: int) -> Form:
+async def read_form(
+    chunks: AsyncIterator[bytes], content_type: str, folder: Path, most: int
+) -> Form:
     """The form of a request; its files are written into ``folder`` as they arrive."""
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise InputError("the request has no form with files", next="send it as multipart/form-data")
+        raise InputError(
+            "the request has no form with files", next="send it as multipart/form-data"
+        )
     reader = _Reader(folder)
     parser = MultipartParser(options[b"boundary"], reader.callbacks())
     try:
@@ -45,7 +53,9 @@ async def read_form(chunks: AsyncIterator[bytes], content_type: str, folder: Pat
             parser.write(chunk)
         parser.finalize()
     except MultipartParseError as fault:
-        raise InputError(f"the form of the request is damaged ({fault})", next="send it again") from None
+        raise InputError(
+            f"the form of the request is damaged ({fault})", next="send it again"
+        ) from None
     finally:
         reader.close()
     if not reader.ended:
@@ -64,8 +74,10 @@ async def limited(chunks: AsyncIterator[bytes], most: int) -> AsyncIterator[byte
 
 
 def too_large(most: int) -> TooLarge:
-    return TooLarge(f"the request has more than {most:,} bytes, the limit of this server",
-                    next="send fewer files at a time, or start the server with a larger --max-upload")
+    return TooLarge(
+        f"the request has more than {most:,} bytes, the limit of this server",
+        next="send fewer files at a time, or start the server with a larger --max-upload",
+    )
 
 
 def safe_name(given: str) -> str:
@@ -85,10 +97,16 @@ class _Reader:
         self._file: BinaryIO | None = None
 
     def callbacks(self) -> MultipartCallbacks:
-        return {"on_part_begin": self._begin, "on_header_field": self._header_field,
-                "on_header_value": self._header_value, "on_header_end": self._header_end,
-                "on_headers_finished": self._open, "on_part_data": self._data, "on_part_end": self._end,
-                "on_end": self._finish}  # fmt: skip
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._open,
+            "on_part_data": self._data,
+            "on_part_end": self._end,
+            "on_end": self._finish,
+        }
 
     def close(self) -> None:
         if self._file is not None:
@@ -98,7 +116,9 @@ class _Reader:
     def _begin(self) -> None:
         self._parts += 1
         if self._parts > PARTS:
-            raise InputError(f"the form has more than {PARTS} parts", next="send fewer files at a time")
+            raise InputError(
+                f"the form has more than {PARTS} parts", next="send fewer files at a time"
+            )
         self._headers, self._header, self._value, self._text = {}, b"", b"", b""
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
@@ -129,7 +149,9 @@ class _Reader:
         path = self._folder / str(self._parts) / safe_name(given)
         path.parent.mkdir(parents=True)
         self._file = path.open("xb")
-        self.form.files.setdefault(self._name, []).append((printable(re.split(r"[/\\]", given)[-1]), path))
+        self.form.files.setdefault(self._name, []).append(
+            (printable(re.split(r"[/\\]", given)[-1]), path)
+        )
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:
@@ -137,13 +159,17 @@ class _Reader:
             return
         self._text += data[start:end]
         if len(self._text) > FIELD:
-            raise InputError(f"the field {self._name!r} has more than {FIELD:,} bytes", next="send it as a file")
+            raise InputError(
+                f"the field {self._name!r} has more than {FIELD:,} bytes", next="send it as a file"
+            )
 
     def _end(self) -> None:
         if self._file is not None:
             self.close()
         elif self._name:
-            self.form.fields.setdefault(self._name, []).append(self._text.decode("utf-8", "replace"))
+            self.form.fields.setdefault(self._name, []).append(
+                self._text.decode("utf-8", "replace")
+            )
 
     def _finish(self) -> None:
         self.ended = True

@@ -27,7 +27,10 @@ from wholetext.scoring.evaluate import Options
 from wholetext.scoring.run import make_run
 from wholetext.scoring.significance.compare import Significance
 
-PAGE, CACHE = "report", "cache.sqlite"  # the stage after all others; the cache of scores, in the data folder
+PAGE, CACHE = (
+    "report",
+    "cache.sqlite",
+)  # the stage after all others; the cache of scores, in the data folder
 TAKEN = ("taken",)  # the first answer to a task
 Say = Callable[[str, int, int], None]
 
@@ -43,11 +46,17 @@ class Task:
 
 def work(pipe: Connection, folder: Path) -> None:
     """Run tasks until the server ends, in an empty folder: relative file names in specs find nothing."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the server, which ends this process
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     os.chdir(folder)
-    os.environ |= {"WHOLETEXT_CACHE": str(folder.parent / CACHE), "TMPDIR": str(folder), "HF_HUB_OFFLINE": "1",
-                   "TRANSFORMERS_OFFLINE": "1"}  # requests write to the data folder only, and download nothing
+    os.environ |= {
+        "WHOLETEXT_CACHE": str(folder.parent / CACHE),
+        "TMPDIR": str(folder),
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+    }  # requests write to the data folder only, and download nothing
     warnings.simplefilter("ignore", WholetextWarning)  # notes are in the results
     one_at_a_time = threading.Lock()  # metrics may tell of progress from several threads
 
@@ -86,10 +95,17 @@ def run_task(task: Task, say: Say) -> list[str]:
     Returns the metrics; without any in the request, the default ones.
     """
     loaded = load(task.request, task.data)
-    metrics: Sequence[str] = task.request["metrics"] or default_metrics(loaded.corpus, loaded.outputs)
+    metrics: Sequence[str] = task.request["metrics"] or default_metrics(
+        loaded.corpus, loaded.outputs
+    )
     run = task.out / "run"
-    results = make_run(loaded, metrics, Options(cache=task.data / CACHE, progress=say),
-                       Significance(baseline=task.request.get("baseline") or None), out=run)
+    results = make_run(
+        loaded,
+        metrics,
+        Options(cache=task.data / CACHE, progress=say),
+        Significance(baseline=task.request.get("baseline") or None),
+        out=run,
+    )
     comparisons = compare_run(results)[1]
     found = run_json(results, [comparisons[spec] for spec in results.scores])
     write_file(task.out / "results.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
@@ -106,9 +122,16 @@ def load(request: Mapping[str, Any], data: Path) -> Loaded:
     if request.get("demo"):
         corpus, outputs = load_demo(request["demo"])
         return Loaded(corpus, outputs, ())
-    files = {role: [(name, inside(data, path)) for name, path in some] for role, some in request["files"].items()}
-    src, docs, corpus_file = (files[role][0][1] if role in files else None for role in ("src", "docs", "corpus"))
-    given = LineFiles(src=src, docs=docs, corpus=corpus_file, hyps=files.get("hyp", ()), refs=files.get("ref", ()))
+    files = {
+        role: [(name, inside(data, path)) for name, path in some]
+        for role, some in request["files"].items()
+    }
+    src, docs, corpus_file = (
+        files[role][0][1] if role in files else None for role in ("src", "docs", "corpus")
+    )
+    given = LineFiles(
+        src=src, docs=docs, corpus=corpus_file, hyps=files.get("hyp", ()), refs=files.get("ref", ())
+    )
     return read(given, langs=request.get("langs") or None)
 
 
@@ -116,7 +139,11 @@ def inside(data: Path, name: str) -> Path:
     """A regular file of the data folder; a link that leads out of it is none."""
     path = data / name
     if not path.is_file() or not path.resolve().is_relative_to(data.resolve()):
-        raise InputError("this file is not there any more", where=name, next="choose another file, or upload it again")
+        raise InputError(
+            "this file is not there any more",
+            where=name,
+            next="choose another file, or upload it again",
+        )
     return path
 
 

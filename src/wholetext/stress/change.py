@@ -21,7 +21,8 @@ _ENDED = re.compile(r"[.!?…。！？][\"'”’»“)\]」』]*$")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|[A-ZÄÖÜ][a-zäöü]{1,2}|Prof|Capt|Sept|Corp|Bros|etc|approx|vs|ca|al|pp|"
     r"max|min|incl|excl|resp|tel|dept|figs?|"
-    r"bzw|usw|evtl|тыс|млн|г|др|\d+)\.[\"'”’)]*$")
+    r"bzw|usw|evtl|тыс|млн|г|др|\d+)\.[\"'”’)]*$"
+)
 _WORDS = 4  # of the shortest sentence that is moved or left out: headings are shorter
 _CHARACTERS = 8  # the same where words are not separated
 
@@ -72,7 +73,9 @@ class Text:
     analyses: tuple[Analysis, ...] = ()
     others: Sequence[tuple[str, ...]] = ()  # texts of other documents
     glue: str = " "  # between two sentences
-    units: tuple[Unit, ...] = field(init=False)  # its sentences, split only where the end of one is certain
+    units: tuple[Unit, ...] = field(
+        init=False
+    )  # its sentences, split only where the end of one is certain
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", tuple(units_of(self.segments, self.glue)))
@@ -91,13 +94,17 @@ def units_of(segments: Sequence[str], glue: str = " ") -> Iterator[Unit]:
                 continue
             text = segment[begun:end]
             long = len(text.split()) >= _WORDS if glue else len(text) >= _CHARACTERS
-            yield Unit(place, begun, end, text, long and _ENDED.search(text) is not None and _closed(text))
+            yield Unit(
+                place, begun, end, text, long and _ENDED.search(text) is not None and _closed(text)
+            )
             begun = None
 
 
 def _closed(text: str) -> bool:
     """Whether quotation marks and brackets are in pairs: a sentence that is part of a longer quotation is no unit."""
-    return text.count('"') % 2 == 0 and all(text.count(one) == text.count(other) for one, other in ("“”", "()", "«»"))
+    return text.count('"') % 2 == 0 and all(
+        text.count(one) == text.count(other) for one, other in ("“”", "()", "«»")
+    )
 
 
 class Change:
@@ -106,13 +113,17 @@ class Change:
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     kind: ClassVar[Kind] = "document"
-    languages: ClassVar[frozenset[str] | None] = None  # codes of those in which it is sure; None: any
+    languages: ClassVar[frozenset[str] | None] = (
+        None  # codes of those in which it is sure; None: any
+    )
     layers: ClassVar[frozenset[Layer]] = frozenset()  # what it asks of a tagger
     in_a_row: ClassVar[bool] = False  # whether the sites of a dose follow each other
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         """Every place where the change can be made, in order; raises ``Refused`` if the effect is uncertain."""
-        raise MetricError(f"{type(self).__name__} cannot change a text", next="write its sites(text, rng) method")
+        raise MetricError(
+            f"{type(self).__name__} cannot change a text", next="write its sites(text, rng) method"
+        )
 
 
 def certain(sites: list[Site], otherwise: str) -> list[Site]:
@@ -122,7 +133,9 @@ def certain(sites: list[Site], otherwise: str) -> list[Site]:
     return sites
 
 
-def applied(segments: Sequence[str], sites: Sequence[Site]) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
+def applied(
+    segments: Sequence[str], sites: Sequence[Site]
+) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
     """The segments with all replacements of these sites made, and where they are."""
     made, edits = list(segments), []
     every = sorted((one for site in sites for one in site), key=lambda one: one[:3])
@@ -130,11 +143,20 @@ def applied(segments: Sequence[str], sites: Sequence[Site]) -> tuple[tuple[str, 
         old, new, at = segments[segment], "", 0
         for one in (one for one in every if one.segment == segment):
             if not at <= one.start <= one.end <= len(old):
-                raise MetricError(f"two replacements overlap in segment {segment}, or one is outside its text",
-                                  next="sites of a change must not touch each other")
+                raise MetricError(
+                    f"two replacements overlap in segment {segment}, or one is outside its text",
+                    next="sites of a change must not touch each other",
+                )
             new += old[at : one.start]
-            edits.append(Edit(segment, (one.start, one.end), (len(new), len(new) + len(one.text)),
-                              old[one.start : one.end], one.text))
+            edits.append(
+                Edit(
+                    segment,
+                    (one.start, one.end),
+                    (len(new), len(new) + len(one.text)),
+                    old[one.start : one.end],
+                    one.text,
+                )
+            )
             new, at = new + one.text, one.end
         made[segment] = new + old[at:]
     return tuple(made), tuple(edits)

@@ -22,8 +22,10 @@ class Dose:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _FORM.fullmatch(self.name):
-            raise InputError(f"there is no dose {self.name!r}",
-                             next="a dose is a number of places (1), a share of them (50%) or all")
+            raise InputError(
+                f"there is no dose {self.name!r}",
+                next="a dose is a number of places (1), a share of them (50%) or all",
+            )
 
     def of(self, sites: int) -> int:
         if self.name == "all":

@@ -22,12 +22,21 @@ from wholetext.scoring.results import Results
 from wholetext.stress import known_changes
 from wholetext.stress.perturb import Perturbed, StressOptions, perturb
 from wholetext.stress.selection import Selection, best, identical, select
-from wholetext.stress.statistics import Drawing, Losses, StressCell, StressSlope, spread, stress_cells
+from wholetext.stress.statistics import (
+    Drawing,
+    Losses,
+    StressCell,
+    StressSlope,
+    spread,
+    stress_cells,
+)
 from wholetext.types import Corpus, FloatArray, Output, Scores
 
 # of a score's size: a model in single precision scores the same text by up to 1e-7 differently in another batch
 _ROUNDING = 1e-6
-Margins = Mapping[tuple[str, str, str], Mapping[str, float]]  # (change, dose, document) → metric → loss of score
+Margins = Mapping[
+    tuple[str, str, str], Mapping[str, float]
+]  # (change, dose, document) → metric → loss of score
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +63,41 @@ class Stress:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        found: dict[str, Any] = plain({
-            "kind": "stress", "corpus": corpus.id, "langs": corpus.langs, "documents": self.perturbed.documents,
-            "systems": self.systems, "text": self.text, "references": self.refs, "metrics": self.metrics,
-            "settings": asdict(self.settings), "changes": self.perturbed.kinds, "tagger": self.perturbed.tagger,
-            "plugins": known_changes.origins(list(self.perturbed.kinds)), "refused": self.perturbed.refused,
-            "figures": [asdict(one) for one in self.cells], "slopes": [asdict(one) for one in self.slopes],
-            "spreads": self.spreads, "examples": _examples(self.perturbed),
-            "signatures": {spec: {system: str(scores.signature) for system, scores in by_system.items()}
-                           for spec, by_system in self.results.scores.items()},
-            "counts": self.results.counts, "notes": self.notes,
-        })  # fmt: skip
+        found: dict[str, Any] = plain(
+            {
+                "kind": "stress",
+                "corpus": corpus.id,
+                "langs": corpus.langs,
+                "documents": self.perturbed.documents,
+                "systems": self.systems,
+                "text": self.text,
+                "references": self.refs,
+                "metrics": self.metrics,
+                "settings": asdict(self.settings),
+                "changes": self.perturbed.kinds,
+                "tagger": self.perturbed.tagger,
+                "plugins": known_changes.origins(list(self.perturbed.kinds)),
+                "refused": self.perturbed.refused,
+                "figures": [asdict(one) for one in self.cells],
+                "slopes": [asdict(one) for one in self.slopes],
+                "spreads": self.spreads,
+                "examples": _examples(self.perturbed),
+                "signatures": {
+                    spec: {system: str(scores.signature) for system, scores in by_system.items()}
+                    for spec, by_system in self.results.scores.items()
+                },
+                "counts": self.results.counts,
+                "notes": self.notes,
+            }
+        )
         return found
 
 
 def stress(
-    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, settings: StressOptions | None = None,
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    metrics: Sequence[str] | str,
+    settings: StressOptions | None = None,
     options: Options | None = None,
 ) -> Stress:
     """Change a text of the corpus in controlled ways and score original and changed documents with every metric.
@@ -78,15 +106,21 @@ def stress(
     another. It is never scored against itself. What is not changed is scored once, and finished rows are cached.
     """
     settings, options = settings or StressOptions(), options or Options()
-    specs = [one.spec for one in map(scorer, [metrics] if isinstance(metrics, str) else list(metrics))]
+    specs = [
+        one.spec for one in map(scorer, [metrics] if isinstance(metrics, str) else list(metrics))
+    ]
     _refuse(specs)
     known_changes.chosen(settings.changes)  # an error now, not after the systems are scored
     chosen = select(corpus, outputs, settings)
     options = replace(options, refs=_refs(chosen, options), flags=False)
     text, results, notes = _originals(corpus, chosen, specs, options)
-    made, notes = _without_copies(perturb(corpus, text, settings, options), corpus, options.refs or (), notes)
+    made, notes = _without_copies(
+        perturb(corpus, text, settings, options), corpus, options.refs or (), notes
+    )
     if not made.items:
-        raise InputError("no change can be made in this text", where=text.system, next="; ".join(made.notes[:3]))
+        raise InputError(
+            "no change can be made in this text", where=text.system, next="; ".join(made.notes[:3])
+        )
     changed = evaluate(corpus, list(made.outputs().values()), specs, options)
     systems = [one.system for one in chosen.systems]
     spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
@@ -94,14 +128,29 @@ def stress(
     sizes = {doc: len(segments) for doc, segments in text.docs.items()}
     losses = {spec: _losses(made, margins, (spec, unit), sizes) for spec, unit in spreads.items()}
     drawing = Drawing(settings.draws, settings.seed)
-    every = (*notes, *made.notes, *_on_spreads(spreads, len(systems)), *results.warnings, *changed.warnings)
-    counts = {key: results.counts.get(key, 0) + changed.counts.get(key, 0)
-              for key in {**results.counts, **changed.counts}}
+    every = (
+        *notes,
+        *made.notes,
+        *_on_spreads(spreads, len(systems)),
+        *results.warnings,
+        *changed.warnings,
+    )
+    counts = {
+        key: results.counts.get(key, 0) + changed.counts.get(key, 0)
+        for key in {**results.counts, **changed.counts}
+    }
     return Stress(
-        text.system, options.refs or (), tuple(systems), settings,
+        text.system,
+        options.refs or (),
+        tuple(systems),
+        settings,
         tuple(cell for each in losses.values() for cell in stress_cells(each, drawing)),
         tuple(slope for each in losses.values() for one in each if (slope := one.slope(drawing))),
-        spreads, made, margins, replace(results, counts=counts), tuple(dict.fromkeys(every)),
+        spreads,
+        made,
+        margins,
+        replace(results, counts=counts),
+        tuple(dict.fromkeys(every)),
     )
 
 
@@ -109,7 +158,9 @@ def _originals(
     corpus: Corpus, chosen: Selection, specs: Sequence[str], options: Options
 ) -> tuple[Output, Results, list[str]]:
     """The text under test, the scores of all systems and of this text, and notes on the choice."""
-    others = [one for one in chosen.systems if chosen.text is None or one.system != chosen.text.system]
+    others = [
+        one for one in chosen.systems if chosen.text is None or one.system != chosen.text.system
+    ]
     results = evaluate(corpus, [*others, *([chosen.text] if chosen.text else [])], specs, options)
     if chosen.text is not None:
         return chosen.text, results, [*chosen.notes]
@@ -120,13 +171,19 @@ def _originals(
 def _refuse(specs: Sequence[str]) -> None:
     for spec in specs:
         if scorer(spec).metric.rivals:
-            raise MetricError(f"{spec} compares with other systems, which changed documents do not have",
-                              next="use a metric that scores each output by itself")
+            raise MetricError(
+                f"{spec} compares with other systems, which changed documents do not have",
+                next="use a metric that scores each output by itself",
+            )
 
 
 def _refs(chosen: Selection, options: Options) -> tuple[str, ...]:
     """The references for scoring: those of the options that are not the text under test."""
-    return chosen.refs if options.refs is None else tuple(name for name in options.refs if name in chosen.refs)
+    return (
+        chosen.refs
+        if options.refs is None
+        else tuple(name for name in options.refs if name in chosen.refs)
+    )
 
 
 def _without_copies(
@@ -136,24 +193,37 @@ def _without_copies(
     if not same:
         return made, notes
     said = f"{count(len(same), 'document')} left out, where the text under test is the same as a reference"
-    return replace(made, items=tuple(one for one in made.items if one.doc not in same)), [*notes, said]
+    return replace(made, items=tuple(one for one in made.items if one.doc not in same)), [
+        *notes,
+        said,
+    ]
 
 
 def _on_spreads(spreads: Mapping[str, float], systems: int) -> list[str]:
     if systems < 2:
-        return ["effect sizes are in units of the spread between systems, and need outputs of two systems or more"]
+        return [
+            "effect sizes are in units of the spread between systems, and need outputs of two systems or more"
+        ]
     none = [spec for spec, value in spreads.items() if math.isnan(value)]
     few = [f"the spread between systems is that of {systems} systems only"] if systems < 4 else []
-    return few + ([f"{', '.join(none)}: all systems have the same score, so there is no effect size"] if none else [])
+    return few + (
+        [f"{', '.join(none)}: all systems have the same score, so there is no effect size"]
+        if none
+        else []
+    )
 
 
 def _margins(made: Perturbed, results: Results, changed: Results, text: str) -> Margins:
     places = {doc: at for at, doc in enumerate(results.corpus.ids)}
     names = {key: output.system for key, output in made.outputs().items()}
-    found: dict[tuple[str, str, str], dict[str, float]] = {(one.change, one.dose, one.doc): {} for one in made.items}
+    found: dict[tuple[str, str, str], dict[str, float]] = {
+        (one.change, one.dose, one.doc): {} for one in made.items
+    }
     for spec, by_system in results.scores.items():
         original = _signed(by_system[text])
-        losses = {key: _loss(original, _signed(changed.scores[spec][name])) for key, name in names.items()}
+        losses = {
+            key: _loss(original, _signed(changed.scores[spec][name])) for key, name in names.items()
+        }
         for change, dose, doc in found:
             found[change, dose, doc][spec] = float(losses[change, dose][places[doc]])
     return found
@@ -180,9 +250,13 @@ def _losses(
         mine = [one for one in made.items if one.change == change]
         by_dose: dict[str, list[tuple[str, float, float]]] = {one.dose: [] for one in mine}
         for one in mine:
-            by_dose[one.dose].append((one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites))
+            by_dose[one.dose].append(
+                (one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites)
+            )
         sites = {one.doc: one.sites for one in mine}
-        rewords = any(_unbroken(one.segments) != _unbroken(made.original.docs[one.doc]) for one in mine)
+        rewords = any(
+            _unbroken(one.segments) != _unbroken(made.original.docs[one.doc]) for one in mine
+        )
         found.append(Losses(spec, change, kind, by_dose, sites, scale, segments, rewords))
     return found
 
@@ -199,8 +273,23 @@ def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
         if one.dose == made.items[0].dose and seen[one.change] < most:
             seen[one.change] += 1
             touched = sorted({edit.segment for edit in one.edits})
-            found.append({"change": one.change, "doc": one.doc, "dose": one.dose, "edits": [
-                {"segment": edit.segment, "was": edit.was, "now": edit.now} for edit in one.edits],
-                "segments": [{"segment": at, "original": made.original.docs[one.doc][at], "changed": one.segments[at]}
-                             for at in touched]})
+            found.append(
+                {
+                    "change": one.change,
+                    "doc": one.doc,
+                    "dose": one.dose,
+                    "edits": [
+                        {"segment": edit.segment, "was": edit.was, "now": edit.now}
+                        for edit in one.edits
+                    ],
+                    "segments": [
+                        {
+                            "segment": at,
+                            "original": made.original.docs[one.doc][at],
+                            "changed": one.segments[at],
+                        }
+                        for at in touched
+                    ],
+                }
+            )
     return found

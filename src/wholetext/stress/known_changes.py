@@ -52,8 +52,11 @@ def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         except PluginError as fault:
             broken[name] = str(fault)
             continue
-        found[name] = {"kind": one.kind, "summary": one.summary,
-                       "languages": None if one.languages is None else sorted(one.languages)}
+        found[name] = {
+            "kind": one.kind,
+            "summary": one.summary,
+            "languages": None if one.languages is None else sorted(one.languages),
+        }
     return found, broken
 
 
@@ -74,15 +77,22 @@ def change_class(name: str) -> type[Change]:
     else:
         added = plugins.load(plugins.CHANGES, BUILTIN)
         if name not in added:
-            raise InputError(f"there is no change {name!r}",
-                             next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}")
+            raise InputError(
+                f"there is no change {name!r}",
+                next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}",
+            )
         found = added[name]()
     if not (isinstance(found, type) and issubclass(found, Change)):
-        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is not a subclass of Change",
-                          next="derive it from wholetext.Change")
+        raise PluginError(
+            f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is not a subclass of Change",
+            next="derive it from wholetext.Change",
+        )
     if getattr(found, "name", "") != name:
-        raise PluginError(f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} has the name "
-                          f"{getattr(found, 'name', '')!r}", next="its name and that of its entry point are the same")
+        raise PluginError(
+            f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} has the name "
+            f"{getattr(found, 'name', '')!r}",
+            next="its name and that of its entry point are the same",
+        )
     return found
 
 

@@ -9,8 +9,11 @@ from wholetext.errors import count
 from wholetext.reporting.panels import Examples, Grid, Marked, Number, Panel, Study, Table
 
 Figures = Sequence[Mapping[str, Any]]
-KINDS = {"document": "errors of the document", "sentence": "errors of a sentence (control)",
-         "harmless": "harmless changes (control)"}  # fmt: skip
+KINDS = {
+    "document": "errors of the document",
+    "sentence": "errors of a sentence (control)",
+    "harmless": "harmless changes (control)",
+}
 _SEGMENTS = 2  # of an example
 _SHOWN = 600  # characters of a segment in an example
 
@@ -23,31 +26,68 @@ def stress(found: Mapping[str, Any]) -> Study:
     harmless = [one for one in shown if one["kind"] == "harmless"]
     panels: list[Panel] = []
     if errors:
-        panels.append(_grid("How often the original is preferred, in %", found["metrics"], errors, _preferred,
-                            f"Dose {largest}. A metric that does not see a change has few; one that is moved at "
-                            "random has 50."))
+        panels.append(
+            _grid(
+                "How often the original is preferred, in %",
+                found["metrics"],
+                errors,
+                _preferred,
+                f"Dose {largest}. A metric that does not see a change has few; one that is moved at "
+                "random has 50.",
+            )
+        )
     if harmless:
-        panels.append(_grid("False alarms on harmless changes, in %", found["metrics"], harmless, _preferred,
-                            f"Dose {largest}. Documents in which the original is preferred although the change says "
-                            "the same."))
+        panels.append(
+            _grid(
+                "False alarms on harmless changes, in %",
+                found["metrics"],
+                harmless,
+                _preferred,
+                f"Dose {largest}. Documents in which the original is preferred although the change says "
+                "the same.",
+            )
+        )
     if any(one.get("auc") is not None for one in errors):  # files of earlier versions have none
-        panels.append(_grid("Errors told from harmless changes, in %", found["metrics"], errors, _auc,
-                            f"Dose {largest}. Share of pairs in which one place of the error costs more than one place "
-                            "of a harmless change of words or marks (AUC). 50: no difference."))
+        panels.append(
+            _grid(
+                "Errors told from harmless changes, in %",
+                found["metrics"],
+                errors,
+                _auc,
+                f"Dose {largest}. Share of pairs in which one place of the error costs more than one place "
+                "of a harmless change of words or marks (AUC). 50: no difference.",
+            )
+        )
     if any(one["effect"] is not None for one in shown):
-        panels.append(_grid("Loss in standard deviations between systems", found["metrics"], shown,
-                            lambda one: one["effect"], f"Dose {largest}. 1 is a typical difference between systems.",
-                            centred=True))
+        panels.append(
+            _grid(
+                "Loss in standard deviations between systems",
+                found["metrics"],
+                shown,
+                lambda one: one["effect"],
+                f"Dose {largest}. 1 is a typical difference between systems.",
+                centred=True,
+            )
+        )
     panels += [_doses(found), *_examples(found)]
-    facts = (("corpus", f"{found['corpus']} {'-'.join(found['langs'])}"), ("documents", str(found["documents"])),
-             ("text under test", str(found["text"])), ("references", ", ".join(found["references"]) or "none"),
-             ("systems", ", ".join(found["systems"])), ("tagger", str(found["tagger"] or "none")),
-             ("seed", str(found["settings"]["seed"])))  # fmt: skip
+    facts = (
+        ("corpus", f"{found['corpus']} {'-'.join(found['langs'])}"),
+        ("documents", str(found["documents"])),
+        ("text under test", str(found["text"])),
+        ("references", ", ".join(found["references"]) or "none"),
+        ("systems", ", ".join(found["systems"])),
+        ("tagger", str(found["tagger"] or "none")),
+        ("seed", str(found["settings"]["seed"])),
+    )
     return Study("stress", "Stress test", tuple(panels), facts, tuple(map(str, found["notes"])))
 
 
 def _grid(
-    title: str, metrics: Sequence[str], figures: Figures, value: Callable[[Mapping[str, Any]], Number], note: str,
+    title: str,
+    metrics: Sequence[str],
+    figures: Figures,
+    value: Callable[[Mapping[str, Any]], Number],
+    note: str,
     centred: bool = False,
 ) -> Grid:
     """Changes by metrics."""
@@ -57,7 +97,9 @@ def _grid(
     values = tuple(tuple(None if one is None else value(one) for one in row) for row in rows)
     extra = tuple(tuple("" if one is None else _said(one) for one in row) for row in rows)
     ends = None if centred else (0.0, 100.0)  # 100 % has the same colour in every grid
-    return Grid(title, changes, tuple(metrics), values, ("change", "metric"), extra, centred, note, ends)
+    return Grid(
+        title, changes, tuple(metrics), values, ("change", "metric"), extra, centred, note, ends
+    )
 
 
 def _preferred(one: Mapping[str, Any]) -> float:
@@ -70,7 +112,11 @@ def _auc(one: Mapping[str, Any]) -> Number:
 
 def _said(one: Mapping[str, Any]) -> str:
     """Text about a cell: the interval, the documents, ties."""
-    inside = "" if one["low"] is None else f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}] % preferred, "
+    inside = (
+        ""
+        if one["low"] is None
+        else f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}] % preferred, "
+    )
     loss = "" if one["effect"] is None else f"loss {one['effect']:.2f}, "
     ties = f", {one['ties']:,} ties" if one["ties"] else ""
     undefined = f", {one['undefined']:,} undefined" if one["undefined"] else ""
@@ -85,12 +131,25 @@ def _doses(found: Mapping[str, Any]) -> Table:
     pairs = dict.fromkeys((one["change"], one["metric"]) for one in found["figures"])
     rows = []
     for change, metric in pairs:
-        losses = [cells[change, metric, dose]["effect"] if (change, metric, dose) in cells else None for dose in doses]
+        losses = [
+            cells[change, metric, dose]["effect"] if (change, metric, dose) in cells else None
+            for dose in doses
+        ]
         slope = slopes.get((change, metric), {})
-        rows.append((f"{change} · {metric}", (*losses, slope.get("slope"), slope.get("low"), slope.get("high"))))
-    return Table("Loss by dose", (*(f"dose {dose}" for dose in doses), "slope", "low", "high"), tuple(rows),
-                 of="change and metric", note="In standard deviations between systems. The slope is from no place "
-                 "changed to all of them, over documents with several places, with its 95 % interval.")
+        rows.append(
+            (
+                f"{change} · {metric}",
+                (*losses, slope.get("slope"), slope.get("low"), slope.get("high")),
+            )
+        )
+    return Table(
+        "Loss by dose",
+        (*(f"dose {dose}" for dose in doses), "slope", "low", "high"),
+        tuple(rows),
+        of="change and metric",
+        note="In standard deviations between systems. The slope is from no place "
+        "changed to all of them, over documents with several places, with its 95 % interval.",
+    )
 
 
 def _examples(found: Mapping[str, Any]) -> list[Panel]:
@@ -99,14 +158,25 @@ def _examples(found: Mapping[str, Any]) -> list[Panel]:
         more = len(one["segments"]) - _SEGMENTS
         for number, part in enumerate(one["segments"][:_SEGMENTS], 1):
             edits = [edit for edit in one["edits"] if edit["segment"] == part["segment"]]
-            texts = (_marked(part["original"], [edit["was"] for edit in edits]),
-                     _marked(part["changed"], [edit["now"] for edit in edits]))
-            rest = f" (and {count(more, 'more segment')})" if more > 0 and number == _SEGMENTS else ""
+            texts = (
+                _marked(part["original"], [edit["was"] for edit in edits]),
+                _marked(part["changed"], [edit["now"] for edit in edits]),
+            )
+            rest = (
+                f" (and {count(more, 'more segment')})" if more > 0 and number == _SEGMENTS else ""
+            )
             rows.append((str(one["change"]), f"{one['doc']}, {part['segment'] + 1}{rest}", *texts))
     if not rows:
         return []
-    return [Examples("Examples", tuple(rows), of="change", lang=str(found["langs"][1]),
-                     note=f"Dose {found['examples'][0]['dose']}: what differs is marked.")]
+    return [
+        Examples(
+            "Examples",
+            tuple(rows),
+            of="change",
+            lang=str(found["langs"][1]),
+            note=f"Dose {found['examples'][0]['dose']}: what differs is marked.",
+        )
+    ]
 
 
 def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
@@ -118,7 +188,9 @@ def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
     for start, end in sorted((int(a), int(b)) for a, b in places):
         parts += [(_short(text[at:start]), False), (_short(text[start:end]), True)]
         at = end
-    return tuple((part, mark) for part, mark in (*parts, (_short(text[at:]), False)) if part or mark)
+    return tuple(
+        (part, mark) for part, mark in (*parts, (_short(text[at:]), False)) if part or mark
+    )
 
 
 def _short(text: str) -> str:

@@ -34,15 +34,26 @@ class StressOptions:
     def __post_init__(self) -> None:
         for name, value in (("changes", self.changes), ("doses", self.doses)):
             if isinstance(value, str):
-                raise InputError(f"{name} is a tuple of names, not {value!r}", next=f"write {name}=({value!r},)")
+                raise InputError(
+                    f"{name} is a tuple of names, not {value!r}", next=f"write {name}=({value!r},)"
+                )
         if not self.doses or self.changes == ():
-            raise InputError("no dose was given" if not self.doses else "no change was named",
-                             next="leave it out for the default")
+            raise InputError(
+                "no dose was given" if not self.doses else "no change was named",
+                next="leave it out for the default",
+            )
         for dose in self.doses:
             Dose(dose)  # an error now, not after the tagging
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0 or self.draws < 1:
-            raise InputError("seed must be an integer from 0 up, and draws at least 1",
-                             next="leave them out for the defaults")
+        if (
+            isinstance(self.seed, bool)
+            or not isinstance(self.seed, int)
+            or self.seed < 0
+            or self.draws < 1
+        ):
+            raise InputError(
+                "seed must be an integer from 0 up, and draws at least 1",
+                next="leave them out for the defaults",
+            )
 
 
 @dataclass(frozen=True)
@@ -79,12 +90,17 @@ class Perturbed:
         found: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
         for one in self.items:
             found.setdefault((one.change, one.dose), {})[one.doc] = one.segments
-        return {(change, dose): Output(f"{change} @ {dose}", {**self.original.docs, **docs})
-                for (change, dose), docs in found.items()}
+        return {
+            (change, dose): Output(f"{change} @ {dose}", {**self.original.docs, **docs})
+            for (change, dose), docs in found.items()
+        }
 
 
 def perturb(
-    corpus: Corpus, output: Output, settings: StressOptions | None = None, options: Options | None = None
+    corpus: Corpus,
+    output: Output,
+    settings: StressOptions | None = None,
+    options: Options | None = None,
 ) -> Perturbed:
     """Make every change at every dose in the documents of an output; the same seed makes the same changes.
 
@@ -114,12 +130,16 @@ def perturb(
         if why:
             said.setdefault(_note(name, items, why, len(corpus)), []).append(name)
     notes = tuple(f"{', '.join(names)}: {text}" for text, names in said.items())
-    return Perturbed(output, corpus.langs, tuple(items), refused, kinds, texts.tagger, len(corpus), notes)
+    return Perturbed(
+        output, corpus.langs, tuple(items), refused, kinds, texts.tagger, len(corpus), notes
+    )
 
 
 def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]:
     """A document at every dose; the sites of a dose are among those of a larger one."""
-    rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")  # hashed: the same on every machine
+    rng = random.Random(
+        f"{settings.seed}/{change.name}/{text.doc}"
+    )  # hashed: the same on every machine
     found = change.sites(text, rng)
     order: Sequence[Site] = ordered(found, rng, change.in_a_row)
     items = []
@@ -128,24 +148,41 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
         segments, edits = applied(text.segments, order[:made])
         if segments == text.segments:
             raise Refused("the change would leave the text as it is")
-        items.append(Changed(text.doc, change.name, change.kind, dose.name, segments, edits, made, len(order)))
+        items.append(
+            Changed(
+                text.doc, change.name, change.kind, dose.name, segments, edits, made, len(order)
+            )
+        )
     return items
 
 
 class _Texts:
     """The documents as changes see them, tagged once for all changes."""
 
-    def __init__(self, corpus: Corpus, output: Output, changes: Sequence[Change], options: Options) -> None:
+    def __init__(
+        self, corpus: Corpus, output: Output, changes: Sequence[Change], options: Options
+    ) -> None:
         self.given, self.lang = corpus.langs[1], code_of(corpus.langs[1])
         self.docs = [(doc, tuple(output.docs[doc])) for doc in corpus.ids]
         self.analyser, self.missing = self._analyser(changes)
         self.tagger = self.analyser.id if self.analyser else ""
         self.analyses: list[tuple[Analysis, ...]] = [() for _ in self.docs]
         if self.analyser is not None:
-            self.analyses = _tagged(self.analyser, [segments for _, segments in self.docs], corpus.langs, options)
+            self.analyses = _tagged(
+                self.analyser, [segments for _, segments in self.docs], corpus.langs, options
+            )
         segments = [one for _, one in self.docs]
-        self.texts = [Text(doc, self.lang, own, self.analyses[at], [*segments[:at], *segments[at + 1 :]],
-                           joiner(self.given)) for at, (doc, own) in enumerate(self.docs)]
+        self.texts = [
+            Text(
+                doc,
+                self.lang,
+                own,
+                self.analyses[at],
+                [*segments[:at], *segments[at + 1 :]],
+                joiner(self.given),
+            )
+            for at, (doc, own) in enumerate(self.docs)
+        ]
 
     def obstacle(self, change: Change) -> str:
         """Why a change can be made in no document, or nothing."""
@@ -158,11 +195,14 @@ class _Texts:
         if self.analyser is None:
             return self.missing
         lacking = sorted(change.layers - self.analyser.layers)
-        return f"the tagger {self.analyser.id} gives no {' and no '.join(lacking)}" if lacking else ""
+        return (
+            f"the tagger {self.analyser.id} gives no {' and no '.join(lacking)}" if lacking else ""
+        )
 
     def _analyser(self, changes: Sequence[Change]) -> tuple[Analyser | None, str]:
         layers: frozenset[Layer] = frozenset().union(
-            *(one.layers for one in changes if one.languages is None or self.lang in one.languages))
+            *(one.layers for one in changes if one.languages is None or self.lang in one.languages)
+        )
         if not layers:
             return None, ""
         try:
@@ -175,13 +215,17 @@ def _tagged(
     analyser: Analyser, docs: Sequence[tuple[str, ...]], langs: tuple[str, str], options: Options
 ) -> list[tuple[Analysis, ...]]:
     with options.computer(langs) as computer:
-        found = iter(computer.engine.map(analyser, [segment for segments in docs for segment in segments]))
+        found = iter(
+            computer.engine.map(analyser, [segment for segments in docs for segment in segments])
+        )
         return [tuple(next(found) for _ in segments) for segments in docs]
 
 
 def _note(change: str, items: Sequence[Changed], why: Mapping[str, int], documents: int) -> str:
     made = len({one.doc for one in items if one.change == change})
-    reasons = "; ".join(f"{reason} ({many:,})" for reason, many in sorted(why.items(), key=lambda one: -one[1]))
+    reasons = "; ".join(
+        f"{reason} ({many:,})" for reason, many in sorted(why.items(), key=lambda one: -one[1])
+    )
     if not made:
         return f"made in no document: {reasons}"
     return f"made in {made:,} of {count(documents, 'document')}; not made: {reasons}"

@@ -29,22 +29,34 @@ class Selection:
 
 def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> Selection:
     """A second reference if there is one, else a system; the one that ``settings`` names."""
-    copies = {one.system: name for one in outputs for name in corpus.references if _copies(one, corpus, name)}
+    copies = {
+        one.system: name
+        for one in outputs
+        for name in corpus.references
+        if _copies(one, corpus, name)
+    }
     systems = tuple(one for one in outputs if one.system not in copies)
-    notes = [f"{system} is a copy of the reference {name} and not counted among the systems"
-             for system, name in copies.items()]
+    notes = [
+        f"{system} is a copy of the reference {name} and not counted among the systems"
+        for system, name in copies.items()
+    ]
     named, every = settings.text, corpus.references
     if named is not None and named not in every:
         return _system(named, corpus, systems, copies, notes)
     if named is None and len(every) < 2:
         if not systems:
-            raise InputError("there is no text to change that is not the reference itself", where=corpus.id,
-                             next="give a second reference (-r), or a system's output (-t)")
+            raise InputError(
+                "there is no text to change that is not the reference itself",
+                where=corpus.id,
+                next="give a second reference (-r), or a system's output (-t)",
+            )
         return Selection(systems[0] if len(systems) == 1 else None, every, systems, tuple(notes))
     name = named or every[1]
     others = tuple(one for one in every if one != name)
     if not others:
-        notes.append(f"the only reference, {name}, is the text under test: metrics that need one cannot be used")
+        notes.append(
+            f"the only reference, {name}, is the text under test: metrics that need one cannot be used"
+        )
     text = Output(f"reference {name}", {doc.id: doc.refs[name] for doc in corpus.docs})
     against = f", scored against {', '.join(others)}" if others else ""
     notes.append(f"the text under test is the reference {name}{against}")
@@ -52,32 +64,47 @@ def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -
 
 
 def _system(
-    named: str, corpus: Corpus, systems: Sequence[Output], copies: Mapping[str, str], notes: list[str]
+    named: str,
+    corpus: Corpus,
+    systems: Sequence[Output],
+    copies: Mapping[str, str],
+    notes: list[str],
 ) -> Selection:
     found = next((one for one in systems if one.system == named), None)
     if found is None:
         known = [*corpus.references, *(one.system for one in systems)]
         copy = f": it is a copy of the reference {copies[named]}" if named in copies else ""
-        raise InputError(f"there is no text {named!r} to change{copy}", where=corpus.id,
-                         next=did_you_mean(named, known) or f"the texts are {', '.join(known)}")
+        raise InputError(
+            f"there is no text {named!r} to change{copy}",
+            where=corpus.id,
+            next=did_you_mean(named, known) or f"the texts are {', '.join(known)}",
+        )
     notes.append(f"the text under test is the output of {named}")
     return Selection(found, corpus.references, tuple(systems), tuple(notes))
 
 
 def _copies(output: Output, corpus: Corpus, name: str) -> bool:
-    pairs = [(one, other) for doc in corpus.docs for one, other in zip(output.docs[doc.id], doc.refs[name])]
+    pairs = [
+        (one, other)
+        for doc in corpus.docs
+        for one, other in zip(output.docs[doc.id], doc.refs[name])
+    ]
     return bool(pairs) and sum(one == other for one, other in pairs) >= _COPY * len(pairs)
 
 
-def best(scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]) -> tuple[Output, str]:
+def best(
+    scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]
+) -> tuple[Output, str]:
     """The system with the best mean rank over all metrics, and a note on it."""
     ranks = np.zeros(len(systems))
     for by_system in scores.values():
         values = np.array([_signed(by_system[one.system]) for one in systems])
         ranks += [(values > value).sum() for value in np.nan_to_num(values, nan=-np.inf)]
     chosen = systems[int(ranks.argmin())]
-    return chosen, (f"the text under test is the output of {chosen.system}, which has the best mean rank of "
-                    f"{count(len(systems), 'system')} by these metrics")
+    return chosen, (
+        f"the text under test is the output of {chosen.system}, which has the best mean rank of "
+        f"{count(len(systems), 'system')} by these metrics"
+    )
 
 
 def _signed(scores: Scores) -> float:
@@ -86,4 +113,8 @@ def _signed(scores: Scores) -> float:
 
 def identical(text: Output, corpus: Corpus, refs: Sequence[str]) -> list[str]:
     """Documents in which the text under test is the same as a reference."""
-    return [doc.id for doc in corpus.docs if any(tuple(text.docs[doc.id]) == tuple(doc.refs[name]) for name in refs)]
+    return [
+        doc.id
+        for doc in corpus.docs
+        if any(tuple(text.docs[doc.id]) == tuple(doc.refs[name]) for name in refs)
+    ]

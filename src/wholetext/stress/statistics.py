@@ -34,7 +34,9 @@ class StressCell:
     effect_low: float
     effect_high: float
     loss: float  # the same in the metric's own units
-    auc: float = np.nan  # share of pairs in which a site of this error costs more than a site of a harmless change
+    auc: float = (
+        np.nan
+    )  # share of pairs in which a site of this error costs more than a site of a harmless change
     auc_low: float = np.nan
     auc_high: float = np.nan
 
@@ -70,13 +72,22 @@ class Drawing:
             return (np.nan,) * 3
         ones, others = (np.array([cost for _, cost in side]) for side in (errors, harmless))
         wins = (ones[:, None] > others) + 0.5 * (ones[:, None] == others)  # (errors, harmless)
-        places = {doc: at for at, doc in enumerate(dict.fromkeys(doc for doc, _ in (*errors, *harmless)))}
+        places = {
+            doc: at for at, doc in enumerate(dict.fromkeys(doc for doc, _ in (*errors, *harmless)))
+        }
         if len(places) < 2:
             return float(wins.mean()), np.nan, np.nan
-        weights = seeded(self.seed).multinomial(len(places), np.full(len(places), 1 / len(places)), self.draws)
-        mine, theirs = (weights[:, [places[doc] for doc, _ in side]].astype(float) for side in (errors, harmless))
+        weights = seeded(self.seed).multinomial(
+            len(places), np.full(len(places), 1 / len(places)), self.draws
+        )
+        mine, theirs = (
+            weights[:, [places[doc] for doc, _ in side]].astype(float)
+            for side in (errors, harmless)
+        )
         with np.errstate(invalid="ignore"):  # a draw without a document of one side
-            drawn = ((mine @ wins) * theirs).sum(axis=1) / (mine.sum(axis=1) * theirs.sum(axis=1))  # (draws,)
+            drawn = ((mine @ wins) * theirs).sum(axis=1) / (
+                mine.sum(axis=1) * theirs.sum(axis=1)
+            )  # (draws,)
         found = interval(drawn)
         return float(wins.mean()), found.low, found.high
 
@@ -114,19 +125,37 @@ class Losses:
                 yield doc, loss * self.segments.get(doc, 1) / (share * self.sites[doc])
 
     def cells(self, drawing: Drawing) -> list[StressCell]:
-        return [self._cell(dose, np.array([loss for _, loss, _ in rows]), drawing)
-                for dose, rows in self.by_dose.items() if rows]
+        return [
+            self._cell(dose, np.array([loss for _, loss, _ in rows]), drawing)
+            for dose, rows in self.by_dose.items()
+            if rows
+        ]
 
     def _cell(self, dose: str, loss: FloatArray, drawing: Drawing) -> StressCell:
         known = ~np.isnan(loss)
-        won = np.stack([(loss > 0).astype(float), np.ones(len(loss))], axis=1)  # undefined ones are not preferred
+        won = np.stack(
+            [(loss > 0).astype(float), np.ones(len(loss))], axis=1
+        )  # undefined ones are not preferred
         preferred, low, high = drawing.interval(won)
         sums = np.stack([np.where(known, loss, 0.0), known.astype(float)], axis=1)
         mean, mean_low, mean_high = drawing.interval(sums)
         scale = self.spread
-        return StressCell(self.metric, self.change, self.kind, dose, len(loss), preferred, low, high,
-                          int((loss == 0).sum()), int((~known).sum()), mean / scale, mean_low / scale,
-                          mean_high / scale, mean)
+        return StressCell(
+            self.metric,
+            self.change,
+            self.kind,
+            dose,
+            len(loss),
+            preferred,
+            low,
+            high,
+            int((loss == 0).sum()),
+            int((~known).sum()),
+            mean / scale,
+            mean_low / scale,
+            mean_high / scale,
+            mean,
+        )
 
     def slope(self, drawing: Drawing) -> StressSlope | None:
         """Least squares through the origin, where nothing is changed and nothing lost, pooled over documents."""
@@ -134,10 +163,14 @@ class Losses:
         for rows in self.by_dose.values():
             for doc, loss, share in rows:
                 if self.sites[doc] > 1 and not np.isnan(loss):
-                    sums[doc] = sums.get(doc, np.zeros(2)) + np.array([share * loss / self.spread, share * share])
+                    sums[doc] = sums.get(doc, np.zeros(2)) + np.array(
+                        [share * loss / self.spread, share * share]
+                    )
         if not sums:
             return None
-        return StressSlope(self.metric, self.change, len(sums), *drawing.interval(np.stack(list(sums.values()))))
+        return StressSlope(
+            self.metric, self.change, len(sums), *drawing.interval(np.stack(list(sums.values())))
+        )
 
 
 def stress_cells(losses: Sequence[Losses], drawing: Drawing) -> Iterator[StressCell]:
@@ -145,8 +178,12 @@ def stress_cells(losses: Sequence[Losses], drawing: Drawing) -> Iterator[StressC
     for one in losses:
         for cell in one.cells(drawing):
             if one.kind != "harmless":
-                harmless = [cost for other in losses if other.kind == "harmless" and other.rewords
-                            for cost in other.costs(cell.dose)]
+                harmless = [
+                    cost
+                    for other in losses
+                    if other.kind == "harmless" and other.rewords
+                    for cost in other.costs(cell.dose)
+                ]
                 value, low, high = drawing.auc(list(one.costs(cell.dose)), harmless)
                 cell = replace(cell, auc=value, auc_low=low, auc_high=high)
             yield cell

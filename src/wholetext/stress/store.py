@@ -24,8 +24,10 @@ def write_stress(found: Stress, folder: Path | str, *, overwrite: bool = True) -
     """
     items, left = contrastive(found.perturbed, found.results.corpus, found.margins)
     if left:
-        note = (f"{ITEMS}: {count(left, 'item')} left out, where only the last segment was changed and nothing is left "
-                "of it, or where the source has other segments")
+        note = (
+            f"{ITEMS}: {count(left, 'item')} left out, where only the last segment was changed and nothing is left "
+            "of it, or where the source has other segments"
+        )
         found = replace(found, notes=(*found.notes, note))
     lines = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in items)
     figures = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
@@ -33,7 +35,9 @@ def write_stress(found: Stress, folder: Path | str, *, overwrite: bool = True) -
     return found
 
 
-def contrastive(made: Perturbed, corpus: Corpus, margins: Margins | None = None) -> tuple[list[dict[str, Any]], int]:
+def contrastive(
+    made: Perturbed, corpus: Corpus, margins: Margins | None = None
+) -> tuple[list[dict[str, Any]], int]:
     """Items with one right text and one changed one, and how many there are that cannot be written so.
 
     The current sentence is the last segment that was changed, so that all changes are in it or in its context. Where
@@ -53,15 +57,27 @@ def _item(
         return None
     given = source or ("",) * len(original)
     item: dict[str, Any] = {
-        "id": f"{one.doc}/{one.change}/{one.dose}", "langs": "-".join(made.langs) if all(made.langs) else "",
-        "type": one.change, "src": given[at], "src_context": given[:at], "target": original[at],
-        "ref_context": original[:at], "contrastive": [one.segments[at]],
-        "contrastive_ref_context": [one.segments[:at]], "kind": one.kind, "doc": one.doc, "dose": one.dose,
-        "made": one.made, "sites": one.sites, "edits": [edit._asdict() for edit in one.edits],
-    }  # fmt: skip
+        "id": f"{one.doc}/{one.change}/{one.dose}",
+        "langs": "-".join(made.langs) if all(made.langs) else "",
+        "type": one.change,
+        "src": given[at],
+        "src_context": given[:at],
+        "target": original[at],
+        "ref_context": original[:at],
+        "contrastive": [one.segments[at]],
+        "contrastive_ref_context": [one.segments[:at]],
+        "kind": one.kind,
+        "doc": one.doc,
+        "dose": one.dose,
+        "made": one.made,
+        "sites": one.sites,
+        "edits": [edit._asdict() for edit in one.edits],
+    }
     if margins is not None:
-        item["loss"] = {spec: None if loss != loss else loss
-                        for spec, loss in margins[one.change, one.dose, one.doc].items()}
+        item["loss"] = {
+            spec: None if loss != loss else loss
+            for spec, loss in margins[one.change, one.dose, one.doc].items()
+        }
     return item
 
 

@@ -17,7 +17,9 @@ import numpy.typing as npt
 from wholetext.text.overlap import find, words
 from wholetext.types import IntArray
 
-Bits = npt.NDArray[np.uint64]  # (k, n): k machine words, the first bit of the first one is the first word of a text
+Bits = npt.NDArray[
+    np.uint64
+]  # (k, n): k machine words, the first bit of the first one is the first word of a text
 BoolArray = npt.NDArray[np.bool_]
 BEAM = 25  # half the width of the beam
 _ONE, _LAST, _FULL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
@@ -36,7 +38,9 @@ class Pairs:
     match: Bits  # (k, words of hypotheses) positions of each word in the reference
     counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each place
     firsts: IntArray = field(init=False)  # (longest,) where the words of each place begin
-    starts: IntArray = field(init=False)  # (pairs,) where the words of each pair begin, laid out by pair
+    starts: IntArray = field(
+        init=False
+    )  # (pairs,) where the words of each pair begin, laid out by pair
 
     def __post_init__(self) -> None:
         counts, firsts = _layout(self.hyp_lengths)
@@ -54,7 +58,9 @@ class Pairs:
     def by_pair(self, bits: Bits) -> Bits:
         """(k, words) laid out by pair: all words of the first, then all of the second and so on."""
         pair = np.repeat(np.arange(len(self)), self.hyp_lengths)
-        return np.asarray(bits.take(self.firsts[np.arange(len(pair)) - self.starts[pair]] + pair, axis=1))
+        return np.asarray(
+            bits.take(self.firsts[np.arange(len(pair)) - self.starts[pair]] + pair, axis=1)
+        )
 
     def owners(self) -> tuple[IntArray, IntArray]:
         """(words,) the pair and the place of each."""
@@ -69,12 +75,16 @@ def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pai
     which = np.array([numbers.setdefault(ref, len(numbers)) for ref in refs], dtype=np.int64)
     ids, lengths = words([*hyps, *numbers])
     hyp_lengths, ref_lengths = lengths[: len(hyps)], lengths[len(hyps) :]
-    owner = np.concatenate([np.repeat(which, hyp_lengths), np.repeat(np.arange(len(numbers)), ref_lengths)])
+    owner = np.concatenate(
+        [np.repeat(which, hyp_lengths), np.repeat(np.arange(len(numbers)), ref_lengths)]
+    )
     keys = owner * (int(ids.max(initial=0)) + 1) + ids  # of a word in a reference
     end = int(hyp_lengths.sum())
     known, number = np.unique(keys[end:], return_inverse=True)
     place = np.arange(len(number)) - np.repeat(np.cumsum(ref_lengths) - ref_lengths, ref_lengths)
-    masks = np.zeros((k, len(known) + 1), dtype=np.uint64)  # the last for words that the reference does not have
+    masks = np.zeros(
+        (k, len(known) + 1), dtype=np.uint64
+    )  # the last for words that the reference does not have
     np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
     at = find(known, keys[:end])
     ref_lengths = ref_lengths[which]
@@ -101,12 +111,16 @@ def beam(texts: Pairs) -> tuple[Bits, Bits]:
 
     def limits(row: IntArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         middle = np.floor(row * ratio)
-        return np.where(row, np.maximum(middle - half, 0), 0), np.where(row, np.minimum(middle + half, ends), ends)
+        return np.where(row, np.maximum(middle - half, 0), 0), np.where(
+            row, np.minimum(middle + half, ends), ends
+        )
 
     (low_above, high_above), (low, high) = limits(place), limits(place + 1)
     k = len(texts.match)
     # the cell after j words of the reference has bit j - 1; the first cell of a row has none
-    corner = _below(np.minimum(high - 1, high_above), k) & ~_below(np.maximum(low - 1, low_above), k)
+    corner = _below(np.minimum(high - 1, high_above), k) & ~_below(
+        np.maximum(low - 1, low_above), k
+    )
     return corner, _below(np.minimum(high, high_above) - 1, k) & ~_below(low - 1, k)
 
 
@@ -160,8 +174,12 @@ def _next(bits: Bits, out: Bits) -> Bits:
 def ones(bits: Bits, stop: IntArray) -> IntArray:
     """(n,) how many of the first ``stop`` bits are set."""
     if hasattr(np, "bitwise_count"):  # from numpy 2.0 on
-        return np.asarray(np.bitwise_count(bits & _below(stop, len(bits))).sum(axis=0, dtype=np.int64))
-    a, b, c, d = (np.uint64(x) for x in (2**64 // 3, 2**64 // 5, 2**64 // 17, 2**64 // 255))  # 0101…, 0011…, 00001111…
+        return np.asarray(
+            np.bitwise_count(bits & _below(stop, len(bits))).sum(axis=0, dtype=np.int64)
+        )
+    a, b, c, d = (
+        np.uint64(x) for x in (2**64 // 3, 2**64 // 5, 2**64 // 17, 2**64 // 255)
+    )  # 0101…, 0011…, 00001111…
     rest = bits & _below(stop, len(bits))
     rest = rest - ((rest >> _ONE) & a)
     rest = (rest & b) + ((rest >> np.uint64(2)) & b)
@@ -185,7 +203,9 @@ class Table:
 
     up: Bits  # (k, words) where the row before the word rises
     down: Bits  # (k, words) and falls
-    corner: Bits  # (k, words) cells that the one on the upper left leads to: a match or a substitution
+    corner: (
+        Bits  # (k, words) cells that the one on the upper left leads to: a match or a substitution
+    )
     above: Bits  # (k, words) cells that the one above leads to: a word of the hypothesis alone
     distance: IntArray  # (pairs,)
 
@@ -219,7 +239,9 @@ def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, Bits]:
     left, matches = _path(texts, rows)
     match = np.bitwise_or.reduce(matches, axis=0) > 0
     pair, place = texts.owners()
-    entered = texts.ref_lengths[pair]  # (words,) words of the reference before the row of the next word
+    entered = texts.ref_lengths[
+        pair
+    ]  # (words,) words of the reference before the row of the next word
     entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
     starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
     longest = len(texts.counts) + 1
@@ -235,7 +257,9 @@ def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, Bits]:
 
 def _path(texts: Pairs, rows: Table) -> tuple[IntArray, Bits]:
     """(words of hypotheses,) how many words of the reference come before the row of each; (k, words) its match."""
-    before = _below(texts.ref_lengths, len(rows.up))  # (k, pairs) words of the reference that are not aligned yet
+    before = _below(
+        texts.ref_lengths, len(rows.up)
+    )  # (k, pairs) words of the reference that are not aligned yet
     lefts, matches = np.empty_like(rows.up), np.empty_like(rows.up)
     stops = rows.corner | rows.above
     for place in range(len(texts.counts) - 1, -1, -1):

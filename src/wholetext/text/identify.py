@@ -18,17 +18,24 @@ from numpy.typing import NDArray
 from wholetext.text.scripts import BLOCK, code_points, is_letter
 from wholetext.types import FloatArray, IntArray
 
-_WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")  # Devanagari vowel signs belong to words
+_WORD = re.compile(
+    r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*"
+)  # Devanagari vowel signs belong to words
 _ASCII_WORD = re.compile(r"[a-z]+")  # the same in ASCII text of lower case, four times as fast
 _LIKE = {"no": "nb", "nn": "nb", "bs": "hr"}  # close enough to be judged by another list
 _LISTS = json.loads(files("wholetext.text").joinpath("function_words.json").read_text("utf-8"))
-_WORDS: dict[str, frozenset[str]] = {lang: frozenset(words.split()) for lang, words in _LISTS.items()}
+_WORDS: dict[str, frozenset[str]] = {
+    lang: frozenset(words.split()) for lang, words in _LISTS.items()
+}
 _ALL = frozenset[str]().union(*_WORDS.values())
 _OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in _ALL}
 
 ENOUGH = 0.12  # the share of words that running text of a language has on its list, at the least
 PLAIN, KINDS = 0.25, 4  # share and number of different function words of a short text
-DISTINCT, TIMES = 0.04, 3.0  # the share of those that the other language lacks, and how many times its own
+DISTINCT, TIMES = (
+    0.04,
+    3.0,
+)  # the share of those that the other language lacks, and how many times its own
 
 
 def listed(lang: str) -> str:
@@ -83,7 +90,9 @@ class Profile:
     def __init__(self, texts: Sequence[str]) -> None:
         counts = np.zeros(1 << _BITS)
         if len(texts) > _MOST:
-            texts = [texts[i] for i in np.random.default_rng(0).choice(len(texts), _MOST, replace=False)]
+            texts = [
+                texts[i] for i in np.random.default_rng(0).choice(len(texts), _MOST, replace=False)
+            ]
         for trigrams, _ in _trigrams(texts):
             counts += np.bincount(trigrams, minlength=1 << _BITS)
         self.types = int(np.count_nonzero(counts))  # different trigrams it knows
@@ -97,7 +106,11 @@ def likelihoods(texts: Sequence[str], profiles: Sequence[Profile]) -> tuple[IntA
     for trigrams, owner in _trigrams(texts):
         size = min(BLOCK, len(texts) - BLOCK * len(counts))
         counts.append(np.bincount(owner, minlength=size))
-        sums.append(np.stack([np.bincount(owner, profile.logp[trigrams], minlength=size) for profile in profiles]))
+        sums.append(
+            np.stack(
+                [np.bincount(owner, profile.logp[trigrams], minlength=size) for profile in profiles]
+            )
+        )
     if not counts:
         return np.zeros(0, dtype=np.int64), np.zeros((len(profiles), 0))
     return np.concatenate(counts), np.concatenate(sums, axis=1)
@@ -114,7 +127,11 @@ def _trigrams(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArr
             letter = is_letter(codes)
             codes = np.where(letter, codes, np.uint32(32))
             owner = np.repeat(np.arange(len(sizes)), sizes)
-            kept = (owner[:-2] == owner[2:]) & (letter[:-2].astype(np.int8) + letter[1:-1] + letter[2:] >= 2)
+            kept = (owner[:-2] == owner[2:]) & (
+                letter[:-2].astype(np.int8) + letter[1:-1] + letter[2:] >= 2
+            )
             mixed = (codes[:-2] * np.uint32(0x9E3779B1)) ^ (codes[1:-1] * np.uint32(0x85EBCA77))
-            mixed = (mixed ^ (codes[2:] * np.uint32(0xC2B2AE3D))) * np.uint32(0x9E3779B1)  # wraps around, as hashes do
+            mixed = (mixed ^ (codes[2:] * np.uint32(0xC2B2AE3D))) * np.uint32(
+                0x9E3779B1
+            )  # wraps around, as hashes do
             yield (mixed >> np.uint32(32 - _BITS))[kept], owner[:-2][kept]

@@ -5,8 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_MARKS = "".join(map(chr, [*range(0x21, 0x27), *range(0x28, 0x2C), 0x2F, *range(0x3A, 0x41), *range(0x5B, 0x61),
-                           *range(0x7B, 0x7F)]))  # fmt: skip
+_MARKS = "".join(
+    map(
+        chr,
+        [
+            *range(0x21, 0x27),
+            *range(0x28, 0x2C),
+            0x2F,
+            *range(0x3A, 0x41),
+            *range(0x5B, 0x61),
+            *range(0x7B, 0x7F),
+        ],
+    )
+)
 _STOPS = re.compile(r"[.,]{2}[0-9]")
 _STOP_AFTER, _STOP_BEFORE = re.compile(r"([^0-9])([.,])"), re.compile(r"([.,])([^0-9])")
 # what begins with a literal is searched for much faster than what begins with a condition
@@ -18,7 +29,9 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # i
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
     """One blank between tokens: marks are separated, stops and commas except between digits, dashes after digits."""
-    return [line for at in range(0, len(texts), _LINES) for line in _tokenized(texts[at : at + _LINES])]
+    return [
+        line for at in range(0, len(texts), _LINES) for line in _tokenized(texts[at : at + _LINES])
+    ]
 
 
 def _tokenized(texts: Sequence[str]) -> list[str]:
@@ -27,8 +40,12 @@ def _tokenized(texts: Sequence[str]) -> list[str]:
     for mark in _MARKS:  # all but ' , - .
         text = text.replace(mark, f" {mark} ")
     lines = text.split("\n") if _STOPS.search(text) else [text]
-    text = "\n".join([_two_steps(line) if _STOPS.search(line) else _COMMA.sub(" , ", _STOP.sub(" . ", line))
-                      for line in lines])
+    text = "\n".join(
+        [
+            _two_steps(line) if _STOPS.search(line) else _COMMA.sub(" , ", _STOP.sub(" . ", line))
+            for line in lines
+        ]
+    )
     return [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
 
 

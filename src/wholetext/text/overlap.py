@@ -25,15 +25,46 @@ CHARACTERS, WORDS = (1, 2, 4, 6), (1, 2, 3)  # orders of n-grams
 NAMES = (
     *(f"{side} of characters' {n}-grams" for n in CHARACTERS for side in ("precision", "recall")),
     *(f"{side} of words' {n}-grams" for n in WORDS for side in ("precision", "recall")),
-    *(f"{side} of {kind}" for kind in ("numbers", "names", "punctuation") for side in ("precision", "recall")),
-    "log ratio of characters", "its size", "log words of the reference", "repetition in the hypothesis",
-    "repetition in the reference", "foreign script in the hypothesis alone", "the reference has numbers",
-    "the reference has names", "the same last character", "equal",
-)  # fmt: skip
+    *(
+        f"{side} of {kind}"
+        for kind in ("numbers", "names", "punctuation")
+        for side in ("precision", "recall")
+    ),
+    "log ratio of characters",
+    "its size",
+    "log words of the reference",
+    "repetition in the hypothesis",
+    "repetition in the reference",
+    "foreign script in the hypothesis alone",
+    "the reference has numbers",
+    "the reference has names",
+    "the same last character",
+    "equal",
+)
 
-NEGATIONS = frozenset(("no", "not", "t", "never", "none", "nothing", "nobody", "neither", "nor", "cannot", "without",
-                       "nowhere", "hardly"))  # of "don't" the words are "don" and "t"  # fmt: skip
-FOLDED = (*NAMES, "case differs in shared words", "more negations in the hypothesis", "fewer negations")
+NEGATIONS = frozenset(
+    (
+        "no",
+        "not",
+        "t",
+        "never",
+        "none",
+        "nothing",
+        "nobody",
+        "neither",
+        "nor",
+        "cannot",
+        "without",
+        "nowhere",
+        "hardly",
+    )
+)  # of "don't" the words are "don" and "t"
+FOLDED = (
+    *NAMES,
+    "case differs in shared words",
+    "more negations in the hypothesis",
+    "fewer negations",
+)
 
 
 @dataclass(frozen=True)
@@ -90,12 +121,17 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     hyps, refs = (tokens[:end], lengths[: len(sets)]), (tokens[end:], lengths[len(sets) :])
     number = int(sets.max(initial=-1)) + 1  # of sets
     each = len(refs[1]) // max(number, 1)
-    hyp_counts, ref_counts = (np.maximum(one[..., None] - np.arange(orders), 0).astype(np.float64)
-                              for one in (hyps[1], refs[1].reshape(number, each)[sets]))
+    hyp_counts, ref_counts = (
+        np.maximum(one[..., None] - np.arange(orders), 0).astype(np.float64)
+        for one in (hyps[1], refs[1].reshape(number, each)[sets])
+    )
     match, match_any = np.zeros(ref_counts.shape), np.zeros(hyp_counts.shape)
     theirs, ours = _Grams.of(refs, np.repeat(np.arange(number), each)), _Grams.of(hyps, sets)
     alphabet = 1 + max(int(side.tokens.max(initial=0)) for side in (theirs, ours))
-    group, size = np.arange(number), number * alphabet  # (codes,) the set of each; how large keys can be
+    group, size = (
+        np.arange(number),
+        number * alphabet,
+    )  # (codes,) the set of each; how large keys can be
     for order in range(orders):
         keys, theirs.code = np.unique(theirs.longer(order, alphabet), return_inverse=True)
         group = group[keys // alphabet]
@@ -104,16 +140,25 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
         ref = np.bincount(theirs.owner % each * len(keys) + theirs.code, minlength=each * len(keys))
         ref = ref.reshape(each, len(keys))
         # a table for each hypothesis with a cell for each n-gram of its set, one table after the other
-        first, many = np.searchsorted(group, np.arange(number)), np.bincount(group, minlength=number)
+        first, many = (
+            np.searchsorted(group, np.arange(number)),
+            np.bincount(group, minlength=number),
+        )
         ends = np.cumsum(many[sets])
         shift = ends - many[sets] - first[sets]  # (hypotheses,) from code to cell
-        hyp = np.bincount(shift[ours.owner] + ours.code, minlength=int(ends[-1]) if len(ends) else 0)  # (cells,)
+        hyp = np.bincount(
+            shift[ours.owner] + ours.code, minlength=int(ends[-1]) if len(ends) else 0
+        )  # (cells,)
         code = np.arange(len(hyp)) - np.repeat(shift, many[sets])
         for i in range(each):
             match[:, i, order] = _sums(np.minimum(hyp, ref[i][code]), ends)
-        match_any[:, order] = match[:, 0, order] if each == 1 else _sums(np.minimum(hyp, ref.max(axis=0)[code]), ends)
+        match_any[:, order] = (
+            match[:, 0, order] if each == 1 else _sums(np.minimum(hyp, ref.max(axis=0)[code]), ends)
+        )
         if order == 0:  # tokens by their number in the set, which keeps the next keys small
-            alphabet = int(many.max(initial=0)) + 1  # the last for tokens that the references do not have
+            alphabet = (
+                int(many.max(initial=0)) + 1
+            )  # the last for tokens that the references do not have
             for side in (theirs, ours):
                 side.renumber(side.code - first[group[side.code]], alphabet - 1)
         size = len(keys) * alphabet
@@ -139,7 +184,9 @@ def compared(groups: Sequence[Sequence[str]]) -> tuple[list[str], IntArray]:
     """Of groups of a hypothesis and its references: hypotheses, then references by set; the set of each hypothesis."""
     sets: dict[tuple[str, ...], int] = {}
     chosen = [sets.setdefault(tuple(refs), len(sets)) for _, *refs in groups]
-    return [*(hyp for hyp, *_ in groups), *(ref for refs in sets for ref in refs)], np.array(chosen, dtype=np.int64)
+    return [*(hyp for hyp, *_ in groups), *(ref for refs in sets for ref in refs)], np.array(
+        chosen, dtype=np.int64
+    )
 
 
 def characters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
@@ -176,18 +223,25 @@ def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
     cut = [(_WORD.findall(hyp), _WORD.findall(ref)) for hyp, ref in zip(hyps, refs)]
     solid = [("".join(hyp.split()), "".join(ref.split())) for hyp, ref in zip(hyps, refs)]
     lowered = [[word.lower() for word in side] for pair in cut for side in pair]
-    grams = np.concatenate([
-        _shares([text for pair in solid for text in pair], characters, CHARACTERS),
-        _shares(lowered, words, WORDS),
-    ], axis=1)  # fmt: skip
+    grams = np.concatenate(
+        [
+            _shares([text for pair in solid for text in pair], characters, CHARACTERS),
+            _shares(lowered, words, WORDS),
+        ],
+        axis=1,
+    )
     rest = [_rest(hyp, ref, *pair) for hyp, ref, pair in zip(hyps, refs, cut)]
-    return np.concatenate([grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1)
+    return np.concatenate(
+        [grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1
+    )
 
 
 def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
     """(n, features) in the order of ``FOLDED``: without regard to case, except in one feature."""
     low = [(hyp.lower(), ref.lower()) for hyp, ref in zip(hyps, refs)]
-    found = likeness([hyp for hyp, _ in low], [ref for _, ref in low])  # (n, NAMES): there are no names in lower case
+    found = likeness(
+        [hyp for hyp, _ in low], [ref for _, ref in low]
+    )  # (n, NAMES): there are no names in lower case
     extra = np.zeros((len(found), len(FOLDED) - len(NAMES)))
     first = NAMES.index("precision of names")
     for row, more, hyp, ref in zip(found, extra, hyps, refs):
@@ -195,7 +249,9 @@ def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
         there = [{word.lower() for word in side} for side in cut]
         names = [[word.lower() for word in side[1:] if word[0].isupper()] for side in cut]
         for i in (0, 1):
-            row[first + i] = np.mean([name in there[1 - i] for name in names[i]]) if names[i] else 1.0
+            row[first + i] = (
+                np.mean([name in there[1 - i] for name in names[i]]) if names[i] else 1.0
+            )
         row[NAMES.index("the reference has names")] = float(bool(names[1]))
         exact = set(cut[1])
         shared = [word for word in cut[0] if word.lower() in there[1]]
@@ -205,15 +261,23 @@ def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
     return np.concatenate([found, extra], axis=1)
 
 
-def _shares(texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]) -> FloatArray:
+def _shares(
+    texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]
+) -> FloatArray:
     """(pairs, 2 · orders) precision and recall of n-grams; ``texts`` alternate hypothesis and reference."""
     found = []
     for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
         hyps, refs = texts[::2][block], texts[1::2][block]
         counts = overlap(number([*hyps, *refs]), np.arange(len(hyps)), max(orders))
         at = [order - 1 for order in orders]
-        hyp, ref, match = counts.hyp[:, at], counts.ref[:, 0, at], counts.match[:, 0, at]  # (pairs, orders)
-        pair = np.stack([match / np.maximum(hyp, 1), match / np.maximum(ref, 1)], axis=-1)  # (pairs, orders, 2)
+        hyp, ref, match = (
+            counts.hyp[:, at],
+            counts.ref[:, 0, at],
+            counts.match[:, 0, at],
+        )  # (pairs, orders)
+        pair = np.stack(
+            [match / np.maximum(hyp, 1), match / np.maximum(ref, 1)], axis=-1
+        )  # (pairs, orders, 2)
         neither = (hyp == 0) & (ref == 0)  # (pairs, orders)
         pair[neither[:, 0], 0] = 1.0
         for i in range(1, len(orders)):  # texts too short for an order are judged by the one below
@@ -227,17 +291,30 @@ def _rest(hyp: str, ref: str, hyp_words: Sequence[str], ref_words: Sequence[str]
     ref_numbers, ref_names, ref_marks = _counted(ref, ref_words)
     ratio = float(np.clip(np.log((len(hyp) + 1) / (len(ref) + 1)), -_LONGEST, _LONGEST))
     return [
-        *_both(numbers, ref_numbers), *_both(names, ref_names), *_both(marks, ref_marks),
-        ratio, abs(ratio), float(np.log1p(len(ref_words))), _repeated(hyp_words), _repeated(ref_words),
-        foreign(hyp) - foreign(ref), float(bool(ref_numbers)), float(bool(ref_names)),
-        float(hyp[-1:] == ref[-1:]), float(hyp == ref),
-    ]  # fmt: skip
+        *_both(numbers, ref_numbers),
+        *_both(names, ref_names),
+        *_both(marks, ref_marks),
+        ratio,
+        abs(ratio),
+        float(np.log1p(len(ref_words))),
+        _repeated(hyp_words),
+        _repeated(ref_words),
+        foreign(hyp) - foreign(ref),
+        float(bool(ref_numbers)),
+        float(bool(ref_names)),
+        float(hyp[-1:] == ref[-1:]),
+        float(hyp == ref),
+    ]
 
 
 def _counted(text: str, cut: Sequence[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Numbers, names, punctuation marks."""
     names = Counter(word for word in cut[1:] if word[0].isupper())
-    return Counter(_NUMBER.findall(text)), names, Counter(word for word in cut if not word[0].isalnum())
+    return (
+        Counter(_NUMBER.findall(text)),
+        names,
+        Counter(word for word in cut if not word[0].isalnum()),
+    )
 
 
 def _both(hyp: Counter[str], ref: Counter[str]) -> tuple[float, float]:

@@ -15,20 +15,27 @@ SPLITTERS = ("rules", "none", "pysbd", "blingfire")
 
 _CLOSERS = "\"'”’»›)\\]」』）】》"
 # Where a sentence may end: CJK stops end it at once, others only before a blank (bounded, so that no text is slow).
-_CANDIDATE = re.compile(rf"[。！？｡．]+[{_CLOSERS}]*(?=[^{_CLOSERS}]|$)|[.!?…؟۔।॥։።]{{1,9}}[{_CLOSERS}]{{0,9}}(?=\s)")
+_CANDIDATE = re.compile(
+    rf"[。！？｡．]+[{_CLOSERS}]*(?=[^{_CLOSERS}]|$)|[.!?…؟۔।॥։።]{{1,9}}[{_CLOSERS}]{{0,9}}(?=\s)"
+)
 _APART = re.compile(r"\s{1,2}([\"”’»›)\]])(?=\s|$)")
 _OPENERS = re.compile(r"[\s\"'“‘„‚«‹(\[¿¡–—-]*")
-_NUMBERED = frozenset(("no", "nr", "art", "fig", "vol", "pp", "abs", "par"))  # abbreviations where a number follows
+_NUMBERED = frozenset(
+    ("no", "nr", "art", "fig", "vol", "pp", "abs", "par")
+)  # abbreviations where a number follows
 _KANA = re.compile(r"[、，\u3041-\u309f]")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")  # e.g, U.S, z.B, т.е
-_ORDINAL = frozenset(("de", "da", "nb", "no", "is", "fi", "et", "lv", "cs", "sk", "pl", "sl", "hr", "sr", "hu", "tr"))
+_ORDINAL = frozenset(
+    ("de", "da", "nb", "no", "is", "fi", "et", "lv", "cs", "sk", "pl", "sl", "hr", "sr", "hu", "tr")
+)
 
 # Words that a full stop does not end, by language; those of "" hold everywhere.
 _ABBREVIATIONS: dict[str, frozenset[str]] = {
-    lang: frozenset(words.split()) for lang, words in {
+    lang: frozenset(words.split())
+    for lang, words in {
         "": "dr prof st vs etc ca approx cf al jr sr dept est max min tel",
         "en": "mr mrs ms messrs gen col lt sgt capt cmdr adm rev hon pres gov sen rep mt ft ave blvd rd inc ltd co "
-              "corp bros jan feb mar apr jun jul aug sep sept oct nov dec",
+        "corp bros jan feb mar apr jun jul aug sep sept oct nov dec",
         "de": "hr fr bzw ggf evtl inkl exkl sog vgl str usw bspw zzgl mind jh geb gest ing dipl mio mrd tsd",
         "fr": "m mm mme mlle mlles me dr pr av bd chap éd env ex janv févr avr juil sept oct nov déc",
         "es": "sr sra srta dr dra ud uds pág núm av avda ee uu aprox",
@@ -53,7 +60,9 @@ def split(text: str, lang: str = "") -> list[str]:
             if _ends(line, start, found, lang):
                 quotes += line.count('"', counted, found.end())
                 counted = stop = found.end()
-                if (quote := _APART.match(line, stop)) and (quote[1] != '"' or quotes % 2 or quote.end() == len(line)):
+                if (quote := _APART.match(line, stop)) and (
+                    quote[1] != '"' or quotes % 2 or quote.end() == len(line)
+                ):
                     stop = quote.end()  # a closing quote after a blank, as tokenised text has it
                 sentences.append(line[start:stop])
                 start = stop
@@ -67,7 +76,9 @@ def _stripped(parts: Iterable[str]) -> list[str]:
 
 def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
     if found.group()[0] in "。！？｡．":
-        sentence = line[start : found.end()] if found.end() - start < 2000 else ""  # a quote left open must not win
+        sentence = (
+            line[start : found.end()] if found.end() - start < 2000 else ""
+        )  # a quote left open must not win
         quoting = any(sentence.count(a) > sentence.count(b) for a, b in ("「」", "『』"))
         # a quotation of whole sentences goes on with its verb: 「…。」と述べた。
         return not quoting and not (found.group()[-1] in "」』”" and _KANA.match(line, found.end()))
@@ -86,7 +97,9 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
         return False
     if word.isdigit() and len(word) <= 2 and lang in _ORDINAL:  # "3." is "3rd" there
         return False
-    return word.lower() not in _ABBREVIATIONS[""] and word.lower() not in _ABBREVIATIONS.get(lang, ())
+    return word.lower() not in _ABBREVIATIONS[""] and word.lower() not in _ABBREVIATIONS.get(
+        lang, ()
+    )
 
 
 def splitter(name: str, lang: str = "") -> Splitter:

@@ -11,7 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.text.edits import BEAM, Bits, BoolArray, Pairs, Table, advance, alignment, beam, ones, pairs, table
+from wholetext.text.edits import (
+    BEAM,
+    Bits,
+    BoolArray,
+    Pairs,
+    Table,
+    advance,
+    alignment,
+    beam,
+    ones,
+    pairs,
+    table,
+)
 from wholetext.text.overlap import blocks
 from wholetext.types import IntArray
 
@@ -40,19 +52,25 @@ class Shifts:
 
 def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> IntArray:
     """(n,) insertions, deletions, substitutions and shifts that turn each hypothesis into its reference."""
-    sizes = np.array([(len(hyp), len(ref)) for hyp, ref in zip(hyps, refs)], dtype=np.int64).reshape(-1, 2)
+    sizes = np.array(
+        [(len(hyp), len(ref)) for hyp, ref in zip(hyps, refs)], dtype=np.int64
+    ).reshape(-1, 2)
     found = sizes.max(axis=1)  # as it is if one of them is empty
     # a path of d edits strays at most (d + difference of lengths) / 2 from the diagonal, and d is at most the longer
     short = found + np.abs(sizes[:, 0] - sizes[:, 1]) < 2 * BEAM - 3
     machine_words = np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1]
-    kind = np.where(short, 0, 1 + (machine_words + 1) // 2)  # beyond the short: 1, 2 … 4, 5 … 16 … machine words
+    kind = np.where(
+        short, 0, 1 + (machine_words + 1) // 2
+    )  # beyond the short: 1, 2 … 4, 5 … 16 … machine words
     kind[sizes.min(axis=1) == 0] = -1
     for k in np.unique(kind[kind >= 0]):
         at = np.flatnonzero(kind == k)
         costs = sizes[at, 0] * (1 + int(sizes[at, 1].max()) // 64)  # machine words of a table
         for part in (at[one] for one in blocks(costs.tolist(), _LARGEST)):
             part = part[np.argsort(-sizes[part, 0], kind="stable")]
-            found[part] = _search(pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]), bool(k))
+            found[part] = _search(
+                pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]), bool(k)
+            )
     return np.asarray(found)
 
 
@@ -106,10 +124,15 @@ def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
     places, ref_wrong, aligned = alignment(texts, rows)
     hyp_wrong = np.bitwise_or.reduce(aligned, axis=0) == 0
     owner, at = texts.owners()
-    word, j = _matches(at, texts.match ^ aligned)  # a block that begins with an aligned word is there already
+    word, j = _matches(
+        at, texts.match ^ aligned
+    )  # a block that begins with an aligned word is there already
     pair, place = owner[word], at[word]
     ref = (np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths)[pair] + j
-    there, room = places[ref], np.minimum(texts.hyp_lengths[pair] - place, texts.ref_lengths[pair] - j)
+    there, room = (
+        places[ref],
+        np.minimum(texts.hyp_lengths[pair] - place, texts.ref_lengths[pair] - j),
+    )
     wrong = np.zeros((2, len(word)), dtype=bool)
     found = []
     for size in range(1, MAX_SIZE + 1):
@@ -124,7 +147,9 @@ def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
         on = np.flatnonzero(room > size)
         bits = texts.match[(j[on] + size) >> 6, texts.firsts[place[on] + size] + pair[on]]
         on = on[(bits >> ((j[on] + size) & 63).astype(np.uint64)) & np.uint64(1) > 0]
-        pair, place, j, ref, there, room, wrong = (x[..., on] for x in (pair, place, j, ref, there, room, wrong))
+        pair, place, j, ref, there, room, wrong = (
+            x[..., on] for x in (pair, place, j, ref, there, room, wrong)
+        )
     columns = [np.concatenate(column) for column in zip(*found)]
     return _moves(texts, *columns), np.bincount(columns[0], minlength=len(texts))
 
@@ -132,12 +157,16 @@ def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
 def _moves(texts: Pairs, pair: IntArray, size: IntArray, place: IntArray, to: IntArray) -> Shifts:
     before, end = to < place, place + size
     start, cut = np.where(before, to, place), np.where(before, place, end)
-    within = np.minimum(to + size, texts.hyp_lengths[pair])  # to one of its own words: as much further
+    within = np.minimum(
+        to + size, texts.hyp_lengths[pair]
+    )  # to one of its own words: as much further
     stop = np.where(before, end, np.where(to > end, to, within))
     return Shifts(pair, size, place, to, start, cut, stop).of(cut < stop)
 
 
-def _distances(texts: Pairs, rows: Table, within: tuple[Bits, Bits] | None, shifts: Shifts) -> IntArray:
+def _distances(
+    texts: Pairs, rows: Table, within: tuple[Bits, Bits] | None, shifts: Shifts
+) -> IntArray:
     """(shifts,) edit distances after each of them."""
     longest = len(texts.counts) + 1
     key = ((shifts.pair * longest + shifts.start) * longest + shifts.cut) * longest + shifts.stop
@@ -187,7 +216,9 @@ def _best(shifts: Shifts, gain: IntArray) -> Shifts:
 
 def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
     """The pairs that have a shift, after it."""
-    empty = Pairs(texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair], texts.match[:, :0])
+    empty = Pairs(
+        texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair], texts.match[:, :0]
+    )
     pair, row = empty.owners()
     start, cut, stop = shifts.start[pair], shifts.cut[pair], shifts.stop[pair]
     moved = np.where(row + cut - start < stop, row + cut - start, row - (stop - cut))

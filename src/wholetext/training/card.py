@@ -27,30 +27,68 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
     base = locate(recipe.base, recipe.revision)
     licence = catalogue.licence(base.path, catalogue.entry(recipe.base))
     output, chosen = config.output, at.verdict(at.best)
-    clamp = "" if output.low is None or output.high is None else f", kept within {output.low:g} … {output.high:g}"
+    clamp = (
+        ""
+        if output.low is None or output.high is None
+        else f", kept within {output.low:g} … {output.high:g}"
+    )
     better = "higher" if output.higher_is_better else "lower"
-    said = "calibrated segment accuracy (acc_eq*)" if chosen.acc_eq == chosen.acc_eq else "validation loss"
+    said = (
+        "calibrated segment accuracy (acc_eq*)"
+        if chosen.acc_eq == chosen.acc_eq
+        else "validation loss"
+    )
     made_with = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
-    return "\n".join([
-        "---", f"license: {licence}", f"base_model: {base.name}", "library_name: wholetext", "---", "",
-        f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}", "",
-        *([f"Version {config.version}.", ""] if config.version else []),
-        f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.", "",
-        "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'", "",
-        "## Data", "",
-        *_table(_described("training", material.train) + _described("validation", material.held)), "",
-        f"Sampling: {recipe.sampling}. Training and validation share no document.", "",
-        "## Agreement on the validation examples", "",
-        f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.", "",
-        *_table([{"part": part, "pairs": pairs, "acc_eq*": f"{acc:.4f}", "Pearson": f"{r:.4f}"}
-                 for part, pairs, acc, r in chosen.parts]), "",
-        *_table([_evaluation(row) for row in at.history]), "",
-        "## Settings", "", *(f"    {name} = {json.dumps(value, ensure_ascii=False)}"
-                             for name, value in _settings(recipe).items()), "",
-        "## Made with", "",
-        f"Base model {base.name}, content {base.revision}, licence {licence}. Seed {recipe.seed}. "
-        f"wholetext {__version__}, Python {platform.python_version()}, {made_with}.", "",
-    ])
+    return "\n".join(
+        [
+            "---",
+            f"license: {licence}",
+            f"base_model: {base.name}",
+            "library_name: wholetext",
+            "---",
+            "",
+            f"# A learned metric ({recipe.form}, {recipe.adapter.kind}) on {base.name}",
+            "",
+            *([f"Version {config.version}.", ""] if config.version else []),
+            f"Reads {', '.join(config.reads)}. A score is {output.meaning}{clamp}; {better} is better.",
+            "",
+            "    wholetext score … -m 'paragraph(size=5):learned@FOLDER'",
+            "",
+            "## Data",
+            "",
+            *_table(
+                _described("training", material.train) + _described("validation", material.held)
+            ),
+            "",
+            f"Sampling: {recipe.sampling}. Training and validation share no document.",
+            "",
+            "## Agreement on the validation examples",
+            "",
+            f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.",
+            "",
+            *_table(
+                [
+                    {"part": part, "pairs": pairs, "acc_eq*": f"{acc:.4f}", "Pearson": f"{r:.4f}"}
+                    for part, pairs, acc, r in chosen.parts
+                ]
+            ),
+            "",
+            *_table([_evaluation(row) for row in at.history]),
+            "",
+            "## Settings",
+            "",
+            *(
+                f"    {name} = {json.dumps(value, ensure_ascii=False)}"
+                for name, value in _settings(recipe).items()
+            ),
+            "",
+            "## Made with",
+            "",
+            f"Base model {base.name}, content {base.revision}, licence {licence}. Seed {recipe.seed}. "
+            f"wholetext {__version__}, Python {platform.python_version()}, {made_with}.",
+            "",
+        ]
+    )
 
 
 def _described(use: str, found: Examples) -> list[dict[str, object]]:
@@ -58,19 +96,33 @@ def _described(use: str, found: Examples) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for part in dict.fromkeys(place.part for place in found.places):
         mine = [place for place in found.places if place.part == part]
-        lengths = {k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})}
-        rows.append({"use": use, "part": part, "documents": len({p.doc for p in mine}),
-                     "systems": len({p.system for p in mine}),
-                     "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
-                     "examples": len(mine), "by length": json.dumps(lengths)})
+        lengths = {
+            k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})
+        }
+        rows.append(
+            {
+                "use": use,
+                "part": part,
+                "documents": len({p.doc for p in mine}),
+                "systems": len({p.system for p in mine}),
+                "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
+                "examples": len(mine),
+                "by length": json.dumps(lengths),
+            }
+        )
     return rows
 
 
 def _evaluation(row: dict[str, Any]) -> dict[str, object]:
     found = row["verdict"]
     before = f"{row['loss']:.4f}" if row["step"] else "–"
-    return {"step": row["step"], "training loss": before, "validation loss": f"{found['loss']:.4f}",
-            "acc_eq*": f"{found['acc_eq']:.4f}", "Pearson": f"{found['pearson']:.4f}"}
+    return {
+        "step": row["step"],
+        "training loss": before,
+        "validation loss": f"{found['loss']:.4f}",
+        "acc_eq*": f"{found['acc_eq']:.4f}",
+        "Pearson": f"{found['pearson']:.4f}",
+    }
 
 
 def _settings(recipe: Recipe) -> Any:

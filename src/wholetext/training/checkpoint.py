@@ -20,8 +20,10 @@ from wholetext.training.learned.folder import MODEL, Array, read_weights, write_
 from wholetext.training.recipe import Recipe
 
 RUN, STATE = "run.json", "state.pt"
-_OWN = re.compile(r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
-                  r"|features\.sqlite(-wal|-shm)?")
+_OWN = re.compile(
+    r"run\.json|state\.pt|best-\d+\.(safetensors|new)|(run\.json|state\.pt)\.new"
+    r"|features\.sqlite(-wal|-shm)?"
+)
 
 
 @dataclass
@@ -59,18 +61,25 @@ class Checkpoints:
         if there is None or there == mine:
             return
         other = sorted(name for name in {*there, *mine} if there.get(name) != mine.get(name))
-        shown = "; ".join(f"{name} was {there.get(name)!r}, is {mine.get(name)!r}"[:160] for name in other[:3])
-        raise InputError(f"the folder contains a run of another recipe ({shown})", where=str(self.folder.parent),
-                         next="give another --out, or --fresh to start from scratch")
+        shown = "; ".join(
+            f"{name} was {there.get(name)!r}, is {mine.get(name)!r}"[:160] for name in other[:3]
+        )
+        raise InputError(
+            f"the folder contains a run of another recipe ({shown})",
+            where=str(self.folder.parent),
+            next="give another --out, or --fresh to start from scratch",
+        )
 
     def begin(self, recipe: Recipe, data: str) -> bool:
         """Register a run on this data; returns whether there is a checkpoint to resume from."""
         there = self._there()
         if there:
             if there.get("data") != data:
-                raise InputError("the folder contains a run on other data with the same names",
-                                 where=str(self.folder.parent),
-                                 next="give another --out, or --fresh to start from scratch")
+                raise InputError(
+                    "the folder contains a run on other data with the same names",
+                    where=str(self.folder.parent),
+                    next="give another --out, or --fresh to start from scratch",
+                )
             return (self.folder / STATE).is_file()
         mine = {"recipe": plain(recipe), "data": data}
         write_file(self.folder / RUN, json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
@@ -89,7 +98,12 @@ class Checkpoints:
         if not path.is_file():
             return {}
         again = "start from scratch with --fresh"
-        found = read_json(file_bytes(path, error=RunError, next=again), where=str(path), error=RunError, next=again)
+        found = read_json(
+            file_bytes(path, error=RunError, next=again),
+            where=str(path),
+            error=RunError,
+            next=again,
+        )
         if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
             raise RunError("not a description of a training run", where=str(path), next=again)
         return found
@@ -98,11 +112,17 @@ class Checkpoints:
         """Write progress, trained tensors, optimizer and random state to one file."""
         torch = torch_module()
         buffer = io.BytesIO()
-        torch.save({
-            "progressed": json.dumps(asdict(progressed)), "optimizer": optimizer.state_dict(),
-            "tensors": {name: torch.from_numpy(tensor) for name, tensor in learner.tensors().items()},
-            "random": torch.get_rng_state(),
-        }, buffer)
+        torch.save(
+            {
+                "progressed": json.dumps(asdict(progressed)),
+                "optimizer": optimizer.state_dict(),
+                "tensors": {
+                    name: torch.from_numpy(tensor) for name, tensor in learner.tensors().items()
+                },
+                "random": torch.get_rng_state(),
+            },
+            buffer,
+        )
         write_file(self.folder / STATE, buffer.getvalue())
 
     def load(self, learner: Any, optimizer: Any) -> Progressed:
@@ -115,8 +135,11 @@ class Checkpoints:
             optimizer.load_state_dict(state["optimizer"])
             torch.set_rng_state(state["random"])
         except Exception as fault:  # unpickling and torch raise whatever the broken file caused
-            raise RunError(f"the checkpoint cannot be read ({type(fault).__name__}: {fault})"[:300],
-                           where=str(self.folder), next="start from scratch with --fresh") from fault
+            raise RunError(
+                f"the checkpoint cannot be read ({type(fault).__name__}: {fault})"[:300],
+                where=str(self.folder),
+                next="start from scratch with --fresh",
+            ) from fault
         return progressed
 
     def keep_best(self, step: int, tensors: dict[str, Array]) -> None:
@@ -127,8 +150,11 @@ class Checkpoints:
     def best(self, step: int) -> dict[str, Array]:
         path = self.folder / f"best-{step}.safetensors"
         if not path.is_file():
-            raise ModelError("the best checkpoint of the run is missing", where=str(path),
-                             next="start from scratch with --fresh")
+            raise ModelError(
+                "the best checkpoint of the run is missing",
+                where=str(path),
+                next="start from scratch with --fresh",
+            )
         return read_weights(path)
 
     def tidy(self, step: int) -> None:

@@ -16,48 +16,84 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[list[str], typer.Argument(help="Recipe file (RECIPE.toml), or EvalSet folders (with -l).")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Output folder; an interrupted run in it is resumed.")],
-    langs: Annotated[list[str] | None, typer.Option("-l", "--langs", help="Language pair (repeatable).")] = None,
+    data: Annotated[
+        list[str], typer.Argument(help="Recipe file (RECIPE.toml), or EvalSet folders (with -l).")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="Output folder; an interrupted run in it is resumed."),
+    ],
+    langs: Annotated[
+        list[str] | None, typer.Option("-l", "--langs", help="Language pair (repeatable).")
+    ] = None,
     human: Annotated[
-        str | None, typer.Option("--human", help="Human scores to use, by name (default: MQM if available).")
+        str | None,
+        typer.Option("--human", help="Human scores to use, by name (default: MQM if available)."),
     ] = None,
     ref: Annotated[
-        list[str] | None, typer.Option("--ref", help="References to use, by name (default: the standard one).")
+        list[str] | None,
+        typer.Option("--ref", help="References to use, by name (default: the standard one)."),
     ] = None,
-    base: Annotated[str | None, typer.Option("--base", help="Base model: short name, folder or hub name.")] = None,
-    form: Annotated[str | None, typer.Option("--form", help="Architecture: aligned, matched, bitext or t5.")] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", help="Base model: short name, folder or hub name.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--form", help="Architecture: aligned, matched, bitext or t5.")
+    ] = None,
     adapter: Annotated[
         Literal["frozen", "lora", "full"] | None,
         typer.Option("--adapter", help="Which parameters of the base model are trained."),
     ] = None,
     sampling: Annotated[
         Literal["sentence", "uniform", "stratified"] | None,
-        typer.Option("--sampling", help="Paragraph lengths per epoch: k = 1, all, or equally many of each."),
+        typer.Option(
+            "--sampling", help="Paragraph lengths per epoch: k = 1, all, or equally many of each."
+        ),
     ] = None,
     k: options.LengthsIfAny = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, help="Maximum number of epochs.")
+    ] = None,
     batch: Annotated[int | None, typer.Option("--batch", min=1, help="Batch size.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", help="Learning rate of the base model.")] = None,
-    rank: Annotated[float | None, typer.Option("--rank", help="Weight of the ranking loss, from 0 to 1.")] = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="Learning rate of the base model.")
+    ] = None,
+    rank: Annotated[
+        float | None, typer.Option("--rank", help="Weight of the ranking loss, from 0 to 1.")
+    ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Override a recipe setting, e.g. adapter.rank=16 (repeatable).")
+        list[str] | None,
+        typer.Option("--set", help="Override a recipe setting, e.g. adapter.rank=16 (repeatable)."),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="Random seed.")] = None,
     data_folder: Annotated[
-        Path | None, typer.Option("--data", help="Folder of EvalSets, looked up by name (default: $WHOLETEXT_DATA).")
+        Path | None,
+        typer.Option(
+            "--data", help="Folder of EvalSets, looked up by name (default: $WHOLETEXT_DATA)."
+        ),
     ] = None,
     work: Annotated[
-        Path | None, typer.Option("--work", help="Cache folder for features of a frozen base model; can be shared.")
+        Path | None,
+        typer.Option(
+            "--work", help="Cache folder for features of a frozen base model; can be shared."
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume/--fresh", help="Resume the run in --out, or start from scratch.")
+        bool,
+        typer.Option("--resume/--fresh", help="Resume the run in --out, or start from scratch."),
     ] = True,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Number of CPU threads; 0 = PyTorch's default.")] = 0,
-    limit_minutes: Annotated[
-        float, typer.Option("--limit-minutes", min=0, help="Maximum training time in minutes; 0 = no limit.")
+    threads: Annotated[
+        int, typer.Option("--threads", min=0, help="Number of CPU threads; 0 = PyTorch's default.")
     ] = 0,
-    save_seconds: Annotated[float, typer.Option("--save-seconds", min=0, help="Seconds between checkpoints.")] = 30,
+    limit_minutes: Annotated[
+        float,
+        typer.Option(
+            "--limit-minutes", min=0, help="Maximum training time in minutes; 0 = no limit."
+        ),
+    ] = 0,
+    save_seconds: Annotated[
+        float, typer.Option("--save-seconds", min=0, help="Seconds between checkpoints.")
+    ] = 30,
     device: options.Device = "auto",
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not print progress.")] = False,
 ) -> None:
@@ -71,13 +107,35 @@ def train(
     from wholetext.training.run import Session
     from wholetext.training.run import train as run
 
-    over = {"base": base, "form": form, "adapter.kind": adapter, "sampling": sampling, "epochs": epochs, "batch": batch,
-            "rate": rate, "rank": rank, "seed": seed, "k": [*read_lengths(k)] if k else None}
+    over = {
+        "base": base,
+        "form": form,
+        "adapter.kind": adapter,
+        "sampling": sampling,
+        "epochs": epochs,
+        "batch": batch,
+        "rate": rate,
+        "rank": rank,
+        "seed": seed,
+        "k": [*read_lengths(k)] if k else None,
+    }
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
     recipe = make_recipe(data, over, human=human, refs=ref or (), langs=langs or ())
     progress = TrainingProgress(quiet)
-    found = run(recipe, Session(out, data_folder, work, not resume, limit_minutes, save_seconds, threads,
-                                Engine(device=device), progress))
+    found = run(
+        recipe,
+        Session(
+            out,
+            data_folder,
+            work,
+            not resume,
+            limit_minutes,
+            save_seconds,
+            threads,
+            Engine(device=device),
+            progress,
+        ),
+    )
     progress.end()
     show(found)
 
@@ -94,8 +152,11 @@ class TrainingProgress:
         if moment.verdict is not None:
             self.end()
             found = moment.verdict
-            print(f"step {moment.done}/{moment.total}: validation loss {found.loss:.4f}, acc_eq* {found.acc_eq:.4f}, "
-                  f"Pearson {found.pearson:.4f}", file=sys.stderr)
+            print(
+                f"step {moment.done}/{moment.total}: validation loss {found.loss:.4f}, acc_eq* {found.acc_eq:.4f}, "
+                f"Pearson {found.pearson:.4f}",
+                file=sys.stderr,
+            )
             return
         now = time.monotonic()
         if now - self.last < (0.2 if self.terminal else 15) and moment.done < moment.total:
@@ -129,8 +190,16 @@ def show(found: Trained) -> None:
         table.add_row("mean", "", f"{found.verdict.acc_eq:.4f}", f"{found.verdict.pearson:.4f}")
     terminal.console(80).print(table)
     first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
-    ends = {"end": "after the last epoch", "patience": "by early stopping", "minutes": "at the time limit"}
-    print(f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "
-          f"best after {found.best} steps; validation loss {first:.4f} → {best:.4f}")
-    print(f"metric written to {found.out}; its card is README.md there\n"
-          f"use it: wholetext score … -m 'paragraph(size=5):learned@{found.out}'")
+    ends = {
+        "end": "after the last epoch",
+        "patience": "by early stopping",
+        "minutes": "at the time limit",
+    }
+    print(
+        f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "
+        f"best after {found.best} steps; validation loss {first:.4f} → {best:.4f}"
+    )
+    print(
+        f"metric written to {found.out}; its card is README.md there\n"
+        f"use it: wholetext score … -m 'paragraph(size=5):learned@{found.out}'"
+    )

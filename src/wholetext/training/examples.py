@@ -70,8 +70,11 @@ class Examples:
         return tuple(sorted({place.part.split(" ")[-2].split("-")[-1] for place in self.places}))
 
     def take(self, chosen: IntArray | Sequence[int]) -> Examples:
-        return Examples(tuple(self.pairs[i] for i in chosen), self.gold[np.asarray(chosen, dtype=np.int64)],
-                        tuple(self.places[i] for i in chosen))
+        return Examples(
+            tuple(self.pairs[i] for i in chosen),
+            self.gold[np.asarray(chosen, dtype=np.int64)],
+            tuple(self.places[i] for i in chosen),
+        )
 
     def digest(self) -> str:
         """A hash of everything the examples hold."""
@@ -85,14 +88,18 @@ def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, E
     """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
 
     def read(sets: Sequence[Data]) -> Examples:
-        return _joined([_part(recipe, data, lp, root) for data in sets for lp in (data.langs or ("",))])
+        return _joined(
+            [_part(recipe, data, lp, root) for data in sets for lp in (data.langs or ("",))]
+        )
 
     every = read(recipe.data)
     if recipe.validation:
         held = read(recipe.validation)
         kept_back = {place.doc for place in held.places}
     else:
-        kept_back = held_back({place.doc for place in every.places}, recipe.share, recipe.split_seed)
+        kept_back = held_back(
+            {place.doc for place in every.places}, recipe.share, recipe.split_seed
+        )
         held = every.take([i for i, place in enumerate(every.places) if place.doc in kept_back])
     # a document is never on both sides, in whichever set or language pair it comes
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in kept_back])
@@ -100,18 +107,27 @@ def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, E
     held = _limited(held, recipe.validation_most, recipe, by_part=True)
     for name, found in (("training", train), ("validation", held)):
         if not len(found):
-            raise InputError(f"there are no {name} examples", next="use more documents, or another share")
+            raise InputError(
+                f"there are no {name} examples", next="use more documents, or another share"
+            )
     if float(np.std(train.gold)) == 0:
-        raise InputError("all training examples have the same human score", next="check the human scores")
+        raise InputError(
+            "all training examples have the same human score", next="check the human scores"
+        )
     return train, held
 
 
 def held_back(docs: set[str], share: float, seed: int) -> set[str]:
     """Documents for validation: at least one, chosen by a hash of their names."""
-    order = sorted(docs, key=lambda doc: (hashlib.blake2b(f"{seed}:{doc}".encode(), digest_size=8).digest(), doc))
+    order = sorted(
+        docs,
+        key=lambda doc: (hashlib.blake2b(f"{seed}:{doc}".encode(), digest_size=8).digest(), doc),
+    )
     if len(order) < 2:
-        raise InputError("one document cannot be split into training and validation data",
-                         next="use more documents, or name separate validation sets")
+        raise InputError(
+            "one document cannot be split into training and validation data",
+            next="use more documents, or name separate validation sets",
+        )
     return set(order[: min(len(order) - 1, max(1, round(share * len(order))))])
 
 
@@ -123,9 +139,14 @@ def find_evalset(name: str, root: Path | None) -> Path:
     for path in tried:
         if path.is_dir():
             return path
-    there = sorted({path.name for each in tried[1:] if each.parent.is_dir() for path in each.parent.iterdir()})
-    raise InputError(f"there is no EvalSet {name!r}", next=did_you_mean(name, there)
-                     or "give its folder, or where EvalSets are with --data (or WHOLETEXT_DATA)")
+    there = sorted(
+        {path.name for each in tried[1:] if each.parent.is_dir() for path in each.parent.iterdir()}
+    )
+    raise InputError(
+        f"there is no EvalSet {name!r}",
+        next=did_you_mean(name, there)
+        or "give its folder, or where EvalSets are with --data (or WHOLETEXT_DATA)",
+    )
 
 
 def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples:
@@ -142,10 +163,15 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, there)]))
     for ref in refs:
         if ref not in there:
-            raise InputError(f"there is no reference {ref!r}", where=where,
-                             next=did_you_mean(ref, list(there)) or f"there are {', '.join(there) or 'none'}")
+            raise InputError(
+                f"there is no reference {ref!r}",
+                where=where,
+                next=did_you_mean(ref, list(there)) or f"there are {', '.join(there) or 'none'}",
+            )
     if "ref" in recipe.reads and not refs:
-        raise InputError("there is no reference", where=where, next="train on reads = [\"hyp\", \"src\"]")
+        raise InputError(
+            "there is no reference", where=where, next='train on reads = ["hyp", "src"]'
+        )
     total = source.total if data.total == "auto" else data.total
     others = [evalset.read(find_evalset(other, root), lp).corpus for other in data.without]
     left_out = {doc.id for other in others for doc in other.docs}
@@ -158,8 +184,11 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
                 scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
     if not scores:
         lengths = ", ".join(map(str, data.k or recipe.k))
-        raise InputError(f"no paragraph of {lengths} segments has human scores {human!r}", where=where,
-                         next="check the name of the scores, or use smaller k")
+        raise InputError(
+            f"no paragraph of {lengths} segments has human scores {human!r}",
+            where=where,
+            next="check the name of the scores, or use smaller k",
+        )
     refs = refs if "ref" in recipe.reads else ("",)
     return _paired(recipe, f"{folder.name} {lp} {human}", loaded, scores, refs)
 
@@ -167,10 +196,17 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
 def _sentences(recipe: Recipe, data: Data, folder: Path, lp: str) -> Examples:
     """The examples of a file of judged sentences, beside their references or sources."""
     blind = set(recipe.reads) == {"hyp", "src"}
-    if (not blind and set(recipe.reads) != {"hyp", "ref"}) or len(data.refs) != (not blind) or not data.human:
-        raise InputError("judged sentences need human, and reads = [\"hyp\", \"ref\"] with one of refs, or "
-                         "[\"hyp\", \"src\"] with none", where=f"{folder} {lp}",
-                         next='for MLQE-PE: refs = ["pe"], human = "z"')
+    if (
+        (not blind and set(recipe.reads) != {"hyp", "ref"})
+        or len(data.refs) != (not blind)
+        or not data.human
+    ):
+        raise InputError(
+            'judged sentences need human, and reads = ["hyp", "ref"] with one of refs, or '
+            '["hyp", "src"] with none',
+            where=f"{folder} {lp}",
+            next='for MLQE-PE: refs = ["pe"], human = "z"',
+        )
     ref, part = "" if blind else data.refs[0], f"{folder.name} {lp} {data.human}"
     found = list(read_sentences(folder / f"{lp}.jsonl", ref or "src", data.human, data.tokenized))
     docs = list(dict.fromkeys(one.doc for one in found))
@@ -178,13 +214,22 @@ def _sentences(recipe: Recipe, data: Data, folder: Path, lp: str) -> Examples:
     kept = [one for one in found if one.doc in first]
     sign = -1.0 if recipe.target == "error" else 1.0
     views = ([Excerpt((text,), (0, 1)) for text in (one.hyp, one.other)] for one in kept)
-    pairs = (Request((hyp,), other) if blind else Request((hyp,), None, (other,)) for hyp, other in views)
-    places = (ExamplePlace(part, f"{folder.name} {one.doc}", one.line, 1, "mt", ref, one.raters) for one in kept)
+    pairs = (
+        Request((hyp,), other) if blind else Request((hyp,), None, (other,)) for hyp, other in views
+    )
+    places = (
+        ExamplePlace(part, f"{folder.name} {one.doc}", one.line, 1, "mt", ref, one.raters)
+        for one in kept
+    )
     return Examples(tuple(pairs), np.array([sign * one.score for one in kept]), tuple(places))
 
 
 def _paired(
-    recipe: Recipe, part: str, loaded: Loaded, scores: dict[Judged, list[float]], refs: tuple[str, ...]
+    recipe: Recipe,
+    part: str,
+    loaded: Loaded,
+    scores: dict[Judged, list[float]],
+    refs: tuple[str, ...],
 ) -> Examples:
     """One example for each judged paragraph and reference, in the order of the corpus."""
     docs = {doc.id: doc for doc in loaded.corpus.docs}
@@ -198,11 +243,16 @@ def _paired(
     for key in sorted(scores, key=lambda key: (key[2], order[key[0]], key[1], key[3])):
         doc, start, k, system = key
         if system not in outputs:
-            raise AlignmentError(f"system {system!r} has human scores but no output", where=part,
-                                 next="ratings and texts must match")
+            raise AlignmentError(
+                f"system {system!r} has human scores but no output",
+                where=part,
+                next="ratings and texts must match",
+            )
         source = docs[doc].src if "src" in recipe.reads else ()
         if source is None:
-            raise InputError("there is no source", where=f"document {doc}", next="train without src in reads")
+            raise InputError(
+                "there is no source", where=f"document {doc}", next="train without src in reads"
+            )
         segments, focus = slice(start, start + k), (0, k)
         hyp = Excerpt(outputs[system][doc][segments], focus, glue[1])
         src = Excerpt(source[segments], focus, glue[0]) if "src" in recipe.reads else None
@@ -243,7 +293,11 @@ def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) 
 
 
 def draw(
-    k: IntArray, sampling: Sampling, fill: Fill, rng: np.random.Generator, item: IntArray | None = None
+    k: IntArray,
+    sampling: Sampling,
+    fill: Fill,
+    rng: np.random.Generator,
+    item: IntArray | None = None,
 ) -> IntArray:
     """Indices of an epoch's examples in order; with ``item``, those of an item stay together.
 
@@ -251,7 +305,9 @@ def draw(
     rarest has, without replacement; with ``fill="most"`` as many as the most frequent has, the rarer ones repeated.
     """
     if sampling != "stratified":
-        return _ordered(np.flatnonzero(k == 1) if sampling == "sentence" else np.arange(len(k)), item, rng)
+        return _ordered(
+            np.flatnonzero(k == 1) if sampling == "sentence" else np.arange(len(k)), item, rng
+        )
     strata = [np.flatnonzero(k == length) for length in np.unique(k)]
     size = min(map(len, strata)) if fill == "least" else max(map(len, strata))
     chosen = []
@@ -298,11 +354,17 @@ def judge(held: Examples, predicted: FloatArray, spread: float) -> Verdict:
         names, row = np.unique(systems[mine], return_inverse=True)
         items, column = np.unique(item[mine], return_inverse=True)
         shape = (len(names), len(items))
-        gold, metric = (mean_table(values[mine], (row, column), shape) for values in (held.gold, predicted))
+        gold, metric = (
+            mean_table(values[mine], (row, column), shape) for values in (held.gold, predicted)
+        )
         found = calibrate(gold, metric, "item")
         known = ~np.isnan(gold)
-        parts.append((part, found.pairs, found.value, float(pearson_rows(gold[known], metric[known]))))
-    return Verdict(loss, _mean([part[2] for part in parts]), _mean([part[3] for part in parts]), tuple(parts))
+        parts.append(
+            (part, found.pairs, found.value, float(pearson_rows(gold[known], metric[known])))
+        )
+    return Verdict(
+        loss, _mean([part[2] for part in parts]), _mean([part[3] for part in parts]), tuple(parts)
+    )
 
 
 def _mean(values: list[float]) -> float:

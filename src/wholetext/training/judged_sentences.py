@@ -22,8 +22,6 @@ _QUOTED = re.compile(r"(?<!\S)([\"']) (.+?) \1(?!\w)")
 _JOINED = re.compile(r"(?<=\w) ([-–/@]) (?=\w)")
 
 
-
-
 class Sentence(NamedTuple):
     """A judged output, what it is compared with (reference or source), and the document it is from."""
 
@@ -45,9 +43,14 @@ def read_sentences(path: Path, other: str, human: str, tokenized: bool) -> Itera
         if row.get(other) is None or row.get(human) is None:
             continue
         raters, text = row.get("scores"), _text(row, other, where)
-        yield Sentence(number, _text(row, "doc", where), _text(row, "hyp", where),
-                       detokenized(text) if tokenized else text, _number(row, human, where),
-                       len(raters) if isinstance(raters, list) else 1)
+        yield Sentence(
+            number,
+            _text(row, "doc", where),
+            _text(row, "hyp", where),
+            detokenized(text) if tokenized else text,
+            _number(row, human, where),
+            len(raters) if isinstance(raters, list) else 1,
+        )
 
 
 def _text(row: dict[str, Any], name: str, where: str) -> str:
@@ -66,7 +69,12 @@ def _number(row: dict[str, Any], name: str, where: str) -> float:
 
 def detokenized(text: str) -> str:
     """English text whose punctuation stands apart, as it is usually written."""
-    for pattern, put in ((_SHORT, r"\1\2"), (_QUOTED, r"\1\2\1"), (_CLOSING, r"\1"), (_OPENING, r"\1"),
-                         (_JOINED, r"\1")):
+    for pattern, put in (
+        (_SHORT, r"\1\2"),
+        (_QUOTED, r"\1\2\1"),
+        (_CLOSING, r"\1"),
+        (_OPENING, r"\1"),
+        (_JOINED, r"\1"),
+    ):
         text = pattern.sub(put, text)
     return text.strip()

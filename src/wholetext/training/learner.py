@@ -58,18 +58,29 @@ def make_learner(recipe: Recipe, material: TrainingData, tell: Tell) -> Learner:
     kind = form_class(recipe.form)
     direct = predicts_directly(kind)
     config = Config(
-        recipe.form, base.name if base.path.name != base.name else str(base.path.resolve()), base.revision,
-        recipe.reads, dict(recipe.settings), recipe.adapter, None if direct else recipe.head,
-        targets=material.train.targets, joiner=recipe.joiner,
+        recipe.form,
+        base.name if base.path.name != base.name else str(base.path.resolve()),
+        base.revision,
+        recipe.reads,
+        dict(recipe.settings),
+        recipe.adapter,
+        None if direct else recipe.head,
+        targets=material.train.targets,
+        joiner=recipe.joiner,
     )
     check(config, "recipe")
     engine = material.engine
     form = kind(Opening(config, base, Precision(engine.device, engine.dtype), engine))
     if recipe.adapter.kind == "frozen" and direct:
-        raise InputError(f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
-                         next="use adapter.kind = \"lora\" or \"full\"")
+        raise InputError(
+            f"the form {recipe.form} has no head, so a frozen base leaves no parameters to train",
+            next='use adapter.kind = "lora" or "full"',
+        )
     if recipe.adapter.kind != "frozen" and not direct:
-        raise InputError(f"the form {recipe.form} cannot train its base model", next='use adapter.kind = "frozen"')
+        raise InputError(
+            f"the form {recipe.form} cannot train its base model",
+            next='use adapter.kind = "frozen"',
+        )
     return Learner(recipe, material, config, form, tell)
 
 
@@ -78,7 +89,9 @@ class Learner:
     that predicts the score itself, trained fully or through an adapter.
     """
 
-    def __init__(self, recipe: Recipe, material: TrainingData, config: Config, form: Any, tell: Tell) -> None:
+    def __init__(
+        self, recipe: Recipe, material: TrainingData, config: Config, form: Any, tell: Tell
+    ) -> None:
         self.recipe, self.material, self.config, self.form = recipe, material, config, form
         self.frozen = recipe.adapter.kind == "frozen"
         self.head: Any = None
@@ -128,21 +141,29 @@ class Learner:
 
     def _predictions(self, features: FloatArray | Array) -> FloatArray:
         state = {} if self.head is None else self.head.state_dict()
-        return predictions(features, self.config.head, {name: tensor.cpu().numpy() for name, tensor in state.items()})
+        return predictions(
+            features,
+            self.config.head,
+            {name: tensor.cpu().numpy() for name, tensor in state.items()},
+        )
 
     def untrained(self) -> FloatArray:
         """(n,) standardised scores of the training examples by a form that has one without a head."""
         if not self.frozen or not hasattr(self.form, "untrained"):
-            raise InputError("anchor needs a form that scores without a head, and a frozen base",
-                             next='use a form such as "aligned" or "bitext" and adapter.kind = "frozen", or anchor = 0')
+            raise InputError(
+                "anchor needs a form that scores without a head, and a frozen base",
+                next='use a form such as "aligned" or "bitext" and adapter.kind = "frozen", or anchor = 0',
+            )
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
 
     def solve(self, wanted: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
         """Set a linear head over frozen features to the best weights of the signs that the form gives."""
         if not hasattr(self.form, "signs"):
-            raise InputError(f"ridge needs the signs of features, and the form {self.recipe.form} has none",
-                             next='use form = "matched", or ridge = 0')
+            raise InputError(
+                f"ridge needs the signs of features, and the form {self.recipe.form} has none",
+                next='use form = "matched", or ridge = 0',
+            )
         torch, head = torch_module(), self.head
         inputs = ((self.inputs - head.mean) / head.spread).numpy()  # (n, width)
         weights = signed_ridge(inputs, wanted, item, self.form.signs, penalties)
@@ -154,12 +175,21 @@ class Learner:
         """(n,) tokens of the training examples where batches of similar length are faster."""
         if self.frozen:
             return None
-        return np.array([self.form.fit(pair).tokens for pair in self.material.train.pairs], dtype=np.int64)
+        return np.array(
+            [self.form.fit(pair).tokens for pair in self.material.train.pairs], dtype=np.int64
+        )
 
     def tensors(self) -> dict[str, Array]:
         """All trained parameters, as in ``weights.safetensors``."""
-        head = {} if self.head is None else {f"{PREFIX}{name}": t for name, t in self.head.state_dict().items()}
-        return {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in {**self.base, **head}.items()}
+        head = (
+            {}
+            if self.head is None
+            else {f"{PREFIX}{name}": t for name, t in self.head.state_dict().items()}
+        )
+        return {
+            name: tensor.detach().cpu().float().numpy().copy()
+            for name, tensor in {**self.base, **head}.items()
+        }
 
     def restore(self, tensors: Mapping[str, Array]) -> None:
         """Load trained parameters."""
@@ -168,17 +198,27 @@ class Learner:
             for name, parameter in self.base.items():
                 parameter.copy_(torch.from_numpy(tensors[name]))
         if self.head is not None:
-            self.head.load_state_dict({name: torch.from_numpy(tensors[f"{PREFIX}{name}"])
-                                       for name in self.head.state_dict()})
+            self.head.load_state_dict(
+                {
+                    name: torch.from_numpy(tensors[f"{PREFIX}{name}"])
+                    for name in self.head.state_dict()
+                }
+            )
 
 
-def features_of(form: Form, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell) -> NDArray[np.float32]:
+def features_of(
+    form: Form, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell
+) -> NDArray[np.float32]:
     """(n, width) features of a frozen base model; a store in the folder keeps them by content."""
     store = Cache(folder / FEATURES)
     distinct = list(dict.fromkeys(pairs))
-    keys = {pair: content_key(form.id, engine.dtype, request_key("", pair).hex()) for pair in distinct}
+    keys = {
+        pair: content_key(form.id, engine.dtype, request_key("", pair).hex()) for pair in distinct
+    }
     size = 4 * form.width
-    found = {key: value for key, value in store.get(list(keys.values())).items() if len(value) == size}
+    found = {
+        key: value for key, value in store.get(list(keys.values())).items() if len(value) == size
+    }
     missing = [pair for pair in distinct if keys[pair] not in found]
     for begin in range(0, len(missing), CHUNK):
         tell(len(distinct) - len(missing) + begin, len(distinct))
@@ -201,17 +241,28 @@ def scale_ends(learner: Learner) -> tuple[float, float, str]:
     held = learner.material.held
     if "ref" not in learner.recipe.reads:
         other = list(range(len(held)))[len(held) // 2 :] + list(range(len(held)))[: len(held) // 2]
-        strange = [Request(held.pairs[j].hyp, held.pairs[i].src) for i, j in enumerate(other)
-                   if held.places[i].doc != held.places[j].doc][:: max(1, len(held) // ITEMS)]
+        strange = [
+            Request(held.pairs[j].hyp, held.pairs[i].src)
+            for i, j in enumerate(other)
+            if held.places[i].doc != held.places[j].doc
+        ][:: max(1, len(held) // ITEMS)]
         _enough(strange)
-        return float(learner.score(strange).mean()), float(np.percentile(learner.validate(), BEST)), BLIND_ENDS
+        return (
+            float(learner.score(strange).mean()),
+            float(np.percentile(learner.validate(), BEST)),
+            BLIND_ENDS,
+        )
     seen: dict[Excerpt, str] = {}  # reference → its document
     for pair, place in zip(held.pairs, held.places):
         if pair.refs:
             seen.setdefault(pair.refs[0], place.doc)
     refs, docs = list(seen)[:ITEMS], list(seen.values())[:ITEMS]
     half = len(refs) // 2
-    others = [(i, (i + half) % len(refs)) for i in range(len(refs)) if docs[i] != docs[(i + half) % len(refs)]]
+    others = [
+        (i, (i + half) % len(refs))
+        for i in range(len(refs))
+        if docs[i] != docs[(i + half) % len(refs)]
+    ]
     _enough(others)
     wrong = [Request((refs[other],), None, (refs[i],)) for i, other in others]
     right = [Request((ref,), None, (ref,)) for ref in refs]
@@ -221,4 +272,6 @@ def scale_ends(learner: Learner) -> tuple[float, float, str]:
 
 def _enough(pairs: Sequence[object]) -> None:
     if not pairs:
-        raise InputError("the ends of the scale need texts of two documents", next="use more documents")
+        raise InputError(
+            "the ends of the scale need texts of two documents", next="use more documents"
+        )

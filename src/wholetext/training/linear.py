@@ -16,7 +16,11 @@ NEAR = 1e-9  # weights that change by less are final
 
 
 def signed_ridge(
-    inputs: NDArray[np.floating], wanted: FloatArray, item: IntArray, signs: FloatArray, penalties: tuple[float, float]
+    inputs: NDArray[np.floating],
+    wanted: FloatArray,
+    item: IntArray,
+    signs: FloatArray,
+    penalties: tuple[float, float],
 ) -> FloatArray:
     """(width,) weights of (n, width) standardised inputs, 0 where ``signs`` is 0.
 
@@ -24,18 +28,26 @@ def signed_ridge(
     """
     ridge, within = penalties
     used = np.flatnonzero(signs)
-    table = np.column_stack([np.asarray(inputs, dtype=np.float64)[:, used], wanted - wanted.mean()])  # (n, used + 1)
+    table = np.column_stack(
+        [np.asarray(inputs, dtype=np.float64)[:, used], wanted - wanted.mean()]
+    )  # (n, used + 1)
     means = item_means(table, item)
-    products = (means.T @ means + (within or 1.0) * (table - means).T @ (table - means)) / len(table)
+    products = (means.T @ means + (within or 1.0) * (table - means).T @ (table - means)) / len(
+        table
+    )
     weights = np.zeros(len(signs))
-    weights[used] = descend(products[:-1, :-1] + ridge * np.eye(len(used)), products[:-1, -1], signs[used])
+    weights[used] = descend(
+        products[:-1, :-1] + ridge * np.eye(len(used)), products[:-1, -1], signs[used]
+    )
     return weights
 
 
 def item_means(table: FloatArray, item: IntArray) -> FloatArray:
     """(n, columns) for each row the mean over the rows of its item."""
     _, which, counts = np.unique(item, return_inverse=True, return_counts=True)
-    totals = np.stack([np.bincount(which, column) for column in table.T], axis=1)  # (items, columns)
+    totals = np.stack(
+        [np.bincount(which, column) for column in table.T], axis=1
+    )  # (items, columns)
     return np.asarray((totals / counts[:, None])[which])
 
 

@@ -65,9 +65,14 @@ class Learned(ModelMetric):
 
     def resolve(self, langs: tuple[str, str]) -> Learned:
         if not self.model:
-            raise MetricError("learned names no folder", next="write learned@FOLDER, the folder `wholetext train` made")
+            raise MetricError(
+                "learned names no folder",
+                next="write learned@FOLDER, the folder `wholetext train` made",
+            )
         if self.output == "penalty" and self._config and self._config.penalty is None:
-            raise MetricError(f"{self.model} has no output penalty", next="leave out output=penalty")
+            raise MetricError(
+                f"{self.model} has no output penalty", next="leave out output=penalty"
+            )
         self._check_languages(langs)
         return replace(self, revision=hub.locate(self.model, self.revision).revision)
 
@@ -76,13 +81,20 @@ class Learned(ModelMetric):
         if config is None:
             return {"several_refs": self.several_refs}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
-        where = {"base": base} if self.base else {}  # wherever it lies, its content is what is trained_on
+        where = (
+            {"base": base} if self.base else {}
+        )  # wherever it lies, its content is what is trained_on
         if config.version:
             where["version"] = config.version
         if self.sums:
             where["document_score"] = "sum of penalties"
-        return {**hub.identity(self.model, self.revision), **where, "several_refs": self.several_refs,
-                "form": config.form, "trained_on": base}
+        return {
+            **hub.identity(self.model, self.revision),
+            **where,
+            "several_refs": self.several_refs,
+            "form": config.form,
+            "trained_on": base,
+        }
 
     def backend(self, run: Runtime) -> Any:
         return open_learned(run, self.model, self.revision, self.base).form
@@ -108,10 +120,15 @@ class Learned(ModelMetric):
         flat = [pair for row in asked for pair in row]
         scores = model.scores(flat, run)
         shape = model.config.penalty
-        known = {"score": scores, "penalty": scores if shape is None else penalties(scores, flat, shape)}
+        known = {
+            "score": scores,
+            "penalty": scores if shape is None else penalties(scores, flat, shape),
+        }
         table = np.stack([known[name] for name in self.outputs], axis=1)  # (pairs, outputs)
         ends = np.cumsum([len(row) for row in asked])
-        return mean_stats([table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, asked)])
+        return mean_stats(
+            [table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, asked)]
+        )
 
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
         """Penalties add up over a document, scores are averaged. Run folders open without the metric's folder."""
@@ -126,15 +143,24 @@ class Learned(ModelMetric):
         known = getattr(form_class(self._config.form), "languages", None) if self._config else None
         unknown = [lang for lang in langs if known and code_of(lang) not in known]
         if known and unknown:
-            what = f"does not know the language {unknown[0]}" if unknown[0] else "needs to know both languages"
-            raise MetricError(f"{self.model} {what}", next=f"it knows {', '.join(sorted(known))}; give both languages "
-                              "(-l de-en, in Python langs=), or use another metric")
+            what = (
+                f"does not know the language {unknown[0]}"
+                if unknown[0]
+                else "needs to know both languages"
+            )
+            raise MetricError(
+                f"{self.model} {what}",
+                next=f"it knows {', '.join(sorted(known))}; give both languages "
+                "(-l de-en, in Python langs=), or use another metric",
+            )
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         known, lang = self._config.targets if self._config else (), code_of(langs[1])
         if not known or not lang or lang in known:
             return ()
-        return (f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",)
+        return (
+            f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",
+        )
 
     @cached_property
     def _config(self) -> Config | None:

@@ -17,13 +17,41 @@ from wholetext.training.examples import ExamplePlace, Examples
 from wholetext.types import Excerpt, Request
 
 # what an error costs, in spreads of the human scores: assumed, as one major error of a sentence
-COST: Mapping[str, float] = {"number": 0.6, "negation": 0.8, "name": 0.6, "clause": 0.8, "sentence": 0.8}
+COST: Mapping[str, float] = {
+    "number": 0.6,
+    "negation": 0.8,
+    "name": 0.6,
+    "clause": 0.8,
+    "sentence": 0.8,
+}
 WORST = 3.0  # spreads below the mean: what is no translation
-NAMES = ("Berlin", "Martin", "Canada", "Peterson", "Tokyo", "Anna", "Brazil", "Friday", "Kenya", "Miller", "Oxford",
-         "March", "Warsaw", "Thomas", "Texas", "Zhang", "Madrid", "Elena", "Oslo", "Toyota")  # fmt: skip
+NAMES = (
+    "Berlin",
+    "Martin",
+    "Canada",
+    "Peterson",
+    "Tokyo",
+    "Anna",
+    "Brazil",
+    "Friday",
+    "Kenya",
+    "Miller",
+    "Oxford",
+    "March",
+    "Warsaw",
+    "Thomas",
+    "Texas",
+    "Zhang",
+    "Madrid",
+    "Elena",
+    "Oslo",
+    "Toyota",
+)
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?![\w])")
 _NOT = re.compile(r"\b(?:not |n't\b)")
-_AUXILIARY = re.compile(r"\b(is|are|was|were|will|would|can|could|should|must|has|had|does|did|may) (?!not\b)(?=[a-z])")
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|will|would|can|could|should|must|has|had|does|did|may) (?!not\b)(?=[a-z])"
+)
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
 _SHORTEST = 9  # words of a sentence that loses a clause
 _CLAUSE = 3  # words at least that are lost, and that remain
@@ -37,27 +65,47 @@ def add_negatives(found: Examples, share: float, seed: int) -> Examples:
     places: list[ExamplePlace] = []
     for pair, score, place in zip(found.pairs, found.gold.tolist(), found.places):
         view = pair.hyp[0]
-        rng = random.Random(f"{seed} {place.doc} {place.start} {view.text}")  # whatever other examples there are
+        rng = random.Random(
+            f"{seed} {place.doc} {place.start} {view.text}"
+        )  # whatever other examples there are
         if rng.random() >= share:
             continue
         made: list[tuple[str, tuple[str, ...], float]] = []
         if place.k > 1:
             lost = rng.randrange(place.k)
-            made.append(("sentence", (*view.parts[:lost], *view.parts[lost + 1 :]), score - COST["sentence"] * spread))
+            made.append(
+                (
+                    "sentence",
+                    (*view.parts[:lost], *view.parts[lost + 1 :]),
+                    score - COST["sentence"] * spread,
+                )
+            )
         else:
-            made += [(kind, (changed,), score - COST[kind] * spread) for kind, change in CHANGES.items()
-                     if (changed := change(view.text, rng)) != view.text]
+            made += [
+                (kind, (changed,), score - COST[kind] * spread)
+                for kind, change in CHANGES.items()
+                if (changed := change(view.text, rng)) != view.text
+            ]
         if pair.src is not None and not pair.refs:
             other = rng.randrange(len(found))
-            there = {"copy": pair.src.parts, "empty": ("",), "other": found.pairs[other].hyp[0].parts}
-            made += [(kind, wrong, mean - WORST * spread) for kind, wrong in there.items()
-                     if kind != "other" or found.places[other].doc != place.doc]
+            there = {
+                "copy": pair.src.parts,
+                "empty": ("",),
+                "other": found.pairs[other].hyp[0].parts,
+            }
+            made += [
+                (kind, wrong, mean - WORST * spread)
+                for kind, wrong in there.items()
+                if kind != "other" or found.places[other].doc != place.doc
+            ]
         if made:
             kind, parts, cost = rng.choice(made)
             pairs.append(replace(pair, hyp=(Excerpt(parts, (0, len(parts)), view.glue),)))
             gold.append(cost)
             places.append(replace(place, system=f"{place.system} ({kind})"))
-    return Examples((*found.pairs, *pairs), np.concatenate([found.gold, gold]), (*found.places, *places))
+    return Examples(
+        (*found.pairs, *pairs), np.concatenate([found.gold, gold]), (*found.places, *places)
+    )
 
 
 def _number(text: str, rng: random.Random) -> str:
@@ -92,11 +140,16 @@ def _clause(text: str, rng: random.Random) -> str:
     words, last = text.split(), text[-1:] if text[-1:] in ".!?" else ""
     if len(words) < _SHORTEST:
         return text
-    commas = [i + 1 for i, word in enumerate(words[:-_CLAUSE]) if word.endswith(",") and i + 1 >= _CLAUSE]
+    commas = [
+        i + 1 for i, word in enumerate(words[:-_CLAUSE]) if word.endswith(",") and i + 1 >= _CLAUSE
+    ]
     kept = words[: commas[-1] if commas else 2 * len(words) // 3]
     return " ".join(kept).rstrip(",") + last
 
 
 CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {
-    "number": _number, "negation": _negation, "name": _name, "clause": _clause
+    "number": _number,
+    "negation": _negation,
+    "name": _name,
+    "clause": _clause,
 }

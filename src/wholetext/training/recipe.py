@@ -30,7 +30,9 @@ class Data:
     human: str = ""  # human scores by name; "": MQM where there is MQM, else DA as z-scores
     refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
     raters: Raters = "each"  # each rater's paragraphs; several scores of one paragraph are averaged
-    total: Literal["auto", "sum", "mean"] = "auto"  # auto: MQM is summed over sentences, DA averaged
+    total: Literal["auto", "sum", "mean"] = (
+        "auto"  # auto: MQM is summed over sentences, DA averaged
+    )
     human_systems: bool = True  # judged human translations are examples too
     without: tuple[str, ...] = ()  # EvalSets for testing, whose documents are left out
     documents: int = 0  # only the first so many of each language pair; 0: all
@@ -83,37 +85,87 @@ class Recipe:
     zero: float | None = None  # human scores that become 0 and 100, where the scale is to be that
     hundred: float | None = None
     ends: bool = False  # or: 0 for the text of another document, 100 for the reference itself
-    penalty: Penalty | None = None  # a second output on the scale of MQM, made from a score of 0 … 100
+    penalty: Penalty | None = (
+        None  # a second output on the scale of MQM, made from a score of 0 … 100
+    )
     version: str = ""  # of the metric
 
     def __post_init__(self) -> None:
         checks = (
             (not self.data, "there is no data", "name an EvalSet"),
-            (self.form not in FORMS, f"there is no form {self.form!r}",
-             did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}"),
-            (any(each < 1 for data in self.data for each in data.k), "k of data holds a length below 1", ""),
-            (any(min(data.documents, data.skip) < 0 for data in self.data), "documents and skip are not negative", ""),
+            (
+                self.form not in FORMS,
+                f"there is no form {self.form!r}",
+                did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}",
+            ),
+            (
+                any(each < 1 for data in self.data for each in data.k),
+                "k of data holds a length below 1",
+                "",
+            ),
+            (
+                any(min(data.documents, data.skip) < 0 for data in self.data),
+                "documents and skip are not negative",
+                "",
+            ),
             (not self.k or min(self.k) < 1, f"k is {list(self.k)}", "lengths are from 1"),
-            (self.sampling == "sentence" and 1 not in self.k, "sampling=sentence draws k = 1, which is not in k", ""),
-            (not self.validation and not 0 < self.share < 1, f"share is {self.share:g}", "it must be between 0 and 1"),
-            (not 0 <= self.negatives <= 1, f"negatives is {self.negatives:g}", "it must be between 0 and 1"),
+            (
+                self.sampling == "sentence" and 1 not in self.k,
+                "sampling=sentence draws k = 1, which is not in k",
+                "",
+            ),
+            (
+                not self.validation and not 0 < self.share < 1,
+                f"share is {self.share:g}",
+                "it must be between 0 and 1",
+            ),
+            (
+                not 0 <= self.negatives <= 1,
+                f"negatives is {self.negatives:g}",
+                "it must be between 0 and 1",
+            ),
             (not 0 <= self.rank <= 1, f"rank is {self.rank:g}", "it must be between 0 and 1"),
-            (min(self.within, self.anchor, self.ridge) < 0, "within, anchor and ridge are not negative", ""),
-            (self.ridge > 0 and (self.adapter.kind != "frozen" or bool(self.head.hidden) or self.rank > 0),
-             "ridge solves a linear head over a frozen base",
-             'set adapter.kind = "frozen", head.hidden = [] and rank = 0'),
-            (self.penalty is not None and not self.ends and self.zero is None, "a penalty needs scores of 0 to 100",
-             "set ends = true, or zero and hundred"),
-            (self.ends and self.zero is not None, "the scale is given twice, by zero and hundred and by ends", ""),
+            (
+                min(self.within, self.anchor, self.ridge) < 0,
+                "within, anchor and ridge are not negative",
+                "",
+            ),
+            (
+                self.ridge > 0
+                and (self.adapter.kind != "frozen" or bool(self.head.hidden) or self.rank > 0),
+                "ridge solves a linear head over a frozen base",
+                'set adapter.kind = "frozen", head.hidden = [] and rank = 0',
+            ),
+            (
+                self.penalty is not None and not self.ends and self.zero is None,
+                "a penalty needs scores of 0 to 100",
+                "set ends = true, or zero and hundred",
+            ),
+            (
+                self.ends and self.zero is not None,
+                "the scale is given twice, by zero and hundred and by ends",
+                "",
+            ),
             (not 0 <= self.dropout < 1, f"dropout is {self.dropout:g}", "it must be in [0, 1)"),
             (not 0 <= self.warmup < 1, f"warmup is {self.warmup:g}", "it must be in [0, 1)"),
             (min(self.seed, self.split_seed) < 0, "seeds are not negative", ""),
             (min(self.epochs, self.batch) < 1, "epochs and batch are at least 1", ""),
-            (self.rate < 0 or self.head_rate <= 0 or self.decay < 0, "rate, head_rate and decay are not negative", ""),
-            ((self.zero is None) != (self.hundred is None) or (self.zero is not None and self.zero == self.hundred),
-             "zero and hundred are given together, and differ", ""),
-            ("hyp" not in self.reads or len(set(self.reads)) < max(2, len(self.reads)),
-             f"reads is {list(self.reads)}", "it must contain hyp, and at least one of ref and src"),
+            (
+                self.rate < 0 or self.head_rate <= 0 or self.decay < 0,
+                "rate, head_rate and decay are not negative",
+                "",
+            ),
+            (
+                (self.zero is None) != (self.hundred is None)
+                or (self.zero is not None and self.zero == self.hundred),
+                "zero and hundred are given together, and differ",
+                "",
+            ),
+            (
+                "hyp" not in self.reads or len(set(self.reads)) < max(2, len(self.reads)),
+                f"reads is {list(self.reads)}",
+                "it must contain hyp, and at least one of ref and src",
+            ),
         )
         for wrong, what, step in checks:
             if wrong:
@@ -142,7 +194,9 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
     except InputError as fault:
         if fault.where:
             raise
-        raise InputError(fault.what.removeprefix("recipe: "), where=where, next=fault.next) from None
+        raise InputError(
+            fault.what.removeprefix("recipe: "), where=where, next=fault.next
+        ) from None
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:
@@ -151,7 +205,10 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.strip():
-            raise InputError(f"invalid setting {pair!r}", next="write --set name=value, e.g. --set adapter.rank=16")
+            raise InputError(
+                f"invalid setting {pair!r}",
+                next="write --set name=value, e.g. --set adapter.rank=16",
+            )
         try:
             found[key.strip()] = read_toml(f"value = {text}")["value"]
         except InputError:
@@ -160,8 +217,12 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def make_recipe(
-    data: Sequence[Path | str], overrides: Mapping[str, Any] | None = None, *, human: str | None = None,
-    refs: Sequence[str] = (), langs: Sequence[str] = (),
+    data: Sequence[Path | str],
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    human: str | None = None,
+    refs: Sequence[str] = (),
+    langs: Sequence[str] = (),
 ) -> Recipe:
     """The recipe of a TOML file, or of EvalSets with the names of their human scores, references and
     language pairs; with some settings (such as ``adapter.rank``) replaced.
@@ -170,11 +231,19 @@ def make_recipe(
     about = {key: value for key, value in given.items() if value}
     files = [str(name) for name in data if str(name).endswith(".toml")]
     if files and len(data) > 1:
-        raise InputError("a recipe file cannot be combined with EvalSets", where=files[0],
-                         next="give one or the other; a recipe lists its data itself")
+        raise InputError(
+            "a recipe file cannot be combined with EvalSets",
+            where=files[0],
+            next="give one or the other; a recipe lists its data itself",
+        )
     if files and about:
-        raise InputError(f"{', '.join(about)} cannot be combined with a recipe file", where=files[0],
-                         next="set it in the recipe")
+        raise InputError(
+            f"{', '.join(about)} cannot be combined with a recipe file",
+            where=files[0],
+            next="set it in the recipe",
+        )
     if files:
         return read_recipe(Path(files[0]), overrides or {})
-    return read_recipe(None, {"data": [{"evalset": str(name), **about} for name in data], **(overrides or {})})
+    return read_recipe(
+        None, {"data": [{"evalset": str(name), **about} for name in data], **(overrides or {})}
+    )

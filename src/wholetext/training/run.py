@@ -91,15 +91,24 @@ def train(recipe: Recipe, session: Session) -> Trained:
     if recipe.negatives:
         examples = add_negatives(examples, recipe.negatives, recipe.split_seed)
     resuming = checkpoints.begin(recipe, f"{examples.digest()} {held.digest()}")
-    material = TrainingData(examples, held, session.work or checkpoints.folder, session.engine or Engine())
+    material = TrainingData(
+        examples, held, session.work or checkpoints.folder, session.engine or Engine()
+    )
     with torch.random.fork_rng():  # the caller's random numbers stay as they are
         torch.manual_seed(recipe.seed)
-        learner = make_learner(recipe, material, lambda n, of: session.say(Moment("features", n, of)))
+        learner = make_learner(
+            recipe, material, lambda n, of: session.say(Moment("features", n, of))
+        )
         run = TrainingRun(session, learner, checkpoints)
         if resuming:
             run.at = checkpoints.load(learner, run.optimizer)
         run.go()
-        return _finish(run, replace(learner.config, output=run.scale(), penalty=recipe.penalty, version=recipe.version))
+        return _finish(
+            run,
+            replace(
+                learner.config, output=run.scale(), penalty=recipe.penalty, version=recipe.version
+            ),
+        )
 
 
 def _finish(run: TrainingRun, config: Config) -> Trained:
@@ -116,8 +125,11 @@ def _finish(run: TrainingRun, config: Config) -> Trained:
     found = open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine)
     off = float(np.abs(found - wanted).max())
     if off > NEAR * max(1.0, abs(config.output.scale)):
-        raise ModelError(f"the written metric differs from the trained model by up to {off:.2g}", where=str(out),
-                         next="the base model may have changed while training ran; train again")
+        raise ModelError(
+            f"the written metric differs from the trained model by up to {off:.2g}",
+            where=str(out),
+            next="the base model may have changed while training ran; train again",
+        )
     sizes = (len(run.material.train), len(held))
     return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)
 
@@ -127,7 +139,12 @@ class TrainingRun:
 
     def __init__(self, session: Session, learner: Learner, checkpoints: Checkpoints) -> None:
         torch = torch_module()
-        self.session, self.learner, self.checkpoints, self.at = session, learner, checkpoints, Progressed()
+        self.session, self.learner, self.checkpoints, self.at = (
+            session,
+            learner,
+            checkpoints,
+            Progressed(),
+        )
         self.recipe, self.material = recipe, material = learner.recipe, learner.material
         says = learner.config.head is None  # then the model's number is the score itself
         self.mean = 0.0 if says else float(material.train.gold.mean())
@@ -136,11 +153,16 @@ class TrainingRun:
         if recipe.anchor:
             wanted = wanted + recipe.anchor * learner.untrained()
         self.gold = torch.from_numpy(wanted.astype(np.float32))
-        groups = [{"params": parameters, "lr": rate, "size": rate} for parameters, rate in learner.groups()]
+        groups = [
+            {"params": parameters, "lr": rate, "size": rate}
+            for parameters, rate in learner.groups()
+        ]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay, foreach=False)
         self.k, self.item = material.train.k, material.train.item
         self.lengths = learner.lengths()
-        self.by_item = bool(recipe.rank or recipe.within)  # outputs of one text have to be in one batch
+        self.by_item = bool(
+            recipe.rank or recipe.within
+        )  # outputs of one text have to be in one batch
         # when, and after how many examples and steps, this process took over
         self.began = (time.monotonic(), 0, 0)
         self.per_epoch = len(self.batches(0))
@@ -195,7 +217,9 @@ class TrainingRun:
     def solve(self) -> None:
         """A linear head in one step."""
         at, recipe = self.at, self.recipe
-        self.learner.solve(self.gold.numpy().astype(np.float64), self.item, (recipe.ridge, recipe.within))
+        self.learner.solve(
+            self.gold.numpy().astype(np.float64), self.item, (recipe.ridge, recipe.within)
+        )
         at.step, at.pairs, at.stopped = 1, len(self.material.train), "end"
         self.evaluate()
         self.checkpoints.save(at, self.learner, self.optimizer)
@@ -205,8 +229,10 @@ class TrainingRun:
         loss = self.loss(self.learner.predict(chosen), chosen)
         value = float(loss.detach())
         if not np.isfinite(value):
-            raise ModelError(f"the loss is {value} after {at.step} steps",
-                             next="use a lower learning rate (rate, head_rate)")
+            raise ModelError(
+                f"the loss is {value} after {at.step} steps",
+                next="use a lower learning rate (rate, head_rate)",
+            )
         self.optimizer.zero_grad()
         loss.backward()
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
@@ -241,7 +267,9 @@ class TrainingRun:
         untied = sign != 0
         if not bool(untied.any()):
             return squared
-        pairs = torch.nn.functional.softplus(-(predicted[first] - predicted[second])[untied] * sign[untied])
+        pairs = torch.nn.functional.softplus(
+            -(predicted[first] - predicted[second])[untied] * sign[untied]
+        )
         return (1 - self.recipe.rank) * squared + self.recipe.rank * pairs.mean()
 
     def squared(self, error: Any, item: IntArray) -> Any:
@@ -252,7 +280,9 @@ class TrainingRun:
         known, which = np.unique(item, return_inverse=True)
         at = torch.from_numpy(which).to(error.device)
         zeros = torch.zeros(len(known), device=error.device)
-        means = zeros.index_add(0, at, error) / zeros.index_add(0, at, torch.ones_like(error))  # (items,)
+        means = zeros.index_add(0, at, error) / zeros.index_add(
+            0, at, torch.ones_like(error)
+        )  # (items,)
         return (means**2).mean() + self.recipe.within * ((error - means[at]) ** 2).mean()
 
     def evaluate(self) -> None:
@@ -261,7 +291,9 @@ class TrainingRun:
         predicted = self.mean + self.spread * self.learner.validate()
         found = judge(self.material.held, predicted, float(self.material.train.gold.std()))
         loss = at.loss / at.losses if at.losses else float("nan")
-        at.history.append({"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))})
+        at.history.append(
+            {"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))}
+        )
         at.loss, at.losses = 0.0, 0
         if at.step and (at.best < 0 or found.score > at.verdict(at.best).score):
             self.checkpoints.keep_best(at.step, self.learner.tensors())
@@ -272,7 +304,10 @@ class TrainingRun:
         """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""
         recipe = self.recipe
         names = sorted({place.part.split(" ")[-1] for place in self.material.train.places})
-        meaning = recipe.meaning or f"the human score ({', '.join(names)}) that people are expected to give"
+        meaning = (
+            recipe.meaning
+            or f"the human score ({', '.join(names)}) that people are expected to give"
+        )
         better = recipe.target == "score"
         if recipe.ends:
             other, same, ends = scale_ends(self.learner)
@@ -281,4 +316,6 @@ class TrainingRun:
         if recipe.zero is None or recipe.hundred is None:
             return Scale(meaning, self.mean, self.spread, higher_is_better=better)
         factor = 100.0 / (recipe.hundred - recipe.zero)
-        return Scale(meaning, factor * (self.mean - recipe.zero), factor * self.spread, 0.0, 100.0, better)
+        return Scale(
+            meaning, factor * (self.mean - recipe.zero), factor * self.spread, 0.0, 100.0, better
+        )

@@ -25,7 +25,14 @@ from wholetext.training.metric import Learned
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
 # points that one finding costs at most; set on documents of WMT22, see docs/studies/stress.md
-POINTS: Mapping[str, float] = {"pronoun": 4.0, "tense": 4.0, "marker": 2.0, "name": 4.0, "order": 4.0, "coverage": 8.0}
+POINTS: Mapping[str, float] = {
+    "pronoun": 4.0,
+    "tense": 4.0,
+    "marker": 2.0,
+    "name": 4.0,
+    "order": 4.0,
+    "coverage": 8.0,
+}
 _LAYERS: frozenset[Layer] = frozenset({"tag", "pos", "entity"})
 _GENDERS = ("masculine", "feminine")
 _TENSES = {"VBD": "past", "VBP": "present", "VBZ": "present"}
@@ -51,7 +58,9 @@ class Reading:
     """A segment as the parts see it."""
 
     text: str
-    found: Mapping[str, tuple[Occurrence, ...]]  # category → occurrences, tenses as past and present
+    found: Mapping[
+        str, tuple[Occurrence, ...]
+    ]  # category → occurrences, tenses as past and present
     names: tuple[tuple[str, int, int], ...]  # capitalised proper nouns with their places
     words: frozenset[str]
     grams: Counter[str]  # beginnings of words, for the likeness of segments
@@ -68,12 +77,22 @@ def read(text: str, analysis: Analysis, finder: Finder) -> Reading:
             one = one._replace(feature=_TENSES.get(one.feature, ""))
         if one.category in found and one.feature:
             found[one.category].append(one)
-    names = tuple((token.text, token.start, token.end) for token in analysis.tokens
-                  if token.pos == "PROPN" and len(token.text) >= _LEAST_NAME and token.text.istitle()
-                  and token.text.isalpha())
+    names = tuple(
+        (token.text, token.start, token.end)
+        for token in analysis.tokens
+        if token.pos == "PROPN"
+        and len(token.text) >= _LEAST_NAME
+        and token.text.istitle()
+        and token.text.isalpha()
+    )
     words = [token.text for token in analysis.tokens if any(map(str.isalnum, token.text))]
-    return Reading(text, {key: tuple(value) for key, value in found.items()}, names, frozenset(words),
-                   Counter(word.lower()[:5] for word in words))
+    return Reading(
+        text,
+        {key: tuple(value) for key, value in found.items()},
+        names,
+        frozenset(words),
+        Counter(word.lower()[:5] for word in words),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +106,37 @@ class Pair:
     def findings(self, at: int) -> tuple[Finding, ...]:
         """What does not fit in one segment."""
         if at not in self._kept:
-            parts = (self._pronouns(at), self._replaced("tense", at), self._replaced("marker", at), self._names(at),
-                     self._order(at), self._coverage(at))
+            parts = (
+                self._pronouns(at),
+                self._replaced("tense", at),
+                self._replaced("marker", at),
+                self._names(at),
+                self._order(at),
+                self._coverage(at),
+            )
             self._kept[at] = tuple(chain.from_iterable(parts))
         return self._kept[at]
 
     def _pronouns(self, at: int) -> Iterator[Finding]:
         """A pronoun where the reference has another, or of a gender that the reference's document does not have."""
         strange = {one for one in _GENDERS if self._genders[one] and not self._ref_genders[one]}
-        if strange and not sum(self._ref_genders.values()):  # only the output marks genders: the rarer is strange
-            strange = {min(_GENDERS, key=lambda one: self._genders[one])} if len(strange) > 1 else set()
+        if strange and not sum(
+            self._ref_genders.values()
+        ):  # only the output marks genders: the rarer is strange
+            strange = (
+                {min(_GENDERS, key=lambda one: self._genders[one])} if len(strange) > 1 else set()
+            )
         seen = set()
         for one in self.hyp[at].found["pronoun"]:
             if one.feature in strange:
                 seen.add(one.start)
-                yield Finding("pronoun", 1.0, one.start, one.end, f"the reference has no {one.feature} pronoun")
+                yield Finding(
+                    "pronoun",
+                    1.0,
+                    one.start,
+                    one.end,
+                    f"the reference has no {one.feature} pronoun",
+                )
         yield from (one for one in self._replaced("pronoun", at) if one.start not in seen)
 
     def _replaced(self, category: str, at: int) -> Iterator[Finding]:
@@ -115,7 +150,13 @@ class Pair:
                 extra[one.feature] -= 1
                 left -= 1
                 size = 1 / has.total() if category == "tense" else self._size(one, missing)
-                yield Finding(category, size, one.start, one.end, f"{one.feature}, where the reference has {instead}")
+                yield Finding(
+                    category,
+                    size,
+                    one.start,
+                    one.end,
+                    f"{one.feature}, where the reference has {instead}",
+                )
 
     @staticmethod
     def _size(one: Occurrence, missing: Counter[str]) -> float:
@@ -134,8 +175,13 @@ class Pair:
             best = int(near.argmax())
             gap = float(near[best] - near[at])
             if gap > _GAP:
-                yield Finding("order", min(1.0, 2 * gap), 0, len(self.hyp[at].text),
-                              f"nearer to segment {best + 1} of the reference")
+                yield Finding(
+                    "order",
+                    min(1.0, 2 * gap),
+                    0,
+                    len(self.hyp[at].text),
+                    f"nearer to segment {best + 1} of the reference",
+                )
 
     def _coverage(self, at: int) -> Iterator[Finding]:
         """Missing or extra words, beyond the ratio of the two documents' lengths."""
@@ -178,8 +224,11 @@ class Pair:
     @cached_property
     def _ratio(self) -> float:
         """Words of the output per word of the reference, in the middle of the document's segments."""
-        ratios = [one.grams.total() / two.grams.total() for one, two in zip(self.hyp, self.ref)
-                  if one.grams and two.grams]
+        ratios = [
+            one.grams.total() / two.grams.total()
+            for one, two in zip(self.hyp, self.ref)
+            if one.grams and two.grams
+        ]
         return float(np.median(ratios)) if ratios else 1.0
 
     @cached_property
@@ -187,7 +236,10 @@ class Pair:
         """(segments, segments) cosine of every output's segment with every reference's, rare words weighing more."""
         seen = Counter(gram for one in self.ref for gram in one.grams)
         size = len(self.ref)
-        kinds = {gram: (place, math.log((1 + size) / many)) for place, (gram, many) in enumerate(seen.items())}
+        kinds = {
+            gram: (place, math.log((1 + size) / many))
+            for place, (gram, many) in enumerate(seen.items())
+        }
         tables = []
         for side in (self.hyp, self.ref):
             table = np.zeros((size, len(kinds)))
@@ -200,7 +252,12 @@ class Pair:
 
 
 def _genders(side: Sequence[Reading]) -> Counter[str]:
-    return Counter(one.feature for reading in side for one in reading.found["pronoun"] if one.feature in _GENDERS)
+    return Counter(
+        one.feature
+        for reading in side
+        for one in reading.found["pronoun"]
+        if one.feature in _GENDERS
+    )
 
 
 def _spelled_alike(one: str, other: str) -> bool:
@@ -232,8 +289,12 @@ class Qualities:
         return Fit(tokens=1)
 
     def run(self, batch: Sequence[tuple[str, ...]]) -> list[float]:
-        asked = [Request((Excerpt((hyp,), (0, 1)),), None, tuple(Excerpt((ref,), (0, 1)) for ref in refs))
-                 for hyp, *refs in batch]
+        asked = [
+            Request(
+                (Excerpt((hyp,), (0, 1)),), None, tuple(Excerpt((ref,), (0, 1)) for ref in refs)
+            )
+            for hyp, *refs in batch
+        ]
         found: list[float] = self.learned.measure(asked, self.runtime)[:, 0].tolist()
         return found
 
@@ -254,7 +315,9 @@ class WtDoc(ModelMetric):
     """
 
     name = "wt-doc"
-    summary = "wt-mini's score of each segment, less points for what does not fit the document (English)"
+    summary = (
+        "wt-mini's score of each segment, less points for what does not fit the document (English)"
+    )
     view = "context(prev=100,next=100)"
     own_context = True
     range = (0.0, 100.0)
@@ -269,17 +332,26 @@ class WtDoc(ModelMetric):
     def resolve(self, langs: tuple[str, str]) -> WtDoc:
         lang = code_of(langs[1])
         if lang not in ("", "en"):
-            raise MetricError(f"wt-doc is for English outputs, and these are in {lang}", next="use wt-mini or d-blonde")
+            raise MetricError(
+                f"wt-doc is for English outputs, and these are in {lang}",
+                next="use wt-mini or d-blonde",
+            )
         found = replace(self, revision=hub.locate(self.model, self.revision).revision)
         if found._learned.notes(("", "en")):
-            raise MetricError(f"wt-doc is for English outputs, and {self.model} was not trained on them",
-                              next="use wt-doc without model=")
+            raise MetricError(
+                f"wt-doc is for English outputs, and {self.model} was not trained on them",
+                next="use wt-doc without model=",
+            )
         return found
 
     def facts(self) -> Mapping[str, str]:
         points = ",".join(f"{part}={value:g}" for part, value in POINTS.items())
-        return {**self._learned.facts(), "several_refs": self.several_refs, "tagger": self._analyser().id,
-                "points": points}
+        return {
+            **self._learned.facts(),
+            "several_refs": self.several_refs,
+            "tagger": self._analyser().id,
+            "points": points,
+        }
 
     @cached_property
     def _learned(self) -> Learned:
@@ -320,25 +392,40 @@ class WtDoc(ModelMetric):
         sides = [(hyp.parts, ref.parts) for request in requests for hyp, ref in request.pairs()]
         for hyp, ref in sides:
             if len(hyp) != len(ref):
-                raise AlignmentError(f"wt-doc compares segment by segment, but the output has {len(hyp)} and the "
-                                     f"reference {len(ref)} in the document that begins {' '.join(ref)[:60]!r}",
-                                     next="align them with `wholetext align`, or `score --align`")
+                raise AlignmentError(
+                    f"wt-doc compares segment by segment, but the output has {len(hyp)} and the "
+                    f"reference {len(ref)} in the document that begins {' '.join(ref)[:60]!r}",
+                    next="align them with `wholetext align`, or `score --align`",
+                )
         analyser = run.resource(("analyser", "wt-doc", self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, "fixed")
         texts = list(dict.fromkeys(part for pair in sides for side in pair for part in side))
-        readings = {text: read(text, one, finder) for text, one in zip(texts, run.map(analyser, texts))}
-        return {(hyp, ref): Pair(tuple(readings[one] for one in hyp), tuple(readings[one] for one in ref))
-                for hyp, ref in dict.fromkeys(sides)}
+        readings = {
+            text: read(text, one, finder) for text, one in zip(texts, run.map(analyser, texts))
+        }
+        return {
+            (hyp, ref): Pair(
+                tuple(readings[one] for one in hyp), tuple(readings[one] for one in ref)
+            )
+            for hyp, ref in dict.fromkeys(sides)
+        }
 
     @cached_property
     def _table(self) -> CategoryTable:
         return load_table("en", "fixed")
 
-    def _found(self, pairs: Mapping[tuple[Any, Any], Pair], request: Request, at: int) -> tuple[Finding, ...]:
+    def _found(
+        self, pairs: Mapping[tuple[Any, Any], Pair], request: Request, at: int
+    ) -> tuple[Finding, ...]:
         """Of each part, the findings beside the reference where they cost least."""
         each = [pairs[hyp.parts, ref.parts].findings(at) for hyp, ref in request.pairs()]
-        found = [min(([one for one in some if one.part == part] for some in each), key=lambda one: _points(one)[part])
-                 for part in POINTS]
+        found = [
+            min(
+                ([one for one in some if one.part == part] for some in each),
+                key=lambda one: _points(one)[part],
+            )
+            for part in POINTS
+        ]
         return tuple(chain.from_iterable(found))
 
 
@@ -347,8 +434,10 @@ def alone(request: Request) -> list[Request]:
     hyp = request.hyp[0]
     if len(request.hyp) > 1:
         raise MetricError("wt-doc reads the output's own context", next="write context(hyp=own)")
-    return [Request((_segment(hyp, at),), None, tuple(_segment(ref, at) for ref in request.refs))
-            for at in range(*hyp.focus)]
+    return [
+        Request((_segment(hyp, at),), None, tuple(_segment(ref, at) for ref in request.refs))
+        for at in range(*hyp.focus)
+    ]
 
 
 def texts_of(segment: Request) -> tuple[str, ...]:
@@ -362,8 +451,10 @@ def _segment(view: Excerpt, at: int) -> Excerpt:
 
 def _points(found: Sequence[Finding]) -> dict[str, float]:
     """Points that a segment loses, by part; at most two findings of a part count."""
-    return {part: value * min(2.0, sum(one.size for one in found if one.part == part))
-            for part, value in POINTS.items()}
+    return {
+        part: value * min(2.0, sum(one.size for one in found if one.part == part))
+        for part, value in POINTS.items()
+    }
 
 
 def _marked(hyp: Excerpt, found: Sequence[Sequence[Finding]]) -> Iterator[dict[str, Any]]:
@@ -371,6 +462,11 @@ def _marked(hyp: Excerpt, found: Sequence[Sequence[Finding]]) -> Iterator[dict[s
     begin = 0
     for text, some in zip(hyp.scored, found):
         for one in some:
-            yield {"start": begin + one.start, "end": begin + one.end, "severity": "minor", "category": one.part,
-                   "reason": f"{one.why} (−{POINTS[one.part] * one.size:.1f})"}
+            yield {
+                "start": begin + one.start,
+                "end": begin + one.end,
+                "severity": "minor",
+                "category": one.part,
+                "reason": f"{one.why} (−{POINTS[one.part] * one.size:.1f})",
+            }
         begin += len(text) + len(hyp.glue)

@@ -28,7 +28,15 @@ def lines():
 
 def vocabulary(kind, folder, size):
     """A small tokenizer trained on the texts."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import (
+        Tokenizer,
+        decoders,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+        trainers,
+    )
 
     texts = [text for side in lines() for text in side]
     if kind == "rembert":

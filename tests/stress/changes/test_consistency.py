@@ -9,7 +9,16 @@ from dataclasses import replace
 import pytest
 
 from wholetext.stress.change import Change, Refused, Text, applied
-from wholetext.stress.changes.consistency import Address, Name, Pronoun, Tense, Term, past, present, subject_of
+from wholetext.stress.changes.consistency import (
+    Address,
+    Name,
+    Pronoun,
+    Tense,
+    Term,
+    past,
+    present,
+    subject_of,
+)
 
 Tagged = Callable[..., Text]
 

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext.stress.change import Change, Refused, Text, applied
-from wholetext.stress.changes.controls import Contraction, Negation, Number, Paraphrase, Resegment, Typography
+from wholetext.stress.changes.controls import (
+    Contraction,
+    Negation,
+    Number,
+    Paraphrase,
+    Resegment,
+    Typography,
+)
 
 Tagged = Callable[..., Text]
 

@@ -52,8 +52,10 @@ def find(name: str) -> Format:
         raise InputError(f"there is no format {name!r}", next=choices(name, known))
     found = added[name]()
     if not all(callable(getattr(found, part, None)) for part in ("recognise", "read")):
-        raise PluginError(f"{name!r} of {plugins.origin(plugins.FORMATS, name)} is not a format",
-                          next="a format is a module or object with the functions recognise and read")
+        raise PluginError(
+            f"{name!r} of {plugins.origin(plugins.FORMATS, name)} is not a format",
+            next="a format is a module or object with the functions recognise and read",
+        )
     return cast(Format, found)
 
 
@@ -83,5 +85,7 @@ def _call(name: str, part: str, *args: object, **options: object) -> object:
 
 
 def _failed(name: str, what: str) -> PluginError:
-    return PluginError(f"the format {name!r} of {plugins.origin(plugins.FORMATS, name)} failed: {what}",
-                       next="update or uninstall that package; --reader FORMAT tries one format only")
+    return PluginError(
+        f"the format {name!r} of {plugins.origin(plugins.FORMATS, name)} failed: {what}",
+        next="update or uninstall that package; --reader FORMAT tries one format only",
+    )

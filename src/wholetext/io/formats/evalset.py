@@ -1,6 +1,6 @@
 """EvalSet folders of mt-metrics-eval: texts and documents by language pair. Scores are in ``scores.py``.
 
-    sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt    (.jsonl and .gz also)
+sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt    (.jsonl and .gz also)
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from wholetext.errors import AlignmentError, InputError, choices, count
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
-from wholetext.io.text import FilePath, TextFile, at, clean, file_name, is_folder, opened, write_lines
+from wholetext.io.text import (
+    FilePath,
+    TextFile,
+    at,
+    clean,
+    file_name,
+    is_folder,
+    opened,
+    write_lines,
+)
 
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
@@ -29,8 +38,14 @@ def recognise(file: TextFile) -> bool:
 def pairs(folder: FilePath) -> tuple[str, ...]:
     """The language pairs of an EvalSet, from its documents and sources."""
     root = _root(folder)
-    names = [entry.name.split(".")[0] for part in ("documents", "sources") for entry in entries(root / part)]
-    names += [entry.name for part in ("metric-scores", "system-outputs") for entry in entries(root / part)]
+    names = [
+        entry.name.split(".")[0]
+        for part in ("documents", "sources")
+        for entry in entries(root / part)
+    ]
+    names += [
+        entry.name for part in ("metric-scores", "system-outputs") for entry in entries(root / part)
+    ]
     return tuple(sorted({name for name in names if "-" in name}))
 
 
@@ -61,17 +76,29 @@ def read(folder: FilePath, langs: Langs = None) -> Loaded:
     name = language_pair(root, langs)
     source = _listed(root / "sources", name).get("")
     if source is None:
-        raise InputError(f"this EvalSet has no texts for {name}: there is no sources/{name}.txt", where=str(root),
-                         next="its scores can be read without them (wholetext meta)")
+        raise InputError(
+            f"this EvalSet has no texts for {name}: there is no sources/{name}.txt",
+            where=str(root),
+            next="its scores can be read without them (wholetext meta)",
+        )
     notes: list[str] = []
-    refs, hyps = _listed(root / "references", f"{name}."), _listed(root / "system-outputs" / name, "")
-    columns = [_column("src", "", source, notes), *(_column("ref", ref, path, notes) for ref, path in refs.items()),
-               *(_column("hyp", system, path, notes) for system, path in hyps.items())]
+    refs, hyps = (
+        _listed(root / "references", f"{name}."),
+        _listed(root / "system-outputs" / name, ""),
+    )
+    columns = [
+        _column("src", "", source, notes),
+        *(_column("ref", ref, path, notes) for ref, path in refs.items()),
+        *(_column("hyp", system, path, notes) for system, path in hyps.items()),
+    ]
     lines = length(columns)
     runs, more = _documents(root, name)
     if runs[-1].stop != lines:
-        raise AlignmentError(f"documents/{name}.docs has {count(runs[-1].stop, 'line')} but {source.name} has {lines}",
-                             where=str(root), next="the files of an EvalSet have one line per segment")
+        raise AlignmentError(
+            f"documents/{name}.docs has {count(runs[-1].stop, 'line')} but {source.name} has {lines}",
+            where=str(root),
+            next="the files of an EvalSet have one line per segment",
+        )
     return load(columns, runs, root.name, name, [*more, *notes], str(root))
 
 
@@ -80,27 +107,46 @@ def write(folder: FilePath, loaded: Loaded) -> None:
     corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
     name = "-".join(corpus.langs)
     if not all(corpus.langs):
-        raise InputError("an EvalSet is written for a language pair, and this corpus has none", where=str(root),
-                         next="give the languages, e.g. -l de-en")
+        raise InputError(
+            "an EvalSet is written for a language pair, and this corpus has none",
+            where=str(root),
+            next="give the languages, e.g. -l de-en",
+        )
     for code in corpus.langs:
         if not _CODE.fullmatch(code):  # part of file names: it must not lead to another folder
-            raise InputError(f"{code!r} is not the code of a language", where=str(root),
-                             next="give codes such as de, en_US")
+            raise InputError(
+                f"{code!r} is not the code of a language",
+                where=str(root),
+                next="give codes such as de, en_US",
+            )
     for output in loaded.outputs:
         for doc in docs:
             if len(output.docs[doc.id]) != len(doc):
-                raise AlignmentError(f"document {doc.id!r} has other segments in the output of {output.system!r}",
-                                     where=str(root), next="align it first, or write JSONL")
-    ids = [_two_names(doc.meta.get("domain") or "all", doc.id, root) for doc in docs for _ in range(len(doc))]
+                raise AlignmentError(
+                    f"document {doc.id!r} has other segments in the output of {output.system!r}",
+                    where=str(root),
+                    next="align it first, or write JSONL",
+                )
+    ids = [
+        _two_names(doc.meta.get("domain") or "all", doc.id, root)
+        for doc in docs
+        for _ in range(len(doc))
+    ]
     if all(doc.src is not None for doc in docs):  # also an empty placeholder
-        write_lines(root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ()))
+        write_lines(
+            root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ())
+        )
     write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:
-        write_lines(root / "references" / f"{name}.{file_name(ref)}.txt",
-                    (text for doc in docs for text in doc.refs[ref]))
+        write_lines(
+            root / "references" / f"{name}.{file_name(ref)}.txt",
+            (text for doc in docs for text in doc.refs[ref]),
+        )
     for output in loaded.outputs:
-        write_lines(root / "system-outputs" / name / f"{file_name(output.system)}.txt",
-                    (text for doc in docs for text in output.docs[doc.id]))
+        write_lines(
+            root / "system-outputs" / name / f"{file_name(output.system)}.txt",
+            (text for doc in docs for text in output.docs[doc.id]),
+        )
 
 
 def language_pair(folder: FilePath, langs: Langs) -> str:
@@ -109,28 +155,45 @@ def language_pair(folder: FilePath, langs: Langs) -> str:
     if langs is None:
         if len(there) == 1:
             return there[0]
-        raise InputError(f"this EvalSet has several language pairs: {', '.join(there) or 'none'}", where=str(folder),
-                         next=f"choose one, e.g. -l {there[0]}" if there else "")
+        raise InputError(
+            f"this EvalSet has several language pairs: {', '.join(there) or 'none'}",
+            where=str(folder),
+            next=f"choose one, e.g. -l {there[0]}" if there else "",
+        )
     name = among(langs, there)
     if name not in there:
-        raise InputError(f"this EvalSet has no language pair {name}", where=str(folder), next=choices(name, there))
+        raise InputError(
+            f"this EvalSet has no language pair {name}",
+            where=str(folder),
+            next=choices(name, there),
+        )
     return name
 
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
     if os.path.isfile(root):  # noqa: PTH113 - pathlib raises where a name is too long
-        raise InputError("this is a file, and human scores are read from EvalSet folders", where=str(root),
-                         next="write its texts with wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
-                              "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)")
+        raise InputError(
+            "this is a file, and human scores are read from EvalSet folders",
+            where=str(root),
+            next="write its texts with wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
+            "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)",
+        )
     if not is_folder(root):
         raise InputError("there is no such folder", where=str(root), next="check the path")
     if (root / "run.json").is_file():
-        raise InputError("this is a run folder, not an EvalSet with human scores", where=str(root),
-                         next="`compare`, `explain` and `report` read it; `score` takes the texts it was made of, "
-                              "`meta` an EvalSet folder")
+        raise InputError(
+            "this is a run folder, not an EvalSet with human scores",
+            where=str(root),
+            next="`compare`, `explain` and `report` read it; `score` takes the texts it was made of, "
+            "`meta` an EvalSet folder",
+        )
     if not any(is_folder(root / part) for part in _PARTS):
-        raise InputError("this folder is not an EvalSet", where=str(root), next=f"it should have {', '.join(_PARTS)}")
+        raise InputError(
+            "this folder is not an EvalSet",
+            where=str(root),
+            next=f"it should have {', '.join(_PARTS)}",
+        )
     return root
 
 
@@ -150,7 +213,11 @@ def _documents(root: Path, name: str) -> tuple[list[DocumentRun], list[str]]:
         ids = (line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines())
         runs, notes = runs_of(ids, file.name, domains=True)
     if not runs:
-        raise InputError("this file names no documents", where=file.name, next="write DOMAIN<tab>DOCUMENT per segment")
+        raise InputError(
+            "this file names no documents",
+            where=file.name,
+            next="write DOMAIN<tab>DOCUMENT per segment",
+        )
     return runs, notes
 
 
@@ -162,8 +229,11 @@ def _listed(folder: Path, prefix: str) -> dict[str, Path]:
         if end and entry.name.startswith(prefix):
             name = entry.name[len(prefix) : -len(end)]
             if name in found:
-                raise InputError(f"two files contain {name!r}: {found[name].name} and {entry.name}", where=str(folder),
-                                 next="keep one of them")
+                raise InputError(
+                    f"two files contain {name!r}: {found[name].name} and {entry.name}",
+                    where=str(folder),
+                    next="keep one of them",
+                )
             found[name] = entry
     return dict(sorted(found.items()))
 
@@ -173,15 +243,20 @@ def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
     with opened(path) as file:
         if ".jsonl" in path.suffixes:
             key = {"src": "source", "ref": "target", "hyp": "hypothesis"}[kind]
-            lines = [_field(line, key, at(file.name, number)) for number, line in enumerate(file.lines(), 1)]
+            lines = [
+                _field(line, key, at(file.name, number))
+                for number, line in enumerate(file.lines(), 1)
+            ]
         else:
             lines = [line.rstrip() for line in file.lines()]
     missing = [i for i, line in enumerate(lines) if line == MISSING]
     for i in missing:
         lines[i] = ""
     if missing:
-        notes.append(f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, taken as empty text "
-                     f"(first: line {missing[0] + 1})")
+        notes.append(
+            f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, taken as empty text "
+            f"(first: line {missing[0] + 1})"
+        )
     return Column(kind, name, lines, str(path))
 
 
@@ -196,6 +271,9 @@ def _field(line: str, key: str, where: str) -> str:
 def _two_names(domain: str, doc: str, root: Path) -> str:
     for name in (domain, doc):
         if "\t" in name or "\n" in name or name != name.strip() or not name:
-            raise InputError(f"the document id or domain {name!r} cannot be written to an EvalSet", where=str(root),
-                             next="leave out tabs, line breaks and blanks around it, or write JSONL")
+            raise InputError(
+                f"the document id or domain {name!r} cannot be written to an EvalSet",
+                where=str(root),
+                next="leave out tabs, line breaks and blanks around it, or write JSONL",
+            )
     return f"{domain}\t{doc}"

@@ -14,12 +14,34 @@ from wholetext.io.text import at, clean
 from wholetext.text import pair_of
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
-_WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))  # WMT: a document, "\n\n" between its segments
+_WHOLE = frozenset(
+    ("src_text", "hypothesis", "tgt_text")
+)  # WMT: a document, "\n\n" between its segments
 _ROLES: dict[str, str] = {
-    **{name: role for role, names in FIELDS.items() for name in names}, "src_text": "src",
-    **{name: name for name in (*FIELDS["meta"], "refs", "meta", "outputs", "src_lang", "tgt_lang", "langs", "corpus")},
-    "tgt_text": "outputs", "lp": "langs", "dataset_id": "corpus"}
-_APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))  # what does not go together in one line
+    **{name: role for role, names in FIELDS.items() for name in names},
+    "src_text": "src",
+    **{
+        name: name
+        for name in (
+            *FIELDS["meta"],
+            "refs",
+            "meta",
+            "outputs",
+            "src_lang",
+            "tgt_lang",
+            "langs",
+            "corpus",
+        )
+    },
+    "tgt_text": "outputs",
+    "lp": "langs",
+    "dataset_id": "corpus",
+}
+_APART = (
+    ("ref", "refs"),
+    ("hyp", "outputs"),
+    ("system", "outputs"),
+)  # what does not go together in one line
 
 
 @dataclass(slots=True)
@@ -55,8 +77,11 @@ class Parser:
         where = at(self.name, number)
         given = read_json(line, where=where, next="write one JSON object per line, each key once")
         if not isinstance(given, dict):
-            raise InputError(f"expected a JSON object on each line, got {_kind(given)}", where=where,
-                             next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list")
+            raise InputError(
+                f"expected a JSON object on each line, got {_kind(given)}",
+                where=where,
+                next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list",
+            )
         if None in given.values():  # null is the same as absent
             given = {key: value for key, value in given.items() if value is not None}
         keys = tuple(given)
@@ -82,7 +107,9 @@ class Parser:
                 case _:
                     facts[role] = value
         if record.system and ("hyp", "") not in record.texts:
-            raise InputError(f"this line names a system ({record.system!r}) but has no hyp", where=where)
+            raise InputError(
+                f"this line names a system ({record.system!r}) but has no hyp", where=where
+            )
         if facts:
             _facts(record, facts, texts)
         record.whole = texts.kind is tuple
@@ -99,13 +126,20 @@ class Parser:
             if role is None:
                 self.unused[key] = None
             elif role in roles:
-                raise InputError(f"{roles[role]!r} and {key!r} are one field", where=where, next="keep one of them")
+                raise InputError(
+                    f"{roles[role]!r} and {key!r} are one field",
+                    where=where,
+                    next="keep one of them",
+                )
             else:
                 roles[role] = key
         for one, other in _APART:
             if one in roles and other in roles:
-                raise InputError(f"{roles[one]!r} and {roles[other]!r} do not go together", where=where,
-                                 next="keep one of them")
+                raise InputError(
+                    f"{roles[one]!r} and {roles[other]!r} do not go together",
+                    where=where,
+                    next="keep one of them",
+                )
         return roles
 
 
@@ -118,17 +152,24 @@ class _Texts:
     kind: type | None = None  # str: segments, tuple: documents
 
     def one(self, value: Any) -> Text:
-        if isinstance(value, dict) and isinstance(value.get("ref"), str):  # WMT25: {"refA": {"ref": "…", …}}
+        if isinstance(value, dict) and isinstance(
+            value.get("ref"), str
+        ):  # WMT25: {"refA": {"ref": "…", …}}
             value = value["ref"]
         if isinstance(value, list) and all(isinstance(segment, str) for segment in value):
             value = tuple(value)
         elif not isinstance(value, str):
-            raise InputError(f"a text is a string or a list of strings, not {_kind(value)}", where=self.where)
+            raise InputError(
+                f"a text is a string or a list of strings, not {_kind(value)}", where=self.where
+            )
         elif self.split:
             value = tuple(value.split("\n\n"))
         if self.kind not in (None, type(value)):
-            raise InputError("some texts of this line are one string, others are lists of segments", where=self.where,
-                             next="write a document with lists everywhere, or a segment with strings everywhere")
+            raise InputError(
+                "some texts of this line are one string, others are lists of segments",
+                where=self.where,
+                next="write a document with lists everywhere, or a segment with strings everywhere",
+            )
         self.kind = type(value)
         return cast(Text, value)
 
@@ -137,10 +178,14 @@ class _Texts:
         if isinstance(value, dict):
             if "" in value:
                 raise InputError("a reference or system here has an empty name", where=self.where)
-            return {(kind, name): self.one(text) for name, text in value.items() if text is not None}
+            return {
+                (kind, name): self.one(text) for name, text in value.items() if text is not None
+            }
         if isinstance(value, list):
             return {(kind, f"{kind}{i}"): self.one(text) for i, text in enumerate(value)}
-        raise InputError(f"refs and outputs are objects of names and texts, not {_kind(value)}", where=self.where)
+        raise InputError(
+            f"refs and outputs are objects of names and texts, not {_kind(value)}", where=self.where
+        )
 
     def name(self, value: Any, what: str) -> str:
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
@@ -155,7 +200,11 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
     if isinstance(langs, str):
         with suppress(ValueError):
             langs = list(pair_of(langs))
-    if not isinstance(langs, list) or len(langs) != 2 or not all(isinstance(code, str) for code in langs):
+    if (
+        not isinstance(langs, list)
+        or len(langs) != 2
+        or not all(isinstance(code, str) for code in langs)
+    ):
         raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
     if "src_lang" in given and "tgt_lang" in given:
         langs = [given["src_lang"], given["tgt_lang"]]
@@ -163,13 +212,21 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
     meta = given.get("meta", {})
     if not isinstance(meta, dict):
         raise InputError("meta must be an object of names and texts", where=texts.where)
-    for key, value in (*meta.items(), *((key, given[key]) for key in FIELDS["meta"] if key in given)):
+    for key, value in (
+        *meta.items(),
+        *((key, given[key]) for key in FIELDS["meta"] if key in given),
+    ):
         if isinstance(value, (str, int, float)):
             record.meta[key] = str(value)
 
 
 def _kind(value: Any) -> str:
-    for kind, name in ((dict, "an object"), (list, "a list"), (str, "a string"), (bool, "true or false")):
+    for kind, name in (
+        (dict, "an object"),
+        (list, "a list"),
+        (str, "a string"),
+        (bool, "true or false"),
+    ):
         if isinstance(value, kind):
             return name
     return "a number"

@@ -18,7 +18,9 @@ from wholetext.io.text import FilePath, TextFile, at, clean, stem, write_text
 from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
 
-REALIGNED = "realigned:"  # before a system's name, in meta: how `wholetext align` aligned its output
+REALIGNED = (
+    "realigned:"  # before a system's name, in meta: how `wholetext align` aligned its output
+)
 NULLS = "nulls:"  # before a system's name, in meta: what it found left out and added, as JSON
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
@@ -37,20 +39,29 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
             blank = blank or number
             continue
         if blank:
-            raise InputError("this line is blank", where=at(file.name, blank), next="write one JSON object per line")
+            raise InputError(
+                "this line is blank",
+                where=at(file.name, blank),
+                next="write one JSON object per line",
+            )
         record = parser.parse(line, number)
         corpus = corpus or record.corpus
         if not chosen.wants(record) or (not record.texts and record.line == 1):
             continue
         if not record.texts:
-            raise InputError("there is no text in this line", where=at(file.name, record.line),
-                             next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)")
+            raise InputError(
+                "there is no text in this line",
+                where=at(file.name, record.line),
+                next="texts are called src, refs, outputs (WMT: src_text, refs, hypothesis)",
+            )
         if gathered is None:
             gathered = Documents(file.name) if record.whole else _Segments(file.name, record)
         gathered.add(record)
     found, more = chosen.settled()
     if gathered is None:
-        raise InputError("there is no text here", where=file.name, next="check that this is the file you meant")
+        raise InputError(
+            "there is no text here", where=file.name, next="check that this is the file you meant"
+        )
     notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
     loaded = gathered.loaded(corpus or stem(file.name), found, notes + more)
     return replace(loaded, others=frozenset(chosen.others))
@@ -68,13 +79,29 @@ def write(path: FilePath, loaded: Loaded) -> None:
     def lines(out: TextIO) -> None:
         out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1) + "\n")
         for number, doc in enumerate(corpus.docs, 2):
-            texts = {"refs": dict(doc.refs), "outputs": {output.system: output.docs[doc.id] for output in outputs}}
-            how = {f"{REALIGNED}{output.system}": output.realigned[doc.id]
-                   for output in outputs if doc.id in output.realigned}
-            nulls = {f"{NULLS}{output.system}": json.dumps([one.policy, one.omitted, one.added], ensure_ascii=False)
-                     for output in outputs if (one := output.nulls.get(doc.id))}
+            texts = {
+                "refs": dict(doc.refs),
+                "outputs": {output.system: output.docs[doc.id] for output in outputs},
+            }
+            how = {
+                f"{REALIGNED}{output.system}": output.realigned[doc.id]
+                for output in outputs
+                if doc.id in output.realigned
+            }
+            nulls = {
+                f"{NULLS}{output.system}": json.dumps(
+                    [one.policy, one.omitted, one.added], ensure_ascii=False
+                )
+                for output in outputs
+                if (one := output.nulls.get(doc.id))
+            }
             meta = {**doc.meta, **how, **nulls}
-            value = {"doc": doc.id, **({} if doc.src is None else {"src": doc.src}), **texts, "meta": meta}
+            value = {
+                "doc": doc.id,
+                **({} if doc.src is None else {"src": doc.src}),
+                **texts,
+                "meta": meta,
+            }
             out.write(line({key: part for key, part in value.items() if part != {}}, number) + "\n")
 
     write_text(path, lines)
@@ -84,11 +111,21 @@ def _nulls(text: str, size: int, where: str) -> Nulls:
     """Segments without counterpart, as ``write`` stores them, of a document of ``size`` segments."""
     again = "write the file again with `wholetext align`"
     match read_json(text, where=where, next=again):
-        case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if (
-                all(type(at) is int and 0 <= at < size for at in omitted)
-                and all(isinstance(one, list) and len(one) == 3 and type(one[0]) is int and 0 <= one[0] < size
-                        and type(one[1]) is int and one[1] > 0 and isinstance(one[2], str) for one in added)):
-            return Nulls(tuple(omitted), tuple((at, number, rest) for at, number, rest in added), policy)
+        case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if all(
+            type(at) is int and 0 <= at < size for at in omitted
+        ) and all(
+            isinstance(one, list)
+            and len(one) == 3
+            and type(one[0]) is int
+            and 0 <= one[0] < size
+            and type(one[1]) is int
+            and one[1] > 0
+            and isinstance(one[2], str)
+            for one in added
+        ):
+            return Nulls(
+                tuple(omitted), tuple((at, number, rest) for at, number, rest in added), policy
+            )
     raise InputError("the record of omissions and additions is invalid", where=where, next=again)
 
 
@@ -117,11 +154,17 @@ class LanguagePairs:
         kept = [langs for langs, wanted in self.found.items() if wanted]
         there = ", ".join(sorted("-".join(langs) for langs in self.found))
         if len(kept) > 1:
-            raise InputError(f"there are several language pairs here: {there}", where=self.where,
-                             next="choose one, e.g. -l " + "-".join(kept[0]))
+            raise InputError(
+                f"there are several language pairs here: {there}",
+                where=self.where,
+                next="choose one, e.g. -l " + "-".join(kept[0]),
+            )
         if self.found and not kept:
-            raise InputError(f"there is no {'-'.join(self.wanted or ())} here, only {there}", where=self.where,
-                             next="choose one of these with -l")
+            raise InputError(
+                f"there is no {'-'.join(self.wanted or ())} here, only {there}",
+                where=self.where,
+                next="choose one of these with -l",
+            )
         chosen, silent = kept[0] if kept else self.wanted or ("", ""), self.lines["", ""]
         if not silent or silent == self.lines.total():
             return chosen, []
@@ -135,19 +178,27 @@ class _Segments:
     def __init__(self, where: str, first: Record) -> None:
         self.where, self.first, self.lines = where, first, list[int]()
         self.keys = _cells(first).keys()
-        self.columns: dict[Key, list[str]] = {key: [] for key in (*self.keys, *(("meta", name) for name in first.meta))}
+        self.columns: dict[Key, list[str]] = {
+            key: [] for key in (*self.keys, *(("meta", name) for name in first.meta))
+        }
 
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
         if record.whole:
-            raise InputError("this line is a document, but the first line is a segment", where=where,
-                             next="write one document per line, or one segment per line")
+            raise InputError(
+                "this line is a document, but the first line is a segment",
+                where=where,
+                next="write one document per line, or one segment per line",
+            )
         cells = _cells(record)
         if cells.keys() != self.keys:
             lacks = _words(self.keys - cells.keys())
             what = f"has no {lacks[0]}" if lacks else f"has a {_words(cells.keys() - self.keys)[0]}"
-            raise AlignmentError(f"this line {what}, unlike line {self.first.line}", where=where,
-                                 next="every segment needs the same source, references and outputs")
+            raise AlignmentError(
+                f"this line {what}, unlike line {self.first.line}",
+                where=where,
+                next="every segment needs the same source, references and outputs",
+            )
         self.lines.append(record.line)
         for key, text in cells.items():
             self.columns[key].append(text)
@@ -170,10 +221,18 @@ def _cells(record: Record) -> dict[Key, str]:
 
 def _words(keys: set[Key]) -> list[str]:
     """What a line has or lacks, in words."""
-    words = {"doc": "document id", "src": "source", "system": "system", "ref": "reference {!r}",
-             "hyp": "output of {!r}"}
+    words = {
+        "doc": "document id",
+        "src": "source",
+        "system": "system",
+        "ref": "reference {!r}",
+        "hyp": "output of {!r}",
+    }
     ordered = sorted(keys, key=lambda key: (list(words).index(key[0]), key[1]))
-    return ["output" if (kind, name) == ("hyp", "") else words[kind].format(name) for kind, name in ordered]
+    return [
+        "output" if (kind, name) == ("hyp", "") else words[kind].format(name)
+        for kind, name in ordered
+    ]
 
 
 class Documents:
@@ -188,39 +247,71 @@ class Documents:
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
         if not record.whole:
-            raise InputError("this line is a segment, but the first line is a document", where=where,
-                             next="write one document per line, or one segment per line")
+            raise InputError(
+                "this line is a segment, but the first line is a document",
+                where=where,
+                next="write one document per line, or one segment per line",
+            )
         texts: dict[Key, Segments] = record.texts  # type: ignore[assignment]  # of a whole document
         refs = {name: text for (kind, name), text in texts.items() if kind == "ref"}
-        doc = Document(record.doc or f"doc{len(self.lines) + 1}", texts.get(("src", "")), refs, record.meta)
+        doc = Document(
+            record.doc or f"doc{len(self.lines) + 1}", texts.get(("src", "")), refs, record.meta
+        )
         earlier = self.docs.get(doc.id)
         if earlier is None:
             self.docs[doc.id] = doc
             self.lines[doc.id] = record.line
         elif not record.system:
-            raise InputError(f"document {doc.id!r} was already in line {self.lines[doc.id]}", where=where,
-                             next="give each document its own id; a line that is a segment has hyp, not hypothesis")
+            raise InputError(
+                f"document {doc.id!r} was already in line {self.lines[doc.id]}",
+                where=where,
+                next="give each document its own id; a line that is a segment has hyp, not hypothesis",
+            )
         elif (doc.src is not None and doc.src != earlier.src) or any(
-                earlier.refs.get(name) != text for name, text in refs.items()):
-            raise AlignmentError(f"document {doc.id!r} has another source or reference in line {self.lines[doc.id]}",
-                                 where=where, next="give each document its own id")
+            earlier.refs.get(name) != text for name, text in refs.items()
+        ):
+            raise AlignmentError(
+                f"document {doc.id!r} has another source or reference in line {self.lines[doc.id]}",
+                where=where,
+                next="give each document its own id",
+            )
         for (kind, name), text in texts.items():
             if kind == "hyp":
                 system = name or record.system
                 docs = self.outputs.setdefault(system or stem(self.where), {})
                 if doc.id in docs:
-                    raise InputError(f"document {doc.id!r} was already given for system {system!r}", where=where)
+                    raise InputError(
+                        f"document {doc.id!r} was already given for system {system!r}", where=where
+                    )
                 docs[doc.id] = text
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
         outputs = []
         for system, docs in self.outputs.items():
-            how, nulls = ({doc.id: doc.meta[f"{kind}{system}"] for doc in self.docs.values()
-                           if f"{kind}{system}" in doc.meta} for kind in (REALIGNED, NULLS))
-            outputs.append(Output(system, docs, how, {
-                doc: _nulls(text, len(docs.get(doc, ())), at(self.where, self.lines[doc]))
-                for doc, text in nulls.items()}))
+            how, nulls = (
+                {
+                    doc.id: doc.meta[f"{kind}{system}"]
+                    for doc in self.docs.values()
+                    if f"{kind}{system}" in doc.meta
+                }
+                for kind in (REALIGNED, NULLS)
+            )
+            outputs.append(
+                Output(
+                    system,
+                    docs,
+                    how,
+                    {
+                        doc: _nulls(text, len(docs.get(doc, ())), at(self.where, self.lines[doc]))
+                        for doc, text in nulls.items()
+                    },
+                )
+            )
         names = {f"{kind}{system}" for kind in (REALIGNED, NULLS) for system in self.outputs}
-        kept = [replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
-                if names & doc.meta.keys() else doc for doc in self.docs.values()]
+        kept = [
+            replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
+            if names & doc.meta.keys()
+            else doc
+            for doc in self.docs.values()
+        ]
         return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)

@@ -43,12 +43,18 @@ def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
     made: dict[str, FilePath] = {}
     for name, path in pairs:
         if not name.strip():
-            raise InputError("a system or reference needs a name", where=shown(path), next="write NAME=FILE, or FILE")
+            raise InputError(
+                "a system or reference needs a name",
+                where=shown(path),
+                next="write NAME=FILE, or FILE",
+            )
         if name in made and numbered and not any(isinstance(entry, tuple) for entry in files):
             return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
         if name in made:
-            raise InputError(f"two systems or references are named {name!r}: {shown(made[name])} and {shown(path)}",
-                             next="rename one: they are named after their files, or by NAME=FILE")
+            raise InputError(
+                f"two systems or references are named {name!r}: {shown(made[name])} and {shown(path)}",
+                next="rename one: they are named after their files, or by NAME=FILE",
+            )
         made[name] = path
     return made
 
@@ -56,7 +62,9 @@ def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
 def recognise(file: TextFile) -> bool:
     """Every file has lines; a pointer of Git LFS in the place of a file is a mistake."""
     if file.head().startswith("version https://git-lfs"):
-        raise InputError("this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull")
+        raise InputError(
+            "this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull"
+        )
     return True
 
 
@@ -64,17 +72,26 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     """Read parallel files. Outputs may have other segments only if blank lines separate documents."""
     if isinstance(files, TextFile):
         files.head()  # an error where there is no such file
-        raise InputError("these plain lines may be a source, an output or a reference", where=files.name,
-                         next="give source, outputs and references by -s, -t and -r, or force the format (--reader)")
+        raise InputError(
+            "these plain lines may be a source, an output or a reference",
+            where=files.name,
+            next="give source, outputs and references by -s, -t and -r, or force the format (--reader)",
+        )
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = [files.src, files.docs, *refs.values(), *hyps.values()]
     if paths.count("-") > 1:
-        raise InputError("standard input (-) can be read only once", next="give files for the others")
+        raise InputError(
+            "standard input (-) can be read only once", next="give files for the others"
+        )
     notes: list[str] = []
     given = [("src", "", files.src)] if files.src is not None else []
-    given += [("ref", name, path) for name, path in refs.items()] + [("hyp", name, path) for name, path in hyps.items()]
+    given += [("ref", name, path) for name, path in refs.items()] + [
+        ("hyp", name, path) for name, path in hyps.items()
+    ]
     if not given:
-        raise InputError("no texts were given", next="give outputs (-t) and a source (-s) or references (-r)")
+        raise InputError(
+            "no texts were given", next="give outputs (-t) and a source (-s) or references (-r)"
+        )
     columns = [_column(kind, name, path, notes) for kind, name, path in given]
     if files.docs is None:
         return _without_ids(columns, files.breaks, notes, langs)
@@ -83,9 +100,15 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     return _with_ids(columns, runs, shown(files.docs), [*notes, *more], langs)
 
 
-def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
-               refs: Texts | Sequence[Texts] | Mapping[str, Texts] = (), references: Sequence[Texts] = (),
-               docs: Sequence[str] | None = None, langs: Langs = None) -> Loaded:
+def from_texts(
+    hyps: Texts | Mapping[str, Texts],
+    *,
+    srcs: Texts | None = None,
+    refs: Texts | Sequence[Texts] | Mapping[str, Texts] = (),
+    references: Sequence[Texts] = (),
+    docs: Sequence[str] | None = None,
+    langs: Langs = None,
+) -> Loaded:
     """A corpus and outputs from lists of strings: one system (called ``hyp``), or a mapping of name to texts.
 
     Segments in one list (``["…", "…"]``) are one document, or those that ``docs`` names, one id per segment. Lists in a
@@ -95,17 +118,24 @@ def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
     """
     if len(references):
         if len(refs):
-            raise InputError("references are given twice: refs and references",
-                             next="give one reference as refs, several as references=[…, …]")
+            raise InputError(
+                "references are given twice: refs and references",
+                next="give one reference as refs, several as references=[…, …]",
+            )
         if any(isinstance(texts, str) for texts in references):
-            raise InputError("references is a list of references, and this is a list of strings",
-                             next="give one reference as refs, several as references=[…, …]")
+            raise InputError(
+                "references is a list of references, and this is a list of strings",
+                next="give one reference as refs, several as references=[…, …]",
+            )
         refs = {f"ref{i}": texts for i, texts in enumerate(references)}
     if nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps):
         return _documents(hyps, srcs, refs, docs, langs)
     columns = [_texts("src", "", srcs, "srcs")] if srcs is not None else []
     for kind, given in (("ref", refs), ("hyp", hyps)):
-        columns += [_texts(kind, name, texts, f"{kind}s[{name!r}]") for name, texts in _lists(given, kind).items()]
+        columns += [
+            _texts(kind, name, texts, f"{kind}s[{name!r}]")
+            for name, texts in _lists(given, kind).items()
+        ]
     if not columns:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
@@ -116,42 +146,65 @@ def from_texts(hyps: Texts | Mapping[str, Texts], *, srcs: Texts | None = None,
 
 def nested(texts: object) -> bool:
     """Whether these are documents, each a list of segments."""
-    first = next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
+    first = (
+        next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
+    )
     return isinstance(first, Sequence) and not isinstance(first, str)
 
 
 def _documents(hyps: Any, srcs: Any, refs: Any, docs: Sequence[str] | None, langs: Langs) -> Loaded:
     """The same where every list is one of documents."""
-    given = {("hyp", name): texts for name, texts in (hyps if isinstance(hyps, Mapping) else {"hyp": hyps}).items()}
-    given |= {("ref", name): texts for name, texts in
-              (refs if isinstance(refs, Mapping) else {"ref": refs} if len(refs) else {}).items()}
+    given = {
+        ("hyp", name): texts
+        for name, texts in (hyps if isinstance(hyps, Mapping) else {"hyp": hyps}).items()
+    }
+    given |= {
+        ("ref", name): texts
+        for name, texts in (
+            refs if isinstance(refs, Mapping) else {"ref": refs} if len(refs) else {}
+        ).items()
+    }
     given |= {} if srcs is None else {("src", ""): srcs}
     size = len(next(iter(given.values())))
     ids = [f"doc{i}" for i in range(1, size + 1)] if docs is None else [str(doc) for doc in docs]
     for (kind, name), texts in {("docs", ""): ids, **given}.items():
         where = f"{kind}s[{name!r}]" if name else {"src": "srcs"}.get(kind, kind)
         if len(texts) != size:
-            raise AlignmentError(f"found {count(len(texts), 'document')}, the outputs have {size}", where=where,
-                                 next="give a list of segments for every document")
+            raise AlignmentError(
+                f"found {count(len(texts), 'document')}, the outputs have {size}",
+                where=where,
+                next="give a list of segments for every document",
+            )
         for i, text in enumerate(texts if kind != "docs" else ()):
             _texts(kind, name, text, f"{where}[{i}]")
     parts: dict[str, dict[str, Any]] = {kind: {} for kind in ("hyp", "ref", "src")}
     for (kind, name), texts in given.items():
         parts[kind][name] = texts
     src = parts["src"].get("")
-    made = tuple(Document(doc, src[i] if src else None, {name: texts[i] for name, texts in parts["ref"].items()})
-                 for i, doc in enumerate(ids))
+    made = tuple(
+        Document(
+            doc, src[i] if src else None, {name: texts[i] for name, texts in parts["ref"].items()}
+        )
+        for i, doc in enumerate(ids)
+    )
     outputs = [Output(name, dict(zip(ids, texts))) for name, texts in parts["hyp"].items()]
     return assemble(Corpus("texts", pair(langs), made), outputs)
 
 
 def _with_ids(
-    columns: Sequence[Column], runs: Sequence[DocumentRun], where: str, notes: Sequence[str], langs: Langs
+    columns: Sequence[Column],
+    runs: Sequence[DocumentRun],
+    where: str,
+    notes: Sequence[str],
+    langs: Langs,
 ) -> Loaded:
     first, lines, ids = columns[0].where, length(columns), runs[-1].stop if runs else 0
     if ids != lines:
-        raise AlignmentError(f"found {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
-                             where=at(where, min(ids, lines) + 1), next="give one document id per line of text")
+        raise AlignmentError(
+            f"found {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
+            where=at(where, min(ids, lines) + 1),
+            next="give one document id per line of text",
+        )
     return load(columns, runs, stem(first), langs, [*notes, *_single(runs, where)], first)
 
 
@@ -159,10 +212,14 @@ def _single(runs: Sequence[DocumentRun], where: str) -> list[str]:
     """A note if every line has its own id: often a wrong file was passed as document ids."""
     if len(runs) < _MANY or len(runs) != runs[-1].stop:
         return []
-    return [f"every document has one segment, as each line of {where} is an id of its own: are these document ids?"]
+    return [
+        f"every document has one segment, as each line of {where} is an id of its own: are these document ids?"
+    ]
 
 
-def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs) -> Loaded:
+def _without_ids(
+    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs
+) -> Loaded:
     if breaks not in ("auto", "blank", "none"):
         raise InputError(f"breaks is auto, blank or none, not {breaks!r}")
     first, parts = columns[0].where, list[list[Segments]]()
@@ -170,16 +227,24 @@ def _without_ids(columns: Sequence[Column], breaks: str, notes: Sequence[str], l
         parts = [_split(column) for column in columns]
         for column, docs in zip(columns, parts):
             if len(docs) != len(parts[0]):
-                raise AlignmentError(f"found {count(len(docs), 'document')} (between blank lines), but {first} "
-                                     f"has {len(parts[0])}", where=column.where, next=_diverging(parts[0], docs))
+                raise AlignmentError(
+                    f"found {count(len(docs), 'document')} (between blank lines), but {first} "
+                    f"has {len(parts[0])}",
+                    where=column.where,
+                    next=_diverging(parts[0], docs),
+                )
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
-        note = ("no document ids were given: blank lines are taken as breaks between "
-                f"{count(len(runs), 'document')}")
+        note = (
+            "no document ids were given: blank lines are taken as breaks between "
+            f"{count(len(runs), 'document')}"
+        )
     else:
         lines = length(columns)
         runs = [DocumentRun("doc1", 0, lines)] if lines else []
-        note = (f"no document ids were given: all {count(lines, 'segment', 'are')} taken as one document "
-                "(-d FILE names the documents)")
+        note = (
+            f"no document ids were given: all {count(lines, 'segment', 'are')} taken as one document "
+            "(-d FILE names the documents)"
+        )
     return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
 
@@ -208,9 +273,11 @@ def _split(column: Column) -> list[Segments]:
     docs = []
     for start, stop in zip([-1, *blank], [*blank, end]):
         if stop <= start + 1:
-            raise InputError("two blank lines in a row, or one at the start: an empty document",
-                             where=at(column.where, stop + 1),
-                             next="put one blank line between documents; give document ids if segments can be empty")
+            raise InputError(
+                "two blank lines in a row, or one at the start: an empty document",
+                where=at(column.where, stop + 1),
+                next="put one blank line between documents; give document ids if segments can be empty",
+            )
         docs.append(tuple(column.texts[start + 1 : stop]))
     return docs
 
@@ -233,14 +300,18 @@ def _looks_like(file: TextFile) -> list[str]:
     head = file.head()
     if not head.startswith(("<?xml", "<dataset", '{"')):
         return []
-    return [f"{file.name} looks like {'XML' if head[0] == '<' else 'JSONL'}, but is read as plain lines"]
+    return [
+        f"{file.name} looks like {'XML' if head[0] == '<' else 'JSONL'}, but is read as plain lines"
+    ]
 
 
 def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
     if isinstance(texts, Mapping):
         return dict(texts)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=f"{name}s")
+        raise InputError(
+            f"expected a list of strings, got {type(texts).__name__}", where=f"{name}s"
+        )
     if texts and not isinstance(texts[0], str):
         return {f"{name}{i}": item for i, item in enumerate(texts)}
     return {name: texts} if len(texts) else {}

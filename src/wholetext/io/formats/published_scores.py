@@ -29,22 +29,33 @@ class PublishedScores:
     langs: str  # as the files write it
     documents: tuple[Place, ...]
     metrics: tuple[str, ...]
-    systems: dict[str, dict[Place, dict[str, list[float]]]]  # system → document → metric → paragraphs, NaN = missing
+    systems: dict[
+        str, dict[Place, dict[str, list[float]]]
+    ]  # system → document → metric → paragraphs, NaN = missing
 
 
 def score_files(paths: Sequence[Path]) -> list[Path]:
     """The files of folders, and those that are named."""
-    return [file for path in paths
-            for file in (sorted((*path.glob("*.jsonl"), *path.glob("*.jsonl.gz"))) if path.is_dir() else [path])]
+    return [
+        file
+        for path in paths
+        for file in (
+            sorted((*path.glob("*.jsonl"), *path.glob("*.jsonl.gz"))) if path.is_dir() else [path]
+        )
+    ]
 
 
 def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
     """The scores of a language pair, in files or folders of them; ``langs`` may be written in any style."""
     files = score_files(paths)
     if not files:
-        raise InputError("there are no score files (*.jsonl) in the folder", where=", ".join(map(str, paths)))
+        raise InputError(
+            "there are no score files (*.jsonl) in the folder", where=", ".join(map(str, paths))
+        )
     records = {file: list(_records(file)) for file in files}
-    chosen = _chosen_pair({record["language_pair"] for found in records.values() for record in found}, langs)
+    chosen = _chosen_pair(
+        {record["language_pair"] for found in records.values() for record in found}, langs
+    )
     systems: dict[str, dict[Place, dict[str, list[float]]]] = {}
     for file, found in records.items():
         for record in found:
@@ -53,10 +64,15 @@ def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
             of_system = systems.setdefault(stem(file), {})
             place = record["domain"], record["document_id"]
             if place in of_system:
-                raise InputError(f"document {place[1]!r} of {chosen} is there twice", where=str(file),
-                                 next="keep one of its lines")
-            of_system[place] = {name: [math.nan if value is None else float(value) for value in values]
-                                for name, values in record["metric_scores"].items()}
+                raise InputError(
+                    f"document {place[1]!r} of {chosen} is there twice",
+                    where=str(file),
+                    next="keep one of its lines",
+                )
+            of_system[place] = {
+                name: [math.nan if value is None else float(value) for value in values]
+                for name, values in record["metric_scores"].items()
+            }
     documents = dict.fromkeys(place for found in systems.values() for place in found)
     metrics = {name for found in systems.values() for scores in found.values() for name in scores}
     return PublishedScores(chosen, tuple(documents), tuple(sorted(metrics)), systems)
@@ -70,19 +86,29 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
                 continue
             where = f"{file}:{number}"
             record = read_json(line, where=where, constants=True)
-            if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in FIELDS):
-                raise InputError(f"a line of scores needs the text fields {', '.join(FIELDS)}", where=where)
+            if not isinstance(record, dict) or not all(
+                isinstance(record.get(name), str) for name in FIELDS
+            ):
+                raise InputError(
+                    f"a line of scores needs the text fields {', '.join(FIELDS)}", where=where
+                )
             by_metric = record.get("metric_scores")
             if not isinstance(by_metric, dict):
-                raise InputError("metric_scores must be an object: metric → list of scores", where=where)
+                raise InputError(
+                    "metric_scores must be an object: metric → list of scores", where=where
+                )
             for name, values in by_metric.items():
                 if not isinstance(values, list) or not all(map(_is_score, values)):
-                    raise InputError(f"the scores of {name!r} must be a list of numbers or null", where=where)
+                    raise InputError(
+                        f"the scores of {name!r} must be a list of numbers or null", where=where
+                    )
             yield record
 
 
 def _is_score(value: object) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isinf(value))
+    return value is None or (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isinf(value)
+    )
 
 
 def _chosen_pair(found: set[str], wanted: str) -> str:
@@ -93,8 +119,10 @@ def _chosen_pair(found: set[str], wanted: str) -> str:
     if not wanted:
         if len(pairs) == 1:
             return pairs[0]
-        raise InputError(f"the files have scores of {len(pairs)} language pairs",
-                         next=f"choose with -l: {' '.join(pairs)}")
+        raise InputError(
+            f"the files have scores of {len(pairs)} language pairs",
+            next=f"choose with -l: {' '.join(pairs)}",
+        )
     alike = [one for one in pairs if all(map(languages.same_language, pair(one), pair(wanted)))]
     if len(alike) != 1:
         what = "several language pairs match" if alike else "no language pair matches"

@@ -31,18 +31,25 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
 
     name = os.fspath(source).removeprefix(PREFIX)
     if name not in DATASETS:
-        raise InputError(f"sacrebleu has no test set {name!r}",
-                         next=did_you_mean(name, list(DATASETS)) or "sacrebleu --list shows them all")
+        raise InputError(
+            f"sacrebleu has no test set {name!r}",
+            next=did_you_mean(name, list(DATASETS)) or "sacrebleu --list shows them all",
+        )
     there = sorted(DATASETS[name].langpairs)
     if langs is None:
-        raise InputError(f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(there)}")
+        raise InputError(
+            f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(there)}"
+        )
     lp = among(langs, there)
     if lp not in there:
         raise InputError(f"test set {name} has no language pair {lp}", next=choices(lp, there))
     files = _files(DATASETS[name], name, lp)
     columns = [Column("src", "", read_lines(files["src"]), files["src"])]
-    columns += [Column("ref", field.replace(":", ""), read_lines(path), path)
-                for field, path in files.items() if field.startswith("ref")]
+    columns += [
+        Column("ref", field.replace(":", ""), read_lines(path), path)
+        for field, path in files.items()
+        if field.startswith("ref")
+    ]
     segments, notes = length(columns), list[str]()
     if "docid" in files:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
@@ -58,8 +65,15 @@ def _files(dataset: Any, name: str, lp: str) -> dict[str, str]:
     try:
         files = dict(zip(dataset.fieldnames(lp), map(str, dataset.get_files(lp))))
         refs = {str(path) for path in dataset.get_reference_files(lp)}
-    except (Exception, SystemExit) as error:  # sacrebleu exits, asserts, or passes on errors of network and tarfile
-        raise InputError(f"sacrebleu could not fetch test set {name} {lp}: {str(error) or type(error).__name__}",
-                         next="without a network here, fetch it elsewhere and copy ~/.sacrebleu: "
-                              f"sacrebleu -t {name} -l {lp} --echo src") from None
-    return {field: path for field, path in files.items() if not field.startswith("ref") or path in refs}
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # sacrebleu exits, asserts, or passes on errors of network and tarfile
+        raise InputError(
+            f"sacrebleu could not fetch test set {name} {lp}: {str(error) or type(error).__name__}",
+            next="without a network here, fetch it elsewhere and copy ~/.sacrebleu: "
+            f"sacrebleu -t {name} -l {lp} --echo src",
+        ) from None
+    return {
+        field: path for field, path in files.items() if not field.startswith("ref") or path in refs
+    }

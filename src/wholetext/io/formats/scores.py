@@ -50,8 +50,13 @@ def human_scores(folder: FilePath, langs: Langs, name: str, level: ScoreLevel) -
     return _scores(path, name, level, human_names(folder, lp), _items(folder, lp, level), gaps=True)
 
 
-def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
-                  systems: Sequence[str] | None = None) -> Judgments:
+def metric_scores(
+    folder: FilePath,
+    langs: Langs,
+    label: str,
+    level: ScoreLevel,
+    systems: Sequence[str] | None = None,
+) -> Judgments:
     """Scores of a metric, in the order of the file or of ``systems``, which must all be there.
 
     Strict where mt-metrics-eval fills in zeros: a system without an output, an output (other than a reference's)
@@ -59,26 +64,42 @@ def metric_scores(folder: FilePath, langs: Langs, label: str, level: ScoreLevel,
     """
     lp = evalset.language_pair(folder, langs)
     path = Path(folder) / "metric-scores" / lp / f"{label}.{level}.score"
-    found = _scores(path, label, level, metric_names(folder, lp), _items(folder, lp, level), gaps=False)
+    found = _scores(
+        path, label, level, metric_names(folder, lp), _items(folder, lp, level), gaps=False
+    )
     outputs = evalset.systems(folder, lp)
     extra = [system for system in found.systems if system not in outputs]
     if outputs and extra:
-        raise AlignmentError(f"there are scores of {extra[0]!r}, which has no output here", where=str(path),
-                             next=choices(extra[0], outputs))
+        raise AlignmentError(
+            f"there are scores of {extra[0]!r}, which has no output here",
+            where=str(path),
+            next=choices(extra[0], outputs),
+        )
     human = evalset.references(folder, lp)
-    wanted = list(systems) if systems is not None else [name for name in outputs if name not in human]
+    wanted = (
+        list(systems) if systems is not None else [name for name in outputs if name not in human]
+    )
     missing = [system for system in wanted if system not in found.systems]
     if missing:
-        raise AlignmentError(f"there are no scores of {', '.join(map(repr, missing))}", where=str(path),
-                             next="score every system, or name those you want")
+        raise AlignmentError(
+            f"there are no scores of {', '.join(map(repr, missing))}",
+            where=str(path),
+            next="score every system, or name those you want",
+        )
     if systems is None:
         return found
     rows = [found.systems.index(system) for system in wanted]
     return Judgments(label, level, tuple(wanted), found.values[rows], found.items)
 
 
-def read_scores(path: FilePath, scheme: str, level: ScoreLevel, *, items: Sequence[str] | int = 0,
-                gaps: bool = True) -> Judgments:
+def read_scores(
+    path: FilePath,
+    scheme: str,
+    level: ScoreLevel,
+    *,
+    items: Sequence[str] | int = 0,
+    gaps: bool = True,
+) -> Judgments:
     """One score file; ``items`` are the names or the number of the scored items; ``gaps`` allows ``None``."""
     with opened(path) as file:
         rows = _rows(file, level, gaps)
@@ -90,46 +111,75 @@ def read_scores(path: FilePath, scheme: str, level: ScoreLevel, *, items: Sequen
         for system, pairs in rows.items():
             scores = dict(pairs)
             if len(scores) != len(pairs) or set(scores) != set(known):
-                raise AlignmentError(f"system {system!r} has scores for the domains {', '.join(scores)}, "
-                                     f"expected one each for {', '.join(known)}", where=os.fspath(path))
+                raise AlignmentError(
+                    f"system {system!r} has scores for the domains {', '.join(scores)}, "
+                    f"expected one each for {', '.join(known)}",
+                    where=os.fspath(path),
+                )
             rows[system] = [(domain, scores[domain]) for domain in known]
     size = 1 if level == "sys" else items if isinstance(items, int) and items else len(known)
     size = size or len(next(iter(rows.values())))
     for system, pairs in rows.items():
         if len(pairs) != size:
-            raise AlignmentError(f"system {system!r} has {len(pairs)} scores, expected {size}", where=os.fspath(path),
-                                 next="write one block of scores per system, in the order of the texts")
-    values = np.array([[score for _, score in pairs] for pairs in rows.values()], dtype=np.float64)  # (systems, items)
-    return Judgments(scheme, level, tuple(rows), values, known if level in ("doc", "domain") else ())
+            raise AlignmentError(
+                f"system {system!r} has {len(pairs)} scores, expected {size}",
+                where=os.fspath(path),
+                next="write one block of scores per system, in the order of the texts",
+            )
+    values = np.array(
+        [[score for _, score in pairs] for pairs in rows.values()], dtype=np.float64
+    )  # (systems, items)
+    return Judgments(
+        scheme, level, tuple(rows), values, known if level in ("doc", "domain") else ()
+    )
 
 
-def write_scores(folder: FilePath, label: str, scores: Sequence[Scores], *, gaps: bool = False) -> tuple[Path, ...]:
+def write_scores(
+    folder: FilePath, label: str, scores: Sequence[Scores], *, gaps: bool = False
+) -> tuple[Path, ...]:
     """``LABEL.seg.score``, ``.doc.score`` and ``.sys.score`` of one metric, a block per system.
 
     mt-metrics-eval reads higher as better, so scores of which lower is better are written negated. A score that is
     not defined (NaN) is an error, or ``None`` with ``gaps``.
     """
     systems = [system.system for system in scores]
-    levels: tuple[tuple[ScoreLevel, Level], ...] = (("seg", "segment"), ("doc", "doc"), ("sys", "corpus"))
+    levels: tuple[tuple[ScoreLevel, Level], ...] = (
+        ("seg", "segment"),
+        ("doc", "doc"),
+        ("sys", "corpus"),
+    )
     made = []
     for short, level in levels:
         values = [system.at(level) * (1 if system.higher_is_better else -1) for system in scores]
-        made.append(write_table(Path(folder) / f"{label}.{short}.score", systems, values, gaps=gaps))
+        made.append(
+            write_table(Path(folder) / f"{label}.{short}.score", systems, values, gaps=gaps)
+        )
     return tuple(made)
 
 
-def write_table(path: FilePath, systems: Sequence[str], values: Sequence[FloatArray] | FloatArray, *,
-                gaps: bool = False) -> Path:
+def write_table(
+    path: FilePath,
+    systems: Sequence[str],
+    values: Sequence[FloatArray] | FloatArray,
+    *,
+    gaps: bool = False,
+) -> Path:
     """Scores (systems, items) as a score file; numbers read back exactly."""
     lines = []
     for system, row in zip(systems, values):
         if not system or system != system.strip() or "\t" in system or "\n" in system:
-            raise InputError(f"the system name {system!r} cannot be written to a score file", where=os.fspath(path),
-                             next="leave out tabs, line breaks and blanks around it")
+            raise InputError(
+                f"the system name {system!r} cannot be written to a score file",
+                where=os.fspath(path),
+                next="leave out tabs, line breaks and blanks around it",
+            )
         for i, score in enumerate(np.atleast_1d(row).tolist()):
             if not gaps and not math.isfinite(score):
-                raise InputError(f"score {i + 1} of system {system!r} is not a number", where=os.fspath(path),
-                                 next="a view that leaves segments out has no scores for them: allow gaps")
+                raise InputError(
+                    f"score {i + 1} of system {system!r} is not a number",
+                    where=os.fspath(path),
+                    next="a view that leaves segments out has no scores for them: allow gaps",
+                )
             lines.append(f"{system}\t{score!r}" if math.isfinite(score) else f"{system}\tNone")
     write_lines(path, lines)
     return Path(path)
@@ -145,13 +195,20 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
         if len(cells) != wanted:
             if not line.strip():
                 continue
-            raise InputError(f"this line has {count(len(cells), 'column')}, expected {wanted}",
-                             where=at(file.name, place),
-                             next="write SYSTEM<tab>SCORE" if wanted == 2 else "write DOMAIN<tab>SYSTEM<tab>SCORE")
+            raise InputError(
+                f"this line has {count(len(cells), 'column')}, expected {wanted}",
+                where=at(file.name, place),
+                next="write SYSTEM<tab>SCORE"
+                if wanted == 2
+                else "write DOMAIN<tab>SYSTEM<tab>SCORE",
+            )
         score = plain_number(cells[-1])
         if score is None:
-            score = math.nan if cells[-1].strip() == "None" and gaps else number(
-                cells[-1], what="a score", where=at(file.name, place), next=remedy)
+            score = (
+                math.nan
+                if cells[-1].strip() == "None" and gaps
+                else number(cells[-1], what="a score", where=at(file.name, place), next=remedy)
+            )
         rows.setdefault(cells[-2].strip(), []).append((cells[0] if wanted == 3 else "", score))
     return rows
 
@@ -170,7 +227,11 @@ def _scores(
 ) -> Judgments:
     if not os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         wanted, known = f"{name}.{level}", [f"{each}.{at_level}" for each, at_level in there]
-        raise InputError(f"there are no scores {wanted!r} here", where=str(path.parent), next=choices(wanted, known))
+        raise InputError(
+            f"there are no scores {wanted!r} here",
+            where=str(path.parent),
+            next=choices(wanted, known),
+        )
     return read_scores(path, name, level, items=items, gaps=gaps)
 
 

@@ -31,13 +31,19 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         rows.pop()  # a blank line at the end
     for number, cells in rows[1:]:
         if len(cells) != len(names):
-            raise InputError(f"this row has {len(cells)} cells, the header has {len(names)}",
-                             where=at(file.name, number),
-                             next="is there a tab or line break inside a text? replace it by a space, or write JSONL")
+            raise InputError(
+                f"this row has {len(cells)} cells, the header has {len(names)}",
+                where=at(file.name, number),
+                next="is there a tab or line break inside a text? replace it by a space, or write JSONL",
+            )
     if len(rows) < 2:
-        raise InputError("there is a header but no row below it", where=file.name, next="add one row per segment")
+        raise InputError(
+            "there is a header but no row below it", where=file.name, next="add one row per segment"
+        )
     columns = {key: [cells[i] for _, cells in rows[1:]] for key, i in header.items()}
-    return load_records(columns, [line for line, _ in rows[1:]], "", langs, [*notes, *more], file.name)
+    return load_records(
+        columns, [line for line, _ in rows[1:]], "", langs, [*notes, *more], file.name
+    )
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
@@ -45,24 +51,43 @@ def write(path: FilePath, loaded: Loaded) -> None:
     corpus, outputs, where = loaded.corpus, loaded.outputs, os.fspath(path)
     metas = list(dict.fromkeys(key for doc in corpus.docs for key in doc.meta))
     sourced = all(doc.src is not None for doc in corpus.docs)
-    keys: list[Key] = [("doc", ""), *([("src", "")] if sourced else []),
-                       *(("ref", name) for name in corpus.references),
-                       *(("hyp", output.system) for output in outputs), *(("meta", name) for name in metas)]
+    keys: list[Key] = [
+        ("doc", ""),
+        *([("src", "")] if sourced else []),
+        *(("ref", name) for name in corpus.references),
+        *(("hyp", output.system) for output in outputs),
+        *(("meta", name) for name in metas),
+    ]
     rows = [[f"{kind}:{name}" if kind in ("ref", "hyp", "meta") else kind for kind, name in keys]]
     for doc in corpus.docs:
-        texts = [*([doc.src] if sourced and doc.src is not None else []),
-                 *(doc.refs[name] for name in corpus.references), *(output.docs[doc.id] for output in outputs)]
+        texts = [
+            *([doc.src] if sourced and doc.src is not None else []),
+            *(doc.refs[name] for name in corpus.references),
+            *(output.docs[doc.id] for output in outputs),
+        ]
         if len({len(segments) for segments in texts}) != 1:
-            raise AlignmentError(f"document {doc.id!r} has other segments in an output than in the corpus",
-                                 where=where, next="write JSONL, which can hold that")
+            raise AlignmentError(
+                f"document {doc.id!r} has other segments in an output than in the corpus",
+                where=where,
+                next="write JSONL, which can hold that",
+            )
         facts = [doc.meta.get(key, "") for key in metas]
         rows += [[doc.id, *cells, *facts] for cells in zip(*texts)]
     if fault := _unwritable(rows, keys):
-        raise InputError(f"{fault} cannot be written to a TSV", where=where, next="write JSONL, which can hold that")
+        raise InputError(
+            f"{fault} cannot be written to a TSV",
+            where=where,
+            next="write JSONL, which can hold that",
+        )
     if any('"' in cell for row in rows for cell in row):
         plain = list(enumerate(rows, 1))
-        if _quoted(["\t".join(row) for row in rows], plain) is not None:  # quotes that are text, but do not look so
-            rows = [['"' + cell.replace('"', '""') + '"' if '"' in cell else cell for cell in row] for row in rows]
+        if (
+            _quoted(["\t".join(row) for row in rows], plain) is not None
+        ):  # quotes that are text, but do not look so
+            rows = [
+                ['"' + cell.replace('"', '""') + '"' if '"' in cell else cell for cell in row]
+                for row in rows
+            ]
     write_lines(path, ("\t".join(row) for row in rows))
 
 
@@ -89,8 +114,14 @@ def _key(name: str) -> Key | None:
         return (_PREFIX[kind], label) if kind in _PREFIX and label else None
     if kind[:3] == "ref" and len(kind) == 4:  # refA, ref0
         return "ref", name
-    return next(((field, {"ref": "ref", "meta": kind}.get(field, "")) for field, names in FIELDS.items()
-                 if kind in names), None)
+    return next(
+        (
+            (field, {"ref": "ref", "meta": kind}.get(field, ""))
+            for field, names in FIELDS.items()
+            if kind in names
+        ),
+        None,
+    )
 
 
 def column_keys(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[str]]:
@@ -102,20 +133,33 @@ def column_keys(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[
         if key is None:
             unused.append(name or "(no name)")
         elif key in header:
-            raise InputError(f"columns {names[header[key]]!r} and {name!r} map to one field", where=where,
-                             next="rename or remove one of them")
+            raise InputError(
+                f"columns {names[header[key]]!r} and {name!r} map to one field",
+                where=where,
+                next="rename or remove one of them",
+            )
         else:
             header[key] = i
     if not any(kind in ("src", "ref", "hyp") for kind, _ in header):
         known = [name for group in FIELDS.values() for name in group]
         guess = next((hint for name in names if (hint := did_you_mean(name, known))), "")
-        raise InputError("no column of this header is known to hold text", where=where,
-                         next=guess or "name the columns: doc, src, ref (or ref:NAME), hyp:SYSTEM")
+        raise InputError(
+            "no column of this header is known to hold text",
+            where=where,
+            next=guess or "name the columns: doc, src, ref (or ref:NAME), hyp:SYSTEM",
+        )
     hyps = [name for kind, name in header if kind == "hyp"]
     if (("system", "") in header or "" in hyps) and hyps != [""]:
-        raise InputError("'system' goes with one 'hyp' column, and neither goes with hyp:SYSTEM columns", where=where,
-                         next="write either system and hyp, or one hyp:SYSTEM column per system")
-    notes = [f"columns not used: {', '.join(unused)} (an output's column is called hyp:SYSTEM)"] if unused else []
+        raise InputError(
+            "'system' goes with one 'hyp' column, and neither goes with hyp:SYSTEM columns",
+            where=where,
+            next="write either system and hyp, or one hyp:SYSTEM column per system",
+        )
+    notes = (
+        [f"columns not used: {', '.join(unused)} (an output's column is called hyp:SYSTEM)"]
+        if unused
+        else []
+    )
     return header, notes
 
 
@@ -128,8 +172,11 @@ def _rows(lines: list[str], where: str) -> tuple[Rows, list[str]]:
     if quoted is not None:
         return quoted, []
     if lines[0].startswith('"'):
-        raise InputError("the header is quoted, but not every cell of this file is quoted in the usual way",
-                         where=at(where, 1), next='double the quotes inside a cell ("") and quote each such cell')
+        raise InputError(
+            "the header is quoted, but not every cell of this file is quoted in the usual way",
+            where=at(where, 1),
+            next='double the quotes inside a cell ("") and quote each such cell',
+        )
     kept = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for _, cells in plain for cell in cells)
     note = f"{kept} cells begin and end with a quotation mark, which is kept as part of the text"
     return plain, [note] if kept else []
@@ -169,4 +216,6 @@ def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
 def _even(rows: Rows) -> bool:
     """Whether every row has the cells of the header; the last may be blank."""
     size = len(rows[0][1])
-    return all(len(cells) == size for _, cells in rows[:-1]) and (len(rows[-1][1]) == size or rows[-1][1] == [""])
+    return all(len(cells) == size for _, cells in rows[:-1]) and (
+        len(rows[-1][1]) == size or rows[-1][1] == [""]
+    )

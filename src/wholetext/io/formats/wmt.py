@@ -32,7 +32,9 @@ REPAIRED = f"{OWN}repaired:"  # before a system: what was repaired in its docume
 _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # WMT26, by domain
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
-_OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus"))  # JSONL that is not WMT's
+_OURS = frozenset(
+    ("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus")
+)  # JSONL that is not WMT's
 BESIDE = (OUTPUT, f"{FRAME}:", REPAIRED)  # metadata in a system's file
 
 
@@ -56,28 +58,46 @@ def _keys(file: TextFile) -> frozenset[str]:
     return frozenset()
 
 
-def read(file: TextFile, langs: Langs = None, *, segments: str = "auto", corpus: Corpus | None = None,
-         system: str = "") -> Loaded:
+def read(
+    file: TextFile,
+    langs: Langs = None,
+    *,
+    segments: str = "auto",
+    corpus: Corpus | None = None,
+    system: str = "",
+) -> Loaded:
     """Read a test set or the output of one system.
 
     ``langs`` selects one of several language pairs, ``segments`` is how documents are divided (``auto``: by what is
     in the source). ``corpus`` is the test set that an output is for, ``system`` its name (default: the file's).
     """
     if segments not in DIVISIONS:
-        raise InputError(f"there is no way {segments!r} to divide documents", where=file.name,
-                         next=did_you_mean(segments, list(DIVISIONS)) or f"segments is one of {', '.join(DIVISIONS)}")
+        raise InputError(
+            f"there is no way {segments!r} to divide documents",
+            where=file.name,
+            next=did_you_mean(segments, list(DIVISIONS))
+            or f"segments is one of {', '.join(DIVISIONS)}",
+        )
     known = {doc.id: doc for doc in corpus.docs} if corpus else {}
     chosen, documents = LanguagePairs(langs, file.name), Documents(file.name)
     line = _Line(segments, system or stem(file.name), known)
     for number, text in enumerate(file.lines(), 1):
         if not text.strip():
-            raise InputError("this line is blank", where=at(file.name, number), next="write one JSON object per line")
+            raise InputError(
+                "this line is blank",
+                where=at(file.name, number),
+                next="write one JSON object per line",
+            )
         given, where = line.parse(text, at(file.name, number)), at(file.name, number)
-        record = Record(number, given["doc_id"], langs=_langs(given, where), texts={("hyp", ""): ()}, whole=True)
+        record = Record(
+            number, given["doc_id"], langs=_langs(given, where), texts={("hyp", ""): ()}, whole=True
+        )
         if record.doc in known or chosen.wants(record):
             line.fill(record, given, where)
             documents.add(record)
-    pairs, notes = (corpus.langs, []) if corpus and documents.docs.keys() & known.keys() else chosen.settled()
+    pairs, notes = (
+        (corpus.langs, []) if corpus and documents.docs.keys() & known.keys() else chosen.settled()
+    )
     loaded = documents.loaded(line.corpus or stem(file.name), pairs, [*notes, *line.notes])
     return replace(loaded, others=frozenset(chosen.others))
 
@@ -113,10 +133,21 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
             else:
                 silent.append(stem(entry))
     if len(tests) > 1:
-        raise InputError(f"there are several test sets here: {', '.join(one.name for one in tests)}", where=str(path),
-                         next="give one of them, and the outputs with -t")
-    notes = [f"left out of {path}, not WMT's: {', '.join(other)}"] if other and (tests or systems) else []
-    notes += [f"left out, without documents of {'-'.join(pair(langs))}: {', '.join(silent)}"] if silent else []
+        raise InputError(
+            f"there are several test sets here: {', '.join(one.name for one in tests)}",
+            where=str(path),
+            next="give one of them, and the outputs with -t",
+        )
+    notes = (
+        [f"left out of {path}, not WMT's: {', '.join(other)}"]
+        if other and (tests or systems)
+        else []
+    )
+    notes += (
+        [f"left out, without documents of {'-'.join(pair(langs))}: {', '.join(silent)}"]
+        if silent
+        else []
+    )
     return tests[0] if tests else None, systems, notes
 
 
@@ -127,23 +158,37 @@ def write(path: FilePath, loaded: Loaded) -> None:
         write_test_set(root / f"{file_name(corpus.id)}.jsonl", corpus)
     for output in loaded.outputs:
         if output.system == corpus.id and not _is_bare(corpus):
-            raise InputError(f"test set and system are both named {corpus.id!r}", where=str(root),
-                             next="rename the system")
+            raise InputError(
+                f"test set and system are both named {corpus.id!r}",
+                where=str(root),
+                next="rename the system",
+            )
         write_output(root / f"{file_name(output.system)}.jsonl", loaded, output.system)
 
 
 def write_test_set(path: FilePath, corpus: Corpus) -> None:
     """Source and references with all that is in ``meta``, one document per line."""
+
     def value(doc: Document) -> dict[str, Any]:
         like, where = _like(doc), f"{path}, document {doc.id!r}"
-        meta: dict[str, Any] = {key: text for key, text in doc.meta.items() if not key.startswith(OWN)}
-        meta |= {key.removeprefix(VALUE): read_json(text, where=where) for key, text in doc.meta.items()
-                 if key.startswith(VALUE)}
+        meta: dict[str, Any] = {
+            key: text for key, text in doc.meta.items() if not key.startswith(OWN)
+        }
+        meta |= {
+            key.removeprefix(VALUE): read_json(text, where=where)
+            for key, text in doc.meta.items()
+            if key.startswith(VALUE)
+        }
         extra = meta.pop("refs", {})
         texts = {name: join(text, like.by, like, where=where) for name, text in doc.refs.items()}
-        refs = {name: {"ref": text, **extra[name]} if name in extra else text for name, text in texts.items()}
+        refs = {
+            name: {"ref": text, **extra[name]} if name in extra else text
+            for name, text in texts.items()
+        }
         src = {} if doc.src is None else {"src_text": join(doc.src, like.by, like, where=where)}
-        langs = {"src_lang": corpus.langs[0], "tgt_lang": corpus.langs[1]} if all(corpus.langs) else {}
+        langs = (
+            {"src_lang": corpus.langs[0], "tgt_lang": corpus.langs[1]} if all(corpus.langs) else {}
+        )
         return {"doc_id": doc.id, **langs, **src, "refs": refs, **meta}
 
     _write(path, map(value, corpus.docs))
@@ -159,15 +204,24 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
         like = replace(_like(doc), frame=doc.meta.get(f"{FRAME}:{system}", doc.meta.get(FRAME, "")))
         like = replace(like, segments=()) if bare else like
         text = join(output.docs[doc.id], like.by, like, repair=True, where=where)
-        return {"doc_id": doc.id, "hypothesis": text, "metadata": {},
-                **read_json(doc.meta.get(f"{OUTPUT}{system}", "{}"), where=where)}
+        return {
+            "doc_id": doc.id,
+            "hypothesis": text,
+            "metadata": {},
+            **read_json(doc.meta.get(f"{OUTPUT}{system}", "{}"), where=where),
+        }
 
     _write(path, map(value, loaded.corpus.docs))
 
 
 def _write(path: FilePath, values: Iterator[dict[str, Any]]) -> None:
-    write_text(path, lambda out: out.writelines(
-        clean("\0" if NUL.search(text) else text, str(path)) + "\n" for text in map(_json, values)))
+    write_text(
+        path,
+        lambda out: out.writelines(
+            clean("\0" if NUL.search(text) else text, str(path)) + "\n"
+            for text in map(_json, values)
+        ),
+    )
 
 
 @dataclass
@@ -182,38 +236,67 @@ class _Line:
 
     def parse(self, text: str, where: str) -> dict[str, Any]:
         given = read_json(text, where=where, next="write one JSON object per line, each key once")
-        if not isinstance(given, dict) or not isinstance(given.get("doc_id"), str) or not given["doc_id"].strip():
-            raise InputError("this line has no doc_id", where=where,
-                             next='write {"doc_id": "…", "hypothesis": "…"} on each line')
+        if (
+            not isinstance(given, dict)
+            or not isinstance(given.get("doc_id"), str)
+            or not given["doc_id"].strip()
+        ):
+            raise InputError(
+                "this line has no doc_id",
+                where=where,
+                next='write {"doc_id": "…", "hypothesis": "…"} on each line',
+            )
         clean("\0" if NUL.search(text) else "", where)
-        return {key: value for key, value in given.items() if value is not None}  # null is the same as absent
+        return {
+            key: value for key, value in given.items() if value is not None
+        }  # null is the same as absent
 
     def fill(self, record: Record, given: dict[str, Any], where: str) -> None:
         """Texts and metadata of a selected document."""
-        rest = {key: value for key, value in given.items() if key not in ("doc_id", "src_lang", "tgt_lang")}
+        rest = {
+            key: value
+            for key, value in given.items()
+            if key not in ("doc_id", "src_lang", "tgt_lang")
+        }
         self.corpus = self.corpus or str(rest.get("dataset_id", ""))
         refs = rest.pop("refs", {})
         refs = {f"ref{i}": ref for i, ref in enumerate(refs)} if isinstance(refs, list) else refs
         record.system = self.system if "hypothesis" in rest else ""
         outputs = {"": rest.pop("hypothesis")} if record.system else rest.pop("tgt_text", {})
         if not isinstance(refs, dict) or not isinstance(outputs, dict) or "" in refs:
-            raise InputError("references (and tgt_text) are objects of names and texts", where=where)
-        plain = {name: ref["ref"] if isinstance(ref, dict) and "ref" in ref else ref
-                 for name, ref in refs.items() if ref is not None}
-        extra = {name: {key: value for key, value in ref.items() if key != "ref"} for name, ref in refs.items()
-                 if isinstance(ref, dict)}
+            raise InputError(
+                "references (and tgt_text) are objects of names and texts", where=where
+            )
+        plain = {
+            name: ref["ref"] if isinstance(ref, dict) and "ref" in ref else ref
+            for name, ref in refs.items()
+            if ref is not None
+        }
+        extra = {
+            name: {key: value for key, value in ref.items() if key != "ref"}
+            for name, ref in refs.items()
+            if isinstance(ref, dict)
+        }
         texts: dict[Key, Any] = {("src", ""): rest.pop("src_text")} if "src_text" in rest else {}
         texts |= {("ref", name): text for name, text in plain.items()}
         bare = not texts
         texts |= {("hyp", name): text for name, text in outputs.items()}
         if not texts:
-            raise InputError("there is no text in this line", where=where, next="texts are src_text, refs, hypothesis")
+            raise InputError(
+                "there is no text in this line",
+                where=where,
+                next="texts are src_text, refs, hypothesis",
+            )
         if bare:
             record.meta = {f"{OUTPUT}{self.system}": _json(rest)} if any(rest.values()) else {}
         else:
             rest |= {"refs": extra} if any(extra.values()) else {}
-            record.meta = {key if _is_plain(key, value) else f"{VALUE}{key}": value if _is_plain(key, value)
-                           else _json(value) for key, value in rest.items()}
+            record.meta = {
+                key if _is_plain(key, value) else f"{VALUE}{key}": value
+                if _is_plain(key, value)
+                else _json(value)
+                for key, value in rest.items()
+            }
         domain = rest.get("domain") or facts(record.doc)[1]
         record.meta |= {"domain": domain} if isinstance(domain, str) and domain else {}
         self._divide(record, texts, where)
@@ -230,7 +313,11 @@ class _Line:
                 record.texts[kind, name] = tuple(clean(one, where) for one in text)
                 continue
             if not isinstance(text, str):
-                raise InputError("a text is a string", where=where, next=f"check the {kind} of document {record.doc!r}")
+                raise InputError(
+                    "a text is a string",
+                    where=where,
+                    next=f"check the {kind} of document {record.doc!r}",
+                )
             by = self._by(record, clean(text, where), like if sourced or record.texts else None)
             parts = split(text, by, like, repair=kind == "hyp")
             record.texts[kind, name] = parts.segments

@@ -65,12 +65,22 @@ class Calls:
     retries: int = 5
     budget: float | None = None  # in the currency of the price table
     prices: Path | str = ""  # TOML; $WHOLETEXT_PRICES
-    counts: Counter[str] = field(default_factory=Counter)  # calls, answers, retries … for ``Results.counts``
+    counts: Counter[str] = field(
+        default_factory=Counter
+    )  # calls, answers, retries … for ``Results.counts``
     spent: float = 0.0  # at the prices of the table; calls without an answer count in full, since they may be billed
-    unstructured: set[str] = field(default_factory=set)  # models whose endpoint takes no JSON schema
+    unstructured: set[str] = field(
+        default_factory=set
+    )  # models whose endpoint takes no JSON schema
 
     def __post_init__(self) -> None:
-        for name, low in (("parallel", 1), ("retries", 0), ("timeout", 0.001), ("rate", 0.001), ("budget", 0)):
+        for name, low in (
+            ("parallel", 1),
+            ("retries", 0),
+            ("timeout", 0.001),
+            ("rate", 0.001),
+            ("budget", 0),
+        ):
             value = getattr(self, name)
             if value is not None and not value >= low:
                 raise InputError(f"{name} is {value}", next=f"give a number from {low:g} up")
@@ -84,16 +94,29 @@ class Calls:
             import openai
         except ImportError:
             raise MissingExtra("openai", "judges") from None
-        url, key = self.endpoint or os.environ.get("OPENAI_BASE_URL", ""), os.environ.get("OPENAI_API_KEY", "")
+        url, key = (
+            self.endpoint or os.environ.get("OPENAI_BASE_URL", ""),
+            os.environ.get("OPENAI_API_KEY", ""),
+        )
         if not url and not key:
-            raise ModelError("there is no endpoint for chat models",
-                             next="set OPENAI_API_KEY for OpenAI, or --endpoint URL (OPENAI_BASE_URL) for others")
+            raise ModelError(
+                "there is no endpoint for chat models",
+                next="set OPENAI_API_KEY for OpenAI, or --endpoint URL (OPENAI_BASE_URL) for others",
+            )
         if url and urlsplit(url).scheme not in ("http", "https"):
-            raise ModelError("the endpoint is not an http(s) URL", next="write --endpoint http://localhost:8080/v1")
+            raise ModelError(
+                "the endpoint is not an http(s) URL",
+                next="write --endpoint http://localhost:8080/v1",
+            )
         limit = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
         url, headers = _without_credentials(url)
-        return openai.OpenAI(api_key=key or "none", base_url=url or None, timeout=limit, max_retries=0,
-                             default_headers=headers)
+        return openai.OpenAI(
+            api_key=key or "none",
+            base_url=url or None,
+            timeout=limit,
+            max_retries=0,
+            default_headers=headers,
+        )
 
     @property
     def host(self) -> str:
@@ -109,10 +132,20 @@ class Calls:
         table = read_toml(file_bytes(Path(path), next=PRICES), where=path, next=PRICES)
         models = table.get("models", {})
         for name, one in models.items() if isinstance(models, dict) else [("models", None)]:
-            sums = [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
-            if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e12
-                       for value in sums):  # fmt: skip
-                raise InputError(f"the prices of {name} are not two numbers, input and output", where=path, next=PRICES)
+            sums = (
+                [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
+            )
+            if not all(
+                isinstance(value, (int, float))
+                and not isinstance(value, bool)
+                and 0 <= value < 1e12
+                for value in sums
+            ):
+                raise InputError(
+                    f"the prices of {name} are not two numbers, input and output",
+                    where=path,
+                    next=PRICES,
+                )
         return table
 
     @property
@@ -122,14 +155,23 @@ class Calls:
     def cost(self, model: str, tokens_in: float, tokens_out: float) -> float | None:
         """What tokens cost; None where the model has no price."""
         price = self.table.get("models", {}).get(model)
-        return None if price is None else (tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
+        return (
+            None
+            if price is None
+            else (tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
+        )
 
     def summary(self) -> str:
         """What the calls came to, in one line."""
-        many = {name: self.counts[f"judge_{name}"] for name in ("calls", "answers", "tokens_in", "tokens_out")}
+        many = {
+            name: self.counts[f"judge_{name}"]
+            for name in ("calls", "answers", "tokens_in", "tokens_out")
+        }
         cost = f", {self.spent:.4f} {self.currency}".rstrip() if self.table else ""
-        return (f"judges: {many['calls']:,} calls, {many['answers']:,} answers, {many['tokens_in']:,} input and "
-                f"{many['tokens_out']:,} output tokens{cost}")
+        return (
+            f"judges: {many['calls']:,} calls, {many['answers']:,} answers, {many['tokens_in']:,} input and "
+            f"{many['tokens_out']:,} output tokens{cost}"
+        )
 
     def clean(self, text: str) -> str:
         """Text of the server's without the key, which it may have echoed."""

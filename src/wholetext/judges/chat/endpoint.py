@@ -31,8 +31,12 @@ class Planned(NamedTuple):
 
     chat: Chat
     first: list[Ask]
-    later: list[Ask]  # their text depends on answers; where these are not known, as if no error was listed
-    again: Mapping[Ask, Ask]  # each call → the one that follows if its answer cannot be read, which it will quote
+    later: list[
+        Ask
+    ]  # their text depends on answers; where these are not known, as if no error was listed
+    again: Mapping[
+        Ask, Ask
+    ]  # each call → the one that follows if its answer cannot be read, which it will quote
 
 
 class Unanswered(Exception):
@@ -75,9 +79,16 @@ class Chat:
         """The request as it is sent; with the schema of its answer, unless the endpoint takes none."""
         how = self.sampling
         seed = None if how.seed is None else how.seed + ask.sample
-        given = {"temperature": how.temperature, "top_p": how.top_p, "seed": seed, self._limit: how.max_tokens}
-        body: dict[str, Any] = {"model": self.model,
-                                "messages": [{"role": role, "content": text} for role, text in ask.messages]}
+        given = {
+            "temperature": how.temperature,
+            "top_p": how.top_p,
+            "seed": seed,
+            self._limit: how.max_tokens,
+        }
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": role, "content": text} for role, text in ask.messages],
+        }
         body |= {name: value for name, value in given.items() if value is not None}
         if ask.schema and schema and self.model not in self.calls.unstructured:
             form = {"name": "answer", "strict": True, "schema": json.loads(ask.schema)}
@@ -103,7 +114,9 @@ class Chat:
         self.calls._stop.clear()
         left = list(dict.fromkeys(inputs))[::-1]
         if left:
-            _ = self.calls.client  # no key, no such URL, no package: an error of the run, and not of each call
+            _ = (
+                self.calls.client
+            )  # no key, no such URL, no package: an error of the run, and not of each call
         with ThreadPoolExecutor(self.calls.parallel) as pool:
             try:
                 while left or in_flight:
@@ -124,8 +137,10 @@ class Chat:
 
     def _check_price(self) -> None:
         if self.calls.budget is not None and self.calls.cost(self.model, 0, 0) is None:
-            raise InputError(f"there is a budget, and no price of the model {self.model}",
-                             next=f"give --prices FILE (WHOLETEXT_PRICES); {PRICES}")
+            raise InputError(
+                f"there is a budget, and no price of the model {self.model}",
+                next=f"give --prices FILE (WHOLETEXT_PRICES); {PRICES}",
+            )
 
     def _worst(self, ask: Ask) -> float:
         """Upper bound of the cost of a call, assuming at least two bytes per input token."""
@@ -133,8 +148,12 @@ class Chat:
         return self.calls.cost(self.model, bytes_in / 2, self.sampling.max_tokens) or 0.0
 
     def _check_budget(
-        self, cost: float, reserved: float, futures: Mapping[Future[Answer], Any],
-        collect: Callable[[set[Future[Answer]]], None], left: int,
+        self,
+        cost: float,
+        reserved: float,
+        futures: Mapping[Future[Answer], Any],
+        collect: Callable[[set[Future[Answer]]], None],
+        left: int,
     ) -> None:
         """Raise before a call that could exceed the budget, after waiting for the cost of calls in flight."""
         budget = self.calls.budget
@@ -148,8 +167,11 @@ class Chat:
         money = f"{self.calls.spent:.4f} of {self.calls.budget:g} {self.calls.currency}".rstrip()
         many = f"{left} calls are left" if left > 1 else "a call is left"
         most = f"the next may cost up to {cost:.4f}"
-        return ModelError(f"the budget is reached: {money} spent, and {many}; {most}", where=self.model,
-                          next="all answers are stored: run the same command with another --budget to go on")
+        return ModelError(
+            f"the budget is reached: {money} spent, and {many}; {most}",
+            where=self.model,
+            next="all answers are stored: run the same command with another --budget to go on",
+        )
 
     # -------------------------------------------------------- one call
 
@@ -175,8 +197,11 @@ class Chat:
                 self.calls._stop.wait(backoff if fault.after is None else fault.after)
         self.calls.note(failed=1)
         if kind == "unreachable":  # the others would wait as long, each in its turn
-            raise ModelError("the endpoint no longer responds", where=self.calls.host,
-                             next="all answers so far are stored: run the same command again to go on")
+            raise ModelError(
+                "the endpoint no longer responds",
+                where=self.calls.host,
+                next="all answers so far are stored: run the same command again to go on",
+            )
         return Answer(problem=last)
 
     def _check_retry(self, ask: Ask, kind: str) -> None:
@@ -195,17 +220,30 @@ class Chat:
                 self.calls.note(spent=self._worst(ask))
             raise
         except Refused as fault:
-            if fault.status in (400, 422) and "max_completion_tokens" in str(fault) and "max_tokens" in body:
-                self._limit = "max_completion_tokens"  # others under way may have been sent with the old name
+            if (
+                fault.status in (400, 422)
+                and "max_completion_tokens" in str(fault)
+                and "max_tokens" in body
+            ):
+                self._limit = (
+                    "max_completion_tokens"  # others under way may have been sent with the old name
+                )
                 return self._once(ask, schema)
             if "response_format" in body and fault.status in (400, 415, 422, 501):
                 return self._without_schema(ask)
             self.calls.note(failed=1)
             long = _TOO_LONG if re.search("context|too long", str(fault), re.I) else ""
             return Answer(problem=f"HTTP {fault.status}: {long}{fault}")
-        tokens = (answer.tokens_in or estimated(ask), answer.tokens_out or len(answer.text.encode()) // 4)
-        self.calls.note(spent=self.calls.cost(self.model, *tokens), answers=1, tokens_in=tokens[0],
-                        tokens_out=tokens[1])
+        tokens = (
+            answer.tokens_in or estimated(ask),
+            answer.tokens_out or len(answer.text.encode()) // 4,
+        )
+        self.calls.note(
+            spent=self.calls.cost(self.model, *tokens),
+            answers=1,
+            tokens_in=tokens[0],
+            tokens_out=tokens[1],
+        )
         return answer
 
     def _without_schema(self, ask: Ask) -> Answer:
@@ -222,7 +260,9 @@ class Chat:
 
         end, data = time.monotonic() + self.calls.timeout, bytearray()
         try:
-            with self.calls.client.chat.completions.with_streaming_response.create(**body) as response:
+            with self.calls.client.chat.completions.with_streaming_response.create(
+                **body
+            ) as response:
                 for chunk in response.iter_bytes():
                     data += chunk
                     if len(data) > LARGEST:
@@ -244,27 +284,46 @@ class Chat:
     def _broken(self, fault: Exception) -> Exception:
         refused = _refused_connection(fault)
         if refused and not self.calls.counts["judge_answers"]:
-            return ModelError("the endpoint does not respond", where=self.calls.host,
-                              next="start the server, or correct --endpoint (OPENAI_BASE_URL)")
-        return Unanswered("unreachable" if refused else "broken", f"the connection failed ({type(fault).__name__})")
+            return ModelError(
+                "the endpoint does not respond",
+                where=self.calls.host,
+                next="start the server, or correct --endpoint (OPENAI_BASE_URL)",
+            )
+        return Unanswered(
+            "unreachable" if refused else "broken",
+            f"the connection failed ({type(fault).__name__})",
+        )
 
     def _status(self, fault: Any) -> Exception:
         """What to do about an error of the server's: try again, give up, or do without this answer."""
         status, body = int(fault.status_code), fault.body if isinstance(fault.body, dict) else {}
         said = self.calls.clean(str(body.get("message", "")))[:200]
         if status in (401, 403):
-            return ModelError(f"the endpoint refused access (HTTP {status})", where=self.calls.host,
-                              next="set OPENAI_API_KEY to a key that may use this model")
+            return ModelError(
+                f"the endpoint refused access (HTTP {status})",
+                where=self.calls.host,
+                next="set OPENAI_API_KEY to a key that may use this model",
+            )
         if status == 404:
-            return ModelError(f"the endpoint has no model {self.model!r}, or is not a chat server (HTTP 404)",
-                              where=self.calls.host, next="check the name after @, and --endpoint (often ends in /v1)")
+            return ModelError(
+                f"the endpoint has no model {self.model!r}, or is not a chat server (HTTP 404)",
+                where=self.calls.host,
+                next="check the name after @, and --endpoint (often ends in /v1)",
+            )
         if status == 429 and getattr(fault, "code", "") == "insufficient_quota":
-            return ModelError("the account has no quota left (HTTP 429)", where=self.calls.host,
-                              next="all answers so far are stored: run the same command again to go on")
+            return ModelError(
+                "the account has no quota left (HTTP 429)",
+                where=self.calls.host,
+                next="all answers so far are stored: run the same command again to go on",
+            )
         if status == 429:
-            return Unanswered("rate_limited", "too many requests (HTTP 429)", _seconds(fault.response.headers))
+            return Unanswered(
+                "rate_limited", "too many requests (HTTP 429)", _seconds(fault.response.headers)
+            )
         if status in (408, 409) or status >= 500:
-            return Unanswered("server_errors", f"HTTP {status}: {said}", _seconds(fault.response.headers))
+            return Unanswered(
+                "server_errors", f"HTTP {status}: {said}", _seconds(fault.response.headers)
+            )
         return Refused(status, said)
 
     def _answer(self, data: bytes, problem: str, *, structured: bool) -> Answer:
@@ -279,12 +338,26 @@ class Chat:
         choices, usage = body.get("choices"), body.get("usage")
         if isinstance(body.get("error"), dict) and not choices:
             raise self._error_of_body(body["error"])
-        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        choice = (
+            choices[0]
+            if isinstance(choices, list) and choices and isinstance(choices[0], dict)
+            else {}
+        )
         message = choice["message"] if isinstance(choice.get("message"), dict) else {}
-        used = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
-        text, model, fingerprint, finish, refusal = (self.calls.clean(one) if isinstance(one, str) else "" for one in (
-            message.get("content"), body.get("model"), body.get("system_fingerprint"), choice.get("finish_reason"),
-            message.get("refusal")))  # fmt: skip
+        used = [
+            usage.get(name) if isinstance(usage, dict) else 0
+            for name in ("prompt_tokens", "completion_tokens")
+        ]
+        text, model, fingerprint, finish, refusal = (
+            self.calls.clean(one) if isinstance(one, str) else ""
+            for one in (
+                message.get("content"),
+                body.get("model"),
+                body.get("system_fingerprint"),
+                choice.get("finish_reason"),
+                message.get("refusal"),
+            )
+        )
         tokens = [one if isinstance(one, int) and 0 <= one < 10**9 else 0 for one in used]
         return Answer(text, model, fingerprint, finish, refusal, tokens[0], tokens[1], structured)
 
@@ -317,14 +390,23 @@ class Chat:
         root = str(self.calls.client.base_url).rstrip("/").removesuffix("/v1")
 
         def post(path: str, body: object) -> dict[str, Any]:
-            found: dict[str, Any] = self.calls.client.post(f"{root}/{path}", cast_to=object, body=body,
-                                                           options={"timeout": 10.0})
+            found: dict[str, Any] = self.calls.client.post(
+                f"{root}/{path}", cast_to=object, body=body, options={"timeout": 10.0}
+            )
             return found
 
         with suppress(KeyError):
-            return int(post("tokenize", {"model": self.model, "messages": messages, "content": ""})["count"])
+            return int(
+                post("tokenize", {"model": self.model, "messages": messages, "content": ""})[
+                    "count"
+                ]
+            )
         prompt = post("apply-template", {"messages": messages})["prompt"]
-        return len(post("tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
+        return len(
+            post("tokenize", {"content": prompt, "add_special": True, "parse_special": True})[
+                "tokens"
+            ]
+        )
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
@@ -339,7 +421,9 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
 
 def _refused_connection(fault: BaseException | None) -> bool:
     """Whether a connection could not even be opened."""
-    while fault is not None and not (isinstance(fault, (ConnectionRefusedError, socket.gaierror)) or
-                                     type(fault).__name__ == "ConnectTimeout"):  # of the client's HTTP library
+    while fault is not None and not (
+        isinstance(fault, (ConnectionRefusedError, socket.gaierror))
+        or type(fault).__name__ == "ConnectTimeout"
+    ):  # of the client's HTTP library
         fault = fault.__cause__ or fault.__context__
     return fault is not None

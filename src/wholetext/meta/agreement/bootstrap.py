@@ -35,11 +35,17 @@ class Resample:
         rng = seeded(self.seed)
         by_system, by_item = np.ones((self.count, systems)), np.ones((self.count, items))
         if self.unit in ("systems", "both"):
-            by_system = rng.multinomial(systems, np.full(systems, 1 / systems), self.count).astype(np.float64)
+            by_system = rng.multinomial(systems, np.full(systems, 1 / systems), self.count).astype(
+                np.float64
+            )
         if self.unit in ("documents", "both"):
-            docs = np.unique(np.arange(items) if self.docs is None else self.docs, return_inverse=True)[1]
+            docs = np.unique(
+                np.arange(items) if self.docs is None else self.docs, return_inverse=True
+            )[1]
             size = int(docs.max(initial=-1)) + 1
-            by_item = rng.multinomial(size, np.full(size, 1 / size), self.count).astype(np.float64)[:, docs]
+            by_item = rng.multinomial(size, np.full(size, 1 / size), self.count).astype(np.float64)[
+                :, docs
+            ]
         return by_system, by_item
 
 
@@ -49,7 +55,9 @@ def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]
     return float(np.nanquantile(drawn, tail)), float(np.nanquantile(drawn, 1 - tail))
 
 
-def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, resample: Resample) -> FloatArray:
+def bootstrap_agreement(
+    gold: FloatArray, metric: FloatArray, measure: Measure, resample: Resample
+) -> FloatArray:
     """(systems, items) twice → (draws,) agreement. Tie thresholds stay those of the full data."""
     by_system, by_item = resample.weights(*gold.shape)
     if measure.statistic == "pearson":
@@ -57,7 +65,9 @@ def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, 
         x, y = zscore(gold, known), zscore(metric, known)  # moments without cancellation
         columns = (known.astype(np.float64), x, y, x * x, y * y, x * y)  # (systems, items) each
         if measure.average == "none":
-            return _correlation(np.stack([((by_system @ column) * by_item).sum(axis=1) for column in columns]))
+            return _correlation(
+                np.stack([((by_system @ column) * by_item).sum(axis=1) for column in columns])
+            )
         # an item's weight multiplies its r, not the sums inside it
         by_item_sums = [ratio((by_system @ column) * by_item, by_item) for column in columns]
         return _mean_of_items(_correlation(np.stack(by_item_sums)), by_item)
@@ -66,7 +76,9 @@ def bootstrap_agreement(gold: FloatArray, metric: FloatArray, measure: Measure, 
     # each item's verdicts are fixed, only the weights of its pairs are drawn
     first, second = np.triu_indices(len(gold), 1)
     epsilon = calibrate(gold, metric, "item").epsilon if measure.calibrated else 0.0
-    counts = _pair_sums(gold[first] - gold[second], metric[first] - metric[second], measure, epsilon)
+    counts = _pair_sums(
+        gold[first] - gold[second], metric[first] - metric[second], measure, epsilon
+    )
     pair = by_system[:, first] * by_system[:, second]  # (draws, pairs)
     sums = np.stack([pair @ column for column in counts])  # (c, draws, items)
     if measure.statistic in ("darr", "accuracy"):
@@ -80,7 +92,9 @@ def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
     return ratio(by_item @ np.where(known, scores, 0.0).T, by_item @ known.T.astype(np.float64))
 
 
-def system_agreement(x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure) -> FloatArray:
+def system_agreement(
+    x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure
+) -> FloatArray:
     """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each draw."""
     weight = np.where(np.isnan(x), 0.0, weight)
     x, y = np.nan_to_num(x), np.nan_to_num(y)
@@ -113,7 +127,9 @@ def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
     return ratio(total, np.where(defined, weight, 0.0).sum(axis=1))
 
 
-def _pair_sums(gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, epsilon: float) -> FloatArray:
+def _pair_sums(
+    gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, epsilon: float
+) -> FloatArray:
     """Sums per pair: correct and compared; for Kendall the order product, gold pairs and metric pairs."""
     x = np.sign(np.nan_to_num(gold_gap))
     y = np.where(np.abs(metric_gap) <= epsilon, 0.0, np.sign(metric_gap))

@@ -64,7 +64,9 @@ def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
     return pearson_rows(x, y)
 
 
-def williams_test(gold: FloatArray, one: FloatArray, two: FloatArray, one_sided: bool = True) -> float:
+def williams_test(
+    gold: FloatArray, one: FloatArray, two: FloatArray, one_sided: bool = True
+) -> float:
     """Williams' test: p that two metrics correlate differently with the same (n,) human scores.
 
     The one-sided p is of the larger correlation, whichever it is (Graham and Baldwin 2014).
@@ -95,7 +97,9 @@ def rank_rows(values: FloatArray) -> FloatArray:
     return np.asarray(rankdata(values, axis=-1, nan_policy="omit"))
 
 
-def average_rows(values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False) -> FloatArray:
+def average_rows(
+    values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False
+) -> FloatArray:
     """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it is 0."""
     weight = np.ones(values.shape) if weights is None else np.broadcast_to(weights, values.shape)
     defined = ~np.isnan(values)
@@ -125,7 +129,9 @@ class PairCounts:
 
     @property
     def total(self) -> IntArray:
-        return self.concordant + self.discordant + self.ties_gold + self.ties_metric + self.ties_both
+        return (
+            self.concordant + self.discordant + self.ties_gold + self.ties_metric + self.ties_both
+        )
 
     @property
     def tau_b(self) -> FloatArray:
@@ -153,7 +159,9 @@ def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> P
     if n <= SHORT:
         step = max(1, _BLOCK // max(1, n * (n - 1) // 2))
         starts = range(0, len(flat_gold), step)
-        parts = [_short(flat_gold[at : at + step], flat_metric[at : at + step], epsilon) for at in starts]
+        parts = [
+            _short(flat_gold[at : at + step], flat_metric[at : at + step], epsilon) for at in starts
+        ]
     else:
         parts = [_long(x, y, epsilon) for x, y in zip(flat_gold, flat_metric)]
     counts = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0), dtype=np.int64)
@@ -194,7 +202,9 @@ def _long(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
     sizes = np.bincount(x) if n else np.zeros(0, dtype=np.int64)
     ties_both = int((sizes * (sizes - 1) // 2).sum()) - ties_gold
     ties_metric = int((apart - np.arange(n) - 1).sum()) - ties_both
-    return np.array([[concordant], [discordant], [ties_gold], [ties_metric], [ties_both]], dtype=np.int64)
+    return np.array(
+        [[concordant], [discordant], [ties_gold], [ties_metric], [ties_both]], dtype=np.int64
+    )
 
 
 def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
@@ -206,9 +216,16 @@ def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
     low, high = np.arange(n) + 1, np.full(n, n)
     for _ in range(max(1, n.bit_length())):
         middle = (low + high) // 2
-        inside = ordered[np.minimum(middle, n - 1)] - ordered <= epsilon if n else np.zeros(0, dtype=bool)
+        inside = (
+            ordered[np.minimum(middle, n - 1)] - ordered <= epsilon
+            if n
+            else np.zeros(0, dtype=bool)
+        )
         open_ = low < high
-        low, high = np.where(open_ & inside, middle + 1, low), np.where(open_ & ~inside, middle, high)
+        low, high = (
+            np.where(open_ & inside, middle + 1, low),
+            np.where(open_ & ~inside, middle, high),
+        )
     return low
 
 

@@ -111,11 +111,17 @@ def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate
             value, chance = (2 * shares - 1 if measure.statistic == "tau23" else shares).tolist()
             return Estimate(value, found.rows, found.pairs, chance, found.epsilon)
     count = both_known(x, y).sum(axis=-1)
-    x, y, count = x[count >= 2], y[count >= 2], count[count >= 2]  # rows on which a statistic is defined at all
+    x, y, count = (
+        x[count >= 2],
+        y[count >= 2],
+        count[count >= 2],
+    )  # rows on which a statistic is defined at all
     values, weights = ROW_STATISTICS[measure.statistic](x, y), row_weights(x, y, measure)
     value = float(average_rows(values, weights, measure.nan_as_zero))
     rows = len(values) if measure.nan_as_zero else int((~np.isnan(values)).sum())
-    return Estimate(value, rows, int((count * (count - 1) // 2).sum()), _chance(x, y, measure, weights))
+    return Estimate(
+        value, rows, int((count * (count - 1) // 2).sum()), _chance(x, y, measure, weights)
+    )
 
 
 def row_weights(x: FloatArray, y: FloatArray, measure: Measure) -> FloatArray | None:
@@ -179,7 +185,10 @@ def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -
     ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed difference count half.
     """
     first, second = np.triu_indices(len(scores), 1)
-    null, observed = masks.astype(scores.dtype) @ scores.T, scores.sum(axis=1)  # (draws, systems), (systems,)
+    null, observed = (
+        masks.astype(scores.dtype) @ scores.T,
+        scores.sum(axis=1),
+    )  # (draws, systems), (systems,)
     beyond = null[:, first] - null[:, second] - (observed[first] - observed[second])
     # rounding must not decide between a null difference and an equal observed one
     slack = 1e-12 * np.abs(scores).sum(axis=1).max(initial=0.0)

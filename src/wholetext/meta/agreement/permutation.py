@@ -39,7 +39,9 @@ class Draws:
 
     count: int = 1000
     seed: int | None = 12345
-    block: int = 0  # draws after which a pair with p below ``low`` or above ``high`` is settled; 0: none is
+    block: int = (
+        0  # draws after which a pair with p below ``low`` or above ``high`` is settled; 0: none is
+    )
     low: float = 0.02
     high: float = 0.5
     swaps: BoolArray | None = None  # (draws, systems, items) exactly these exchanges, for PERM-BOTH
@@ -54,7 +56,9 @@ class Comparisons:
     null: FloatArray  # (draws, pairs i < j) drawn differences; NaN after an early stop
 
 
-def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None) -> Comparisons:
+def compare(
+    gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None
+) -> Comparisons:
     """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties, else PERM-BOTH."""
     draws, average = draws or Draws(), measure.average
     if measure.calibrated:
@@ -63,7 +67,11 @@ def compare(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draw
     if measure.statistic == "spa":
         average = "system"
         kept = ~np.isnan(gold).any(axis=0)  # segments judged for all systems
-        gold, metrics, swaps = gold[:, kept], metrics[..., kept], None if swaps is None else swaps[..., kept]
+        gold, metrics, swaps = (
+            gold[:, kept],
+            metrics[..., kept],
+            None if swaps is None else swaps[..., kept],
+        )
     x = as_rows(gold, average)
     y = zscore(as_rows(metrics, average), ~np.isnan(x))
     if swaps is not None:
@@ -81,7 +89,9 @@ def _differences(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Dif
         return PermutedSoftAccuracy(gold, metrics).differences
     if name in ("pearson", "pdp") and not measure.micro and not measure.nan_as_zero:
         return PermutedPearson(gold, metrics, pooled=name == "pdp").differences
-    paired = name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and gold.shape[1] <= SHORT
+    paired = (
+        name in ("kendall", "acc_eq0", "tau23_0", "accuracy", "darr") and gold.shape[1] <= SHORT
+    )
     if paired and not measure.micro and not (name == "kendall" and measure.nan_as_zero):
         return PermutedPairs(gold, metrics, measure).differences
     if name not in ROW_STATISTICS or (name == "accuracy" and len(gold) > 1):
@@ -96,7 +106,9 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
     return np.unpackbits(raw, count=size).reshape(shape).view(np.bool_)
 
 
-def _run_draws(differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws) -> Comparisons:
+def _run_draws(
+    differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws
+) -> Comparisons:
     pairs = np.stack(np.triu_indices(metrics, 1), axis=1)
     observed = differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
     rng = seeded(draws.seed)
@@ -106,8 +118,12 @@ def _run_draws(differences: Differences, shape: tuple[int, ...], metrics: int, d
     step = max(1, _SWAPS // int(np.prod(shape)))
     at = 0
     while at < count and len(open_):
-        stop = min(at + step, count, (at // draws.block + 1) * draws.block if draws.block else count)
-        swaps = random_swaps(rng, (stop - at, *shape)) if draws.swaps is None else draws.swaps[at:stop]
+        stop = min(
+            at + step, count, (at // draws.block + 1) * draws.block if draws.block else count
+        )
+        swaps = (
+            random_swaps(rng, (stop - at, *shape)) if draws.swaps is None else draws.swaps[at:stop]
+        )
         null[at:stop, open_] = differences(swaps, pairs[open_])
         at = stop
         if draws.block and at % draws.block == 0:
@@ -128,18 +144,24 @@ def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparis
     return Comparisons(p, delta, null)
 
 
-def _pairs_test(gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws) -> Comparisons:
+def _pairs_test(
+    gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws
+) -> Comparisons:
     epsilons = np.array([calibrate(gold, metric, measure.average).epsilon for metric in metrics])
     x, y = as_rows(gold, measure.average), as_rows(metrics, measure.average)
     count = (~np.isnan(x)).sum(axis=1)
     used = count >= 2
-    weights = np.where(used, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int(used.sum())), 0.0)
+    weights = np.where(
+        used, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int(used.sum())), 0.0
+    )
     first, second = np.triu_indices(len(y), 1)
     rng = seeded(draws.seed)
     null, observed = np.zeros((draws.count, len(first))), np.zeros(len(first))
     for weight in np.unique(weights[used]):
         rows = weights == weight
-        wins = np.zeros((len(y), len(y)))  # pairs of outputs on which metric i is right and metric j is wrong
+        wins = np.zeros(
+            (len(y), len(y))
+        )  # pairs of outputs on which metric i is right and metric j is wrong
         for right in _verdicts(x[rows], y[:, rows], epsilons):
             flat = right.astype(np.float32)
             both = (flat @ flat.T).astype(np.float64)  # whole numbers below 2**24: exact
@@ -157,10 +179,18 @@ def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> It
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
     # a row too long for all its pairs at once compares one entry with all later ones
-    parts = [np.triu_indices(n, 1)] if n <= _LONG else [([i], slice(i + 1, None)) for i in range(n - 1)]
+    parts = (
+        [np.triu_indices(n, 1)] if n <= _LONG else [([i], slice(i + 1, None)) for i in range(n - 1)]
+    )
     for at in range(0, len(gold), step):
         for first, second in parts:
-            gold_gap, metric_gap = (rows[..., first] - rows[..., second]
-                                    for rows in (gold[at : at + step], metrics[:, at : at + step]))
-            order = np.where(np.abs(metric_gap) <= epsilons[:, None, None], 0.0, np.sign(metric_gap))
-            yield np.asarray(order == np.sign(gold_gap)).reshape(len(epsilons), -1)  # NaN is never right
+            gold_gap, metric_gap = (
+                rows[..., first] - rows[..., second]
+                for rows in (gold[at : at + step], metrics[:, at : at + step])
+            )
+            order = np.where(
+                np.abs(metric_gap) <= epsilons[:, None, None], 0.0, np.sign(metric_gap)
+            )
+            yield np.asarray(order == np.sign(gold_gap)).reshape(
+                len(epsilons), -1
+            )  # NaN is never right

@@ -35,32 +35,50 @@ class PermutedPearson:
     def __init__(self, gold: FloatArray, metrics: FloatArray, pooled: bool = False) -> None:
         self.pooled = pooled
         known = ~np.isnan(gold)
-        low, high = np.where(known, gold, np.inf).min(axis=1), np.where(known, gold, -np.inf).max(axis=1)
-        self.usable = (known.sum(axis=1) >= 2) & (pooled | (low < high))  # a constant side leaves r undefined
+        low, high = (
+            np.where(known, gold, np.inf).min(axis=1),
+            np.where(known, gold, -np.inf).max(axis=1),
+        )
+        self.usable = (known.sum(axis=1) >= 2) & (
+            pooled | (low < high)
+        )  # a constant side leaves r undefined
         self.known = known[self.usable]
         self.count = self.known.sum(axis=1)[:, None].astype(np.float64)
         rows = np.where(self.known, gold[self.usable], 0.0)
         centred = np.where(self.known, rows - rows.sum(axis=1, keepdims=True) / self.count, 0.0)
         self.scale = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-        self.gold = centred if pooled else centred / self.scale  # (rows, n): mean 0 and, unless pooled, length 1
+        self.gold = (
+            centred if pooled else centred / self.scale
+        )  # (rows, n): mean 0 and, unless pooled, length 1
         self.values = np.where(self.known, metrics[:, self.usable], 0.0)  # (metrics, rows, n)
-        columns = np.stack([self.values, self.values**2, self.values * self.gold])  # (3, metrics, rows, n)
-        self.columns = np.ascontiguousarray(np.moveaxis(columns, 2, 0)).reshape(len(self.gold), -1, gold.shape[1])
+        columns = np.stack(
+            [self.values, self.values**2, self.values * self.gold]
+        )  # (3, metrics, rows, n)
+        self.columns = np.ascontiguousarray(np.moveaxis(columns, 2, 0)).reshape(
+            len(self.gold), -1, gold.shape[1]
+        )
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
         draws = len(swaps)
-        sums = np.zeros((2, 2, len(pairs), draws))  # hybrid; (sum of r, rows with an r), or pooled (products, squares)
+        sums = np.zeros(
+            (2, 2, len(pairs), draws)
+        )  # hybrid; (sum of r, rows with an r), or pooled (products, squares)
         mask = swaps[:, self.usable].transpose(1, 2, 0)  # (rows, n, draws)
         step = max(1, _CACHED // draws)
         for at in range(0, len(self.gold), step):
             rows = slice(at, at + step)
             here = mask[rows].astype(np.float64)
-            moved = self.columns[rows] @ here  # (rows, 3·metrics, draws): sums over exchanged entries
+            moved = (
+                self.columns[rows] @ here
+            )  # (rows, 3·metrics, draws): sums over exchanged entries
             kept = self.columns[rows].sum(axis=2, keepdims=True) - moved
             moved, kept = (np.ascontiguousarray(np.moveaxis(part, 0, 1)) for part in (moved, kept))
             moved, kept = (part.reshape(3, -1, len(here), draws) for part in (moved, kept))
             for k, (first, second) in enumerate(pairs):
-                for into, own, other in ((sums[0, :, k], first, second), (sums[1, :, k], second, first)):
+                for into, own, other in (
+                    (sums[0, :, k], first, second),
+                    (sums[1, :, k], second, first),
+                ):
                     total = kept[:, own] + moved[:, other]
                     if self.pooled:
                         into[0] += (self.count[rows] * total[2]).sum(axis=0)
@@ -71,7 +89,9 @@ class PermutedPearson:
                         into[1] += defined
         if self.pooled:
             with np.errstate(invalid="ignore", divide="ignore"):
-                r = np.nan_to_num(sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum()))
+                r = np.nan_to_num(
+                    sums[:, 0] / np.sqrt(sums[:, 1] * (self.count * self.scale**2).sum())
+                )
         else:
             r = sums[:, 0] / np.maximum(sums[:, 1], 1)
         return np.ascontiguousarray((r[0] - r[1]).T)
@@ -92,7 +112,9 @@ class PermutedPearson:
             return r, len(r)
         # nearly constant hybrids: form them and centre them, so that cancellation cannot blur the result
         row, draw = np.nonzero(flat)
-        hybrid = np.where(mask[row, :, draw] > 0, self.values[other][rows][row], self.values[own][rows][row])
+        hybrid = np.where(
+            mask[row, :, draw] > 0, self.values[other][rows][row], self.values[own][rows][row]
+        )
         gold, known = self.gold[rows][row], self.known[rows][row]  # (cells, n)
         r[row, draw] = pearson_rows(np.where(known, gold, np.nan), np.where(known, hybrid, np.nan))
         return np.where(np.isnan(r), 0.0, r), (~np.isnan(r)).sum(axis=0)
@@ -109,7 +131,9 @@ class PermutedPairs:
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         self.metrics, _, self.n = metrics.shape
         flat = np.moveaxis(metrics, 0, 1).reshape(metrics.shape[1], -1)  # (rows, metrics·n)
-        ranks = 2 * rank_rows(flat)  # only the order matters; whole numbers are exact in single precision
+        ranks = 2 * rank_rows(
+            flat
+        )  # only the order matters; whole numbers are exact in single precision
         self.ranks = ranks.astype(np.float32).reshape(-1, self.metrics, self.n)
         self.first, self.second = np.triu_indices(self.n, 1)
         at = np.arange(self.n)
@@ -133,7 +157,9 @@ class PermutedPairs:
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
         draws, features, columns = len(swaps), self.n + len(self.first) + 1, len(self.base)
         sums = np.zeros((2, 2, len(pairs), draws))  # hybrid; weighted value, weight
-        held = draws * (features + 2 * columns * len(pairs)) + columns * features * (3 * len(pairs) + self.metrics**2)
+        held = draws * (features + 2 * columns * len(pairs)) + columns * features * (
+            3 * len(pairs) + self.metrics**2
+        )
         step = max(1, _CELLS // held)
         for at in range(0, len(self.ranks), step):
             rows = slice(at, min(at + step, len(self.ranks)))
@@ -149,7 +175,9 @@ class PermutedPairs:
         return np.ascontiguousarray((average[0] - average[1]).T)
 
     def _add(self, into: FloatArray, counts: Single, rows: slice, k: int) -> None:
-        for row, one in enumerate(counts.reshape(len(counts), -1, k, counts.shape[2]), start=rows.start):
+        for row, one in enumerate(
+            counts.reshape(len(counts), -1, k, counts.shape[2]), start=rows.start
+        ):
             value, weight = self._value(one, row)
             into[0] += value
             into[1] += weight
@@ -159,7 +187,9 @@ class PermutedPairs:
         total = float(self.total[row])
         if self.free[row] == 0:
             return np.zeros(counts.shape[1:]), 0.0
-        if self.statistic != "kendall":  # the share of pairs that are right; a plain mean over rows, or pairs pooled
+        if (
+            self.statistic != "kendall"
+        ):  # the share of pairs that are right; a plain mean over rows, or pairs pooled
             weight = total if self.statistic in ("accuracy", "darr") else 1.0
             scale, shift = (2.0, -1.0) if self.statistic in ("darr", "tau23_0") else (1.0, 0.0)
             return counts[0].astype(np.float64) * (scale * weight / total) + shift * weight, weight
@@ -169,17 +199,26 @@ class PermutedPairs:
         if metric_free.min() > 0:
             return counts[0] / metric_free, 1.0
         defined = metric_free > 0
-        return np.divide(counts[0], metric_free, out=np.zeros(defined.shape), where=defined), defined.astype(np.float64)
+        return np.divide(
+            counts[0], metric_free, out=np.zeros(defined.shape), where=defined
+        ), defined.astype(np.float64)
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
         """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the first hybrid; and
         what must be added to (masks, 1) for the second, whose mask is the complement.
         """
         ranks, size = self.ranks[rows], self.metrics
-        sign = np.sign(ranks[:, :, None, self.first] - ranks[:, None, :, self.second])  # (rows, m, m, pairs)
+        sign = np.sign(
+            ranks[:, :, None, self.first] - ranks[:, None, :, self.second]
+        )  # (rows, m, m, pairs)
         sign = sign.reshape(len(ranks), 1, size * size, -1)
-        base, odd, even = (np.moveaxis(part[:, rows], 0, 1)[:, :, None] for part in (self.base, self.odd, self.even))
-        adds = base + sign * (odd + even * sign)  # (rows, columns, m·m, pairs): its two entries from two metrics
+        base, odd, even = (
+            np.moveaxis(part[:, rows], 0, 1)[:, :, None]
+            for part in (self.base, self.odd, self.even)
+        )
+        adds = base + sign * (
+            odd + even * sign
+        )  # (rows, columns, m·m, pairs): its two entries from two metrics
         left, right = adds @ self.is_first, adds @ self.is_second  # (rows, columns, m·m, n)
         i, j = pairs[:, 0], pairs[:, 1]
         ii, ji, ij, jj = i * size + i, j * size + i, i * size + j, j * size + j
@@ -187,7 +226,9 @@ class PermutedPairs:
         linear = left[:, :, ji] - left[:, :, ii] + right[:, :, ij] - right[:, :, ii]
         product = adds[:, :, jj] - adds[:, :, ji] - adds[:, :, ij] + adds[:, :, ii]
         edge = product @ (self.is_first + self.is_second)
-        shift = (linear + edge / 2).sum(axis=3, keepdims=True)  # each product is at the edge of two entries
+        shift = (linear + edge / 2).sum(
+            axis=3, keepdims=True
+        )  # each product is at the edge of two entries
         own = np.concatenate([linear, constant, product], axis=3)
         other = np.concatenate([-2 * linear - edge, shift], axis=3)
         return tuple(part.reshape(len(ranks), -1, part.shape[3]) for part in (own, other))  # type: ignore[return-value]
@@ -202,7 +243,9 @@ class PermutedScores:
         self.measure, self.weights = measure, row_weights(self.gold, self.gold, measure)
 
     def _value(self, hybrid: FloatArray) -> FloatArray:
-        values = ROW_STATISTICS[self.measure.statistic](np.broadcast_to(self.gold, hybrid.shape), hybrid)
+        values = ROW_STATISTICS[self.measure.statistic](
+            np.broadcast_to(self.gold, hybrid.shape), hybrid
+        )
         return average_rows(values, self.weights, self.measure.nan_as_zero)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
@@ -212,7 +255,9 @@ class PermutedScores:
             block = swaps[at : at + step, self.judged]
             for k, (first, second) in enumerate(pairs):
                 one, two = self.metrics[first], self.metrics[second]
-                out[at : at + step, k] = self._value(np.where(block, two, one)) - self._value(np.where(block, one, two))
+                out[at : at + step, k] = self._value(np.where(block, two, one)) - self._value(
+                    np.where(block, one, two)
+                )
         return out
 
 
@@ -228,19 +273,30 @@ class PermutedSoftAccuracy:
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
-        self.gold, self.metrics = gold, metrics.astype(np.float32)  # (systems, segments), (metrics, systems, segments)
+        self.gold, self.metrics = (
+            gold,
+            metrics.astype(np.float32),
+        )  # (systems, segments), (metrics, systems, segments)
 
     def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        step = max(1, 2 * _CELLS // (self.gold.shape[1] + len(pairs)))  # long blocks: few large products of matrices
+        step = max(
+            1, 2 * _CELLS // (self.gold.shape[1] + len(pairs))
+        )  # long blocks: few large products of matrices
         parts = [self._block(swaps[at : at + step], *pairs.T) for at in range(0, len(swaps), step)]
         return np.concatenate(parts)
 
     def _block(self, swaps: BoolArray, i: IntArray, j: IntArray) -> FloatArray:
         """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
-        scores = np.ascontiguousarray(np.moveaxis(self.metrics, 1, 0))  # (systems, metrics, segments)
-        masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(np.int8)  # (systems, draws, segments)
-        sums, squares = (np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
-                         for table in (scores, scores**2))  # (systems, draws, metrics): over exchanged scores
+        scores = np.ascontiguousarray(
+            np.moveaxis(self.metrics, 1, 0)
+        )  # (systems, metrics, segments)
+        masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(
+            np.int8
+        )  # (systems, draws, segments)
+        sums, squares = (
+            np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
+            for table in (scores, scores**2)
+        )  # (systems, draws, metrics): over exchanged scores
         error = np.zeros((len(swaps), len(i)))
         for s, t in combinations(range(len(scores)), 2):
             (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], self.gold[s] - self.gold[t]
@@ -248,8 +304,14 @@ class PermutedSoftAccuracy:
             odd = _apart(squares[s] + squares[t] - both, i, j)
             odd -= (b - a).astype(np.float32) @ (x[i] * y[j] - x[j] * y[i]).T
             even = (a ^ b).astype(np.float32) @ ((x[j] - x[i]) * (y[j] - y[i])).T
-            moved, gold_p = _apart(sums[s] - sums[t], i, j), float(_limit(gap.sum(), (gap**2).sum()))
-            plain, square = (x - y).sum(axis=1), ((x - y) ** 2).sum(axis=1)  # (metrics,) before any exchange
+            moved, gold_p = (
+                _apart(sums[s] - sums[t], i, j),
+                float(_limit(gap.sum(), (gap**2).sum())),
+            )
+            plain, square = (
+                (x - y).sum(axis=1),
+                ((x - y) ** 2).sum(axis=1),
+            )  # (metrics,) before any exchange
             error -= np.abs(_limit(plain[i] + moved, square[i] + odd + even) - gold_p)
             error += np.abs(_limit(plain[j] - moved, square[j] - odd + even) - gold_p)
         return np.asarray(error / (len(scores) * (len(scores) - 1) / 2))

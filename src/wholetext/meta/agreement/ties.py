@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import SHORT, Average, as_rows, both_known, count_pairs, first_beyond
+from wholetext.meta.agreement.correlation import (
+    SHORT,
+    Average,
+    as_rows,
+    both_known,
+    count_pairs,
+    first_beyond,
+)
 from wholetext.types import FloatArray, IntArray
 
 _HELD = 2_000_000  # pairs of long rows held in memory at a time
@@ -54,13 +61,19 @@ class _Pairs:
         shape = (len(first), len(x))  # (pairs, rows)
         self.usable, self.gold_tied, self.correct = np.empty((3, *shape), dtype=bool)
         self.distance = np.empty(shape)
-        for at in range(0, len(x), _BLOCK):  # in small blocks: memory that is touched for the first time is slow
+        for at in range(
+            0, len(x), _BLOCK
+        ):  # in small blocks: memory that is touched for the first time is slow
             here = np.s_[:, at : at + _BLOCK]
             gold, metric = (np.ascontiguousarray(one[at : at + _BLOCK].T) for one in (x, y))
             gold_gap, metric_gap = gold[first] - gold[second], metric[first] - metric[second]
             known = both_known(gold_gap, metric_gap)
             same = ((gold_gap > 0) == (metric_gap > 0)) & ((gold_gap < 0) == (metric_gap < 0))
-            self.usable[here], self.gold_tied[here], self.correct[here] = known, gold_gap == 0, same & known
+            self.usable[here], self.gold_tied[here], self.correct[here] = (
+                known,
+                gold_gap == 0,
+                same & known,
+            )
             np.abs(metric_gap, out=self.distance[here])
         self.per_row = self.usable.sum(axis=0)
         self.rows = int((self.per_row > 0).sum())
@@ -78,7 +91,9 @@ class _Pairs:
             keys = (self.distance.view(np.uint64) << 1 | losses)[gains | losses]
             keys.sort()
             balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
-            closes = np.append((keys[1:] ^ keys[:-1]) > 1, True)[: len(keys)]  # last of each distinct distance
+            closes = np.append((keys[1:] ^ keys[:-1]) > 1, True)[
+                : len(keys)
+            ]  # last of each distinct distance
             candidates = (keys[closes] >> 1).view(np.float64)
             value = balance[closes].astype(np.float64) / (sizes[0] * self.rows)
         else:
@@ -87,7 +102,9 @@ class _Pairs:
             for size in sizes:
                 rows = np.flatnonzero(self.per_row == size)
                 kinds = [self.distance[:, rows][kind[:, rows]] for kind in (gains, losses)]
-                gained, lost = (np.searchsorted(np.sort(kind), candidates, side="right") for kind in kinds)
+                gained, lost = (
+                    np.searchsorted(np.sort(kind), candidates, side="right") for kind in kinds
+                )
                 value += (gained - lost) / (size * self.rows)
         if not len(value) or value.max() <= _EQUAL:
             return 0.0
@@ -119,14 +136,20 @@ class _Search:
     """
 
     def __init__(self, x: FloatArray, y: FloatArray, rows: int) -> None:
-        self.parts: list[tuple[FloatArray, FloatArray, float]] = []  # per row: gold and metric in metric order, weight
+        self.parts: list[
+            tuple[FloatArray, FloatArray, float]
+        ] = []  # per row: gold and metric in metric order, weight
         for gold, metric in zip(x, y):
             known = both_known(gold, metric)
             order = np.argsort(metric[known], kind="stable")
             n = len(order)
             if n >= 2:
-                self.parts.append((gold[known][order], metric[known][order], 2.0 / (n * (n - 1) * rows)))
-        self.rng = np.random.default_rng(0)  # only chooses where to split: the result does not depend on it
+                self.parts.append(
+                    (gold[known][order], metric[known][order], 2.0 / (n * (n - 1) * rows))
+                )
+        self.rng = np.random.default_rng(
+            0
+        )  # only chooses where to split: the result does not depend on it
         self.best, self.epsilon = -np.inf, 0.0
 
     def acc_eq(self, epsilon: float) -> float:
@@ -134,7 +157,10 @@ class _Search:
         return float(np.mean(rows))
 
     def best_epsilon(self) -> float:
-        zero, top = self._at(0.0), self._at(max(float(metric[-1] - metric[0]) for _, metric, _ in self.parts))
+        zero, top = (
+            self._at(0.0),
+            self._at(max(float(metric[-1] - metric[0]) for _, metric, _ in self.parts)),
+        )
         stretches = [(zero, top)]
         while stretches:
             stretches.sort(key=lambda ends: ends[0].value + ends[1].gold_tied - ends[0].gold_tied)
@@ -150,17 +176,23 @@ class _Search:
         following = np.inf  # the smallest distance above the lower threshold
         for (_, metric, _), stop in zip(self.parts, low.reach):
             more = stop < len(stop)
-            following = min(following, float((metric[stop[more]] - metric[more]).min(initial=np.inf)))
+            following = min(
+                following, float((metric[stop[more]] - metric[more]).min(initial=np.inf))
+            )
         if inside == 0 or following >= high.epsilon:
             return []
         if inside <= _HELD:
             distance, change = self._enumerate(low, high)
             order = np.argsort(distance)
             ordered = distance[order]
-            closes = np.append(ordered[1:] != ordered[:-1], True)  # last pair of each distinct distance
+            closes = np.append(
+                ordered[1:] != ordered[:-1], True
+            )  # last pair of each distinct distance
             self._offer(ordered[closes], low.value + np.cumsum(change[order])[closes])
             return []
-        drawn = [metric[self.rng.integers(0, len(metric), (2, 20_000))] for _, metric, _ in self.parts]
+        drawn = [
+            metric[self.rng.integers(0, len(metric), (2, 20_000))] for _, metric, _ in self.parts
+        ]
         sample = np.concatenate([np.abs(two - one) for one, two in drawn])
         sample = sample[(sample > low.epsilon) & (sample < high.epsilon)]
         middle = self._at(max(following, float(np.median(sample)) if len(sample) else low.epsilon))
@@ -188,7 +220,9 @@ class _Search:
             second = np.arange(len(first)) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
             distances.append(metric[second] - metric[first])
             gap = gold[second] - gold[first]
-            changes.append(weight * ((gap == 0).astype(np.float64) - (gap > 0)))  # metric ascends: agreement is gap > 0
+            changes.append(
+                weight * ((gap == 0).astype(np.float64) - (gap > 0))
+            )  # metric ascends: agreement is gap > 0
         return np.concatenate(distances), np.concatenate(changes)
 
     def _offer(self, thresholds: FloatArray, values: FloatArray) -> None:

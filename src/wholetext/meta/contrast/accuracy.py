@@ -74,15 +74,19 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
     kinds = {
         "sentence": inside,
         "type": [item.type for item in items],
-        "distance": [">3" if (item.distance or 0) > 3 else one for item, one in zip(items, distances)],
+        "distance": [
+            ">3" if (item.distance or 0) > 3 else one for item, one in zip(items, distances)
+        ],
         "category": [item.category for item in items],
     }
     found = {}
     for kind, names in kinds.items():
         distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
         if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
-            found[kind] = [_accuracy(name or "unknown", decisions, np.array([one == name for one in names]))
-                           for name in distinct]
+            found[kind] = [
+                _accuracy(name or "unknown", decisions, np.array([one == name for one in names]))
+                for name in distinct
+            ]
     blocks = _blocks(decisions)
     return {**found, "block": [blocks]} if blocks.total else found
 
@@ -92,7 +96,9 @@ def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     from scipy.stats import binomtest
 
     if first.set.items != second.set.items:
-        raise MetricError(f"{first.metric} and {second.metric} were not evaluated on the same items")
+        raise MetricError(
+            f"{first.metric} and {second.metric} were not evaluated on the same items"
+        )
     only_first = int((first.correct & ~second.correct).sum())
     only_second = int((second.correct & ~first.correct).sum())
     apart = only_first + only_second
@@ -102,7 +108,9 @@ def compare(first: Decisions, second: Decisions) -> ContrastComparison:
 
 def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> ContrastAccuracy:
     margin, total = decisions.margin[chosen], int(chosen.sum())
-    correct, ties, undefined = (int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin)))
+    correct, ties, undefined = (
+        int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin))
+    )
     low, high = wilson(correct, total)
     chance = float(decisions.chance[chosen].mean()) if total else float("nan")
     return ContrastAccuracy(name, total, correct, ties, undefined, low, high, chance)
@@ -118,7 +126,9 @@ def _blocks(decisions: Decisions) -> ContrastAccuracy:
             luck[item.block] = luck.get(item.block, 1.0) * float(chance)
     low, high = wilson(sum(right.values()), len(right))
     chance = sum(luck.values()) / len(luck) if luck else float("nan")
-    return ContrastAccuracy("whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance)
+    return ContrastAccuracy(
+        "whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance
+    )
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:
@@ -134,7 +144,11 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
 def write(folder: Path, content: dict[str, Any]) -> Path:
     """Write ``contrast.json`` into a folder."""
     with changing(folder, CONTRAST) as staged:
-        write_file(staged / FILE, json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False), RunError)
+        write_file(
+            staged / FILE,
+            json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False),
+            RunError,
+        )
     return folder / FILE
 
 
@@ -164,15 +178,23 @@ class ContrastResults:
         metrics = []
         for one in self.decisions:
             by_kind = groups(one, self.split)
-            metrics.append({
-                "metric": one.metric,
-                "all": _row(overall(one)),
-                "groups": {kind: [_row(part) for part in parts] for kind, parts in by_kind.items()},
-                "margins": [_number(margin) for margin in one.margin.tolist()],
-            })
+            metrics.append(
+                {
+                    "metric": one.metric,
+                    "all": _row(overall(one)),
+                    "groups": {
+                        kind: [_row(part) for part in parts] for kind, parts in by_kind.items()
+                    },
+                    "margins": [_number(margin) for margin in one.margin.tolist()],
+                }
+            )
         return {
-            "kind": "contrast", "format": FORMAT, "wholetext": __version__,
-            "set": items.name, "langs": list(items.langs), "items": [item.id for item in items.items],
+            "kind": "contrast",
+            "format": FORMAT,
+            "wholetext": __version__,
+            "set": items.name,
+            "langs": list(items.langs),
+            "items": [item.id for item in items.items],
             "metrics": metrics,
             "mcnemar": [asdict(test) for test in self.tests],
             "notes": [*items.warnings, *(note for one in self.decisions for note in one.warnings)],
@@ -188,8 +210,14 @@ def _number(value: Any) -> Any:
 
 
 def contrast(
-    items: ContrastSet, metrics: Sequence[str] = (), scores: Sequence[File | tuple[str, File]] = (), *,
-    higher_is_better: bool = True, split: Split = "distance", options: Options | None = None, out: File | None = None,
+    items: ContrastSet,
+    metrics: Sequence[str] = (),
+    scores: Sequence[File | tuple[str, File]] = (),
+    *,
+    higher_is_better: bool = True,
+    split: Split = "distance",
+    options: Options | None = None,
+    out: File | None = None,
 ) -> ContrastResults:
     """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or (name, file).
 

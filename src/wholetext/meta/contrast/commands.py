@@ -19,31 +19,51 @@ if TYPE_CHECKING:
 def contrast(
     *,
     set: Annotated[
-        str, typer.Argument(metavar="FILE", help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.")
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.",
+        ),
     ],
     metric: Annotated[
         list[str] | None, options.metrics_option("Reference-free metric to evaluate")
     ] = None,
     scores: Annotated[
-        list[str] | None, typer.Option("--scores", help="Precomputed scores, NAME=FILE (repeatable).")
+        list[str] | None,
+        typer.Option("--scores", help="Precomputed scores, NAME=FILE (repeatable)."),
     ] = None,
-    minimize: Annotated[bool, typer.Option("--minimize", help="Lower is better in --scores files.")] = False,
+    minimize: Annotated[
+        bool, typer.Option("--minimize", help="Lower is better in --scores files.")
+    ] = False,
     documents: Annotated[
-        Path | None, typer.Option("--documents", help="Line-aligned documents with the context (folder or TSV).")
+        Path | None,
+        typer.Option(
+            "--documents", help="Line-aligned documents with the context (folder or TSV)."
+        ),
     ] = None,
     context: Annotated[
-        int, typer.Option("--context", min=0, help="Number of context sentences to take from --documents.")
+        int,
+        typer.Option(
+            "--context", min=0, help="Number of context sentences to take from --documents."
+        ),
     ] = 3,
     langs: options.Langs = None,
     reader: Annotated[
-        str, typer.Option("--reader", help="Input format: auto, jsonl, contrapro, ctxpro, discevalmt or voita.")
+        str,
+        typer.Option(
+            "--reader", help="Input format: auto, jsonl, contrapro, ctxpro, discevalmt or voita."
+        ),
     ] = "auto",
     split: Annotated[
         Literal["distance", "flag"],
-        typer.Option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
+        typer.Option(
+            "--split", help="Define intra-sentential by distance 0 or by the item's flag."
+        ),
     ] = "distance",
     format: options.TableOrJson = "table",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write contrast.json into this folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write contrast.json into this folder.")
+    ] = None,
     execution: options.Execution,
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
@@ -53,11 +73,22 @@ def contrast(
     from wholetext.meta.contrast.items import ContrastOptions
 
     if not metric and not scores:
-        raise InputError("nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)")
-    items = read_contrast_set(set, ContrastOptions(pair(langs) if langs else None, documents, context), reader)
+        raise InputError(
+            "nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)"
+        )
+    items = read_contrast_set(
+        set, ContrastOptions(pair(langs) if langs else None, documents, context), reader
+    )
     warn(items.warnings)
-    found = run(items, metric or (), options.named(scores), higher_is_better=not minimize, split=split,
-                options=execution.options(), out=out)
+    found = run(
+        items,
+        metric or (),
+        options.named(scores),
+        higher_is_better=not minimize,
+        split=split,
+        options=execution.options(),
+        out=out,
+    )
     for one in found.decisions:
         warn(one.warnings)
     if format == "json":
@@ -79,24 +110,38 @@ def _accuracies(found: ContrastResults) -> None:
         for row in zip(*columns):
             label = f"{kind} {row[0].group}".strip()
             chance = f"{100 * row[0].chance:.1f}"
-            cells = [f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-                     + (f" ={one.ties}" if one.ties else "") + (f" ?{one.undefined}" if one.undefined else "")
-                     for one in row]
+            cells = [
+                f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+                + (f" ={one.ties}" if one.ties else "")
+                + (f" ?{one.undefined}" if one.undefined else "")
+                for one in row
+            ]
             rows.append([label, str(row[0].total), chance, *cells])
-    terminal.print_blocks(["group", "items", "chance", *(one.metric for one in found.decisions)], rows, 3, console)
-    console.print(Text("\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
-                       "Chance is what random scores without ties reach.",
-                       style="dim"))
+    terminal.print_blocks(
+        ["group", "items", "chance", *(one.metric for one in found.decisions)], rows, 3, console
+    )
+    console.print(
+        Text(
+            "\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
+            "Chance is what random scores without ties reach.",
+            style="dim",
+        )
+    )
     for test in found.tests:
-        console.print(Text(f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
-                           f"{test.only_second}, p = {test.p:.4g}"))
+        console.print(
+            Text(
+                f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
+                f"{test.only_second}, p = {test.p:.4g}"
+            )
+        )
 
 
 def features(
     *,
     files: options.Files,
     metric: Annotated[
-        list[str] | None, options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
+        list[str] | None,
+        options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
     ] = None,
     chosen: options.Chosen,
     format: options.TableJsonTsv = "table",
@@ -121,9 +166,21 @@ def features(
     console, cells = terminal.console(80), []
     for one in found:
         shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
-        cells.append([one.feature, one.system, f"{one.hyp:.4f}", f"{one.ref:.4f}", *shares, str(one.pairs),
-                      str(one.identical)])
+        cells.append(
+            [
+                one.feature,
+                one.system,
+                f"{one.hyp:.4f}",
+                f"{one.ref:.4f}",
+                *shares,
+                str(one.pairs),
+                str(one.identical),
+            ]
+        )
     terminal.print_blocks(["feature", "system", *columns], cells, 2, console)
-    console.print(Text("\nShares of (document, reference) pairs; pairs of equal texts are left out.", style="dim"))
-
-
+    console.print(
+        Text(
+            "\nShares of (document, reference) pairs; pairs of equal texts are left out.",
+            style="dim",
+        )
+    )

@@ -56,8 +56,10 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     """Score every candidate in its context under the metric's view; each distinct request once."""
     one = scorer(metric) if isinstance(metric, str) else metric
     if "ref" in one.metric.needs:
-        raise MetricError(f"{one.spec} needs a reference, which would make the decision trivial",
-                          next="use a reference-free metric (`wholetext list --no-ref`)")
+        raise MetricError(
+            f"{one.spec} needs a reference, which would make the decision trivial",
+            next="use a reference-free metric (`wholetext list --no-ref`)",
+        )
     options = options or Options()
     spec = one.spec
     shown, one = with_controls(items, one)
@@ -67,7 +69,10 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
         found = _last_segments(computer, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = [*shown.warnings[len(items.warnings) :], *merged({spec: {"": row_notes(found, "candidates")}})]
+    notes = [
+        *shown.warnings[len(items.warnings) :],
+        *merged({spec: {"": row_notes(found, "candidates")}}),
+    ]
     return Decisions(spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
 
 
@@ -91,22 +96,35 @@ def _last_segments(computer: Computer, work: BoundMetric, output: Output, size: 
         requests += [request for (_, stop, _), request in zip(spans, cut) if stop == len(doc)]
         ends.append(len(requests))
     salt, measured = salt_of(work), list[Measured]()
-    computer.run(Chunk(work.metric, requests[at : at + size], salt, measured.append)
-                 for at in range(0, len(requests), size))
-    rows = np.concatenate([np.zeros(0), *(work.metric.reduce_rows(chunk.stats)[:, 0] for chunk in measured)])
-    scores = [float(part.mean()) if len(part) else float("nan") for part in np.split(rows, ends[:-1])]
+    computer.run(
+        Chunk(work.metric, requests[at : at + size], salt, measured.append)
+        for at in range(0, len(requests), size)
+    )
+    rows = np.concatenate(
+        [np.zeros(0), *(work.metric.reduce_rows(chunk.stats)[:, 0] for chunk in measured)]
+    )
+    scores = [
+        float(part.mean()) if len(part) else float("nan") for part in np.split(rows, ends[:-1])
+    ]
     lost = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(chunk.lost for chunk in measured)])
     details = [facts for chunk in measured for facts in chunk.details]
     return Evidence(work.metric.notes(work.corpus.langs), np.array(scores), lost, details)
 
 
-def given_scores(items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = "") -> Decisions:
+def given_scores(
+    items: ContrastSet, path: str | Path, *, higher_is_better: bool = True, name: str = ""
+) -> Decisions:
     """Decisions from a file of scores: a line per candidate, the correct one first."""
     sizes = [len(item.candidates) for item in items.items]
-    values = [number(line, finite=False, where=f"{path}:{place}", next=_LINES)
-              for place, line in enumerate(read_lines(path), 1)]
+    values = [
+        number(line, finite=False, where=f"{path}:{place}", next=_LINES)
+        for place, line in enumerate(read_lines(path), 1)
+    ]
     if len(values) != sum(sizes):
-        raise InputError(f"{count(len(values), 'score')} for {count(sum(sizes), 'candidate')}", where=str(path),
-                         next=_LINES)
+        raise InputError(
+            f"{count(len(values), 'score')} for {count(sum(sizes), 'candidate')}",
+            where=str(path),
+            next=_LINES,
+        )
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
     return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))

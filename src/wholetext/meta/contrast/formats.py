@@ -14,7 +14,14 @@ from typing import Any
 from wholetext.errors import InputError, SpecError, choices, count
 from wholetext.files.parsing import read_json, reader
 from wholetext.io.text import read_lines
-from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Fields, Item, repeated
+from wholetext.meta.contrast.items import (
+    Candidate,
+    ContrastOptions,
+    ContrastSet,
+    Fields,
+    Item,
+    repeated,
+)
 from wholetext.meta.contrast.subtitles import contrapro, ctxpro
 from wholetext.text import pair_of, same_language
 
@@ -23,11 +30,15 @@ _NUMBER = re.compile("[0-9]{1,9}")
 
 
 @reader
-def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, reader: str = "auto") -> ContrastSet:
+def read_contrast_set(
+    path: str | Path, wanted: ContrastOptions | None = None, reader: str = "auto"
+) -> ContrastSet:
     """The set in a file; ``reader`` forces a format."""
     path, wanted = Path(path), wanted or ContrastOptions()
     if reader not in ("auto", *READERS):
-        raise SpecError(f"there is no reader {reader!r} for contrastive sets", next=choices(reader, READERS))
+        raise SpecError(
+            f"there is no reader {reader!r} for contrastive sets", next=choices(reader, READERS)
+        )
     as_lines = reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl")
     found = _jsonl(path, wanted) if as_lines else _json(path, wanted, reader)
     if not found.items:
@@ -36,19 +47,31 @@ def read_contrast_set(path: str | Path, wanted: ContrastOptions | None = None, r
 
 
 def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
-    data = read_json("\n".join(read_lines(path)), where=str(path), unique=False,
-                     next="a file of JSON lines is read with --reader jsonl")
-    name = reader if reader != "auto" else next((name for name in _JSON if _matches(name, data)), "")
+    data = read_json(
+        "\n".join(read_lines(path)),
+        where=str(path),
+        unique=False,
+        next="a file of JSON lines is read with --reader jsonl",
+    )
+    name = (
+        reader if reader != "auto" else next((name for name in _JSON if _matches(name, data)), "")
+    )
     if not name:
-        raise InputError("unknown format of contrastive set", where=str(path),
-                         next=f"name its format with --reader {'|'.join(READERS)}")
+        raise InputError(
+            "unknown format of contrastive set",
+            where=str(path),
+            next=f"name its format with --reader {'|'.join(READERS)}",
+        )
     made, keys = _JSON[name]
     if not _matches(name, data):
         listed = " and ".join(f'"{key}"' for key in keys)
         wrong = f"a list of objects with {listed}" if keys else 'blocks numbered "1", "2" …'
         raise InputError(f"expected {wrong}", where=str(path))
-    parts = [(f"item {at}", str(at), one) for at, one in enumerate(data)] if keys else [
-        (f"block {block}", block, data[block]) for block in sorted(data, key=int)]
+    parts = (
+        [(f"item {at}", str(at), one) for at, one in enumerate(data)]
+        if keys
+        else [(f"block {block}", block, data[block]) for block in sorted(data, key=int)]
+    )
     try:
         return made({at: Fields(one, f"{path}, {place}") for place, at, one in parts}, path, wanted)
     except InputError as fault:
@@ -60,7 +83,12 @@ def _matches(name: str, data: Any) -> bool:
     keys = _JSON[name][1]
     if not keys:  # anaphora.json, lexical-choice.json
         return isinstance(data, dict) and bool(data) and all(_NUMBER.fullmatch(key) for key in data)
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and set(keys) <= set(data[0])
+    return (
+        isinstance(data, list)
+        and bool(data)
+        and isinstance(data[0], dict)
+        and set(keys) <= set(data[0])
+    )
 
 
 def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
@@ -76,16 +104,23 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
         chosen = fields.value.get("choice")
         ties += chosen == "tie"
         if chosen != "tie":
-            items.append(_preference(fields, name) if "choice" in fields.value else _item(fields, name))
+            items.append(
+                _preference(fields, name) if "choice" in fields.value else _item(fields, name)
+            )
         if fields.text("langs", ""):
             pairs[_pair(fields)] += 1
     notes = [f"{count(ties, 'item')} left out: people preferred neither text"] if ties else []
     langs = wanted.langs or next(iter(pairs), ("", ""))
-    others = [f"{many:,} of {'-'.join(pair)}" for pair, many in pairs.items()
-              if not all(map(same_language, pair, langs))]
+    others = [
+        f"{many:,} of {'-'.join(pair)}"
+        for pair, many in pairs.items()
+        if not all(map(same_language, pair, langs))
+    ]
     if others:
         shown = "-".join(langs)
-        notes.append(f"not all items are of the language pair {shown} ({', '.join(others)}): all are read as {shown}")
+        notes.append(
+            f"not all items are of the language pair {shown} ({', '.join(others)}): all are read as {shown}"
+        )
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
 
@@ -101,15 +136,26 @@ def _item(fields: Fields, name: str) -> Item:
     source, target = fields.texts("src_context", ()), fields.texts("ref_context", ())
     texts = fields.texts("contrastive")
     own = fields.value.get("contrastive_ref_context") or [list(target)] * len(texts)
-    if not isinstance(own, list) or len(own) != len(texts) or not all(isinstance(one, list) for one in own):
-        raise fields.fault("contrastive_ref_context", "one list of sentences for each contrastive translation")
+    if (
+        not isinstance(own, list)
+        or len(own) != len(texts)
+        or not all(isinstance(one, list) for one in own)
+    ):
+        raise fields.fault(
+            "contrastive_ref_context", "one list of sentences for each contrastive translation"
+        )
     wrong = [Candidate(text, tuple(map(str, context))) for text, context in zip(texts, own)]
     pronouns = [fields.text(key, "") for key in ("src_pronoun", "ref_pronoun")]
     return fields.item(
-        id=fields.text("id", name), src=fields.text("src"), src_context=source,
-        candidates=(Candidate(fields.text("target"), target), *wrong), type=fields.text("type", ""),
-        category=":".join(part for part in pronouns if part), distance=fields.number("antecedent_distance"),
-        intra=fields.flag("intrasegmental"), block=fields.text("block", ""),
+        id=fields.text("id", name),
+        src=fields.text("src"),
+        src_context=source,
+        candidates=(Candidate(fields.text("target"), target), *wrong),
+        type=fields.text("type", ""),
+        category=":".join(part for part in pronouns if part),
+        distance=fields.number("antecedent_distance"),
+        intra=fields.flag("intrasegmental"),
+        block=fields.text("block", ""),
     )
 
 
@@ -119,14 +165,22 @@ def _preference(fields: Fields, name: str) -> Item:
     if order is None:
         raise fields.fault("choice", "text1, text2 or tie")
     candidates = tuple(Candidate(fields.text(key)) for key in order)
-    return Item(id=name, src=fields.text("source"), src_context=(), candidates=candidates,
-                type=fields.text(f"{order[0]}_tag", ""))
+    return Item(
+        id=name,
+        src=fields.text("source"),
+        src_context=(),
+        candidates=candidates,
+        type=fields.text(f"{order[0]}_tag", ""),
+    )
 
 
 def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
-    return ContrastSet(path.stem, wanted.langs or ("en", "fr"),
-                       tuple(item for block, fields in rows.items() for item in _block(fields, block)))
+    return ContrastSet(
+        path.stem,
+        wanted.langs or ("en", "fr"),
+        tuple(item for block, fields in rows.items() for item in _block(fields, block)),
+    )
 
 
 def _block(fields: Fields, block: str) -> Iterator[Item]:
@@ -139,8 +193,12 @@ def _block(fields: Fields, block: str) -> Iterator[Item]:
         right = "correct" if lexical or "correct" in part.value else "semi-correct"
         pair = (target.two(right), target.two("incorrect"))
         yield Item(
-            id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}", src=src, src_context=(before,),
-            candidates=tuple(Candidate(text, (previous,)) for previous, text in pair), distance=1, block=block,
+            id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
+            src=src,
+            src_context=(before,),
+            candidates=tuple(Candidate(text, (previous,)) for previous, text in pair),
+            distance=1,
+            block=block,
             type=fields.text("type", "") if lexical else part.text("type", "") or right,
         )
 
@@ -158,16 +216,24 @@ def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
             raise fields.fault("true_ind", f"a number from 0 to {len(texts) - 1}")
         texts.insert(0, texts.pop(right))
         split = [text.split(_MARK) for text in texts]
-        items.append(fields.item(
-            id=f"{path.stem}-{at}", src=current, src_context=tuple(source), type=path.stem,
-            candidates=tuple(Candidate(last, tuple(before)) for *before, last in split),
-            distance=fields.number("ctx_dist"),
-        ))
+        items.append(
+            fields.item(
+                id=f"{path.stem}-{at}",
+                src=current,
+                src_context=tuple(source),
+                type=path.stem,
+                candidates=tuple(Candidate(last, tuple(before)) for *before, last in split),
+                distance=fields.number("ctx_dist"),
+            )
+        )
     return ContrastSet(path.stem, wanted.langs or ("en", "ru"), tuple(items))
 
 
 # name → reader, and the fields by which objects of the format are recognised
-_JSON: dict[str, tuple[Callable[[Mapping[str, Fields], Path, ContrastOptions], ContrastSet], tuple[str, ...]]] = {
+_JSON: dict[
+    str,
+    tuple[Callable[[Mapping[str, Fields], Path, ContrastOptions], ContrastSet], tuple[str, ...]],
+] = {
     "contrapro": (contrapro, ("errors",)),
     "ctxpro": (ctxpro, ("expected", "rule")),
     "discevalmt": (_discevalmt, ()),
@@ -192,5 +258,5 @@ def _with_line(where: str, path: Path) -> str:
         value, end = json.JSONDecoder().raw_decode(text, begin)
         if place == int(found["item"]) if found["item"] else value == found["block"]:
             line = text.count("\n", 0, begin) + 1
-            return f"{path}:{line}{where[len(str(path)):]}"
+            return f"{path}:{line}{where[len(str(path)) :]}"
     return where

@@ -42,8 +42,11 @@ class Item:
         for candidate in self.candidates:
             if len(candidate.context) != len(self.src_context):
                 sizes = f"{len(self.src_context)} source sentences, but {len(candidate.context)} target sentences"
-                raise InputError(f"context of {sizes}", where=f"item {self.id}",
-                                 next="give both sides the same number of context sentences")
+                raise InputError(
+                    f"context of {sizes}",
+                    where=f"item {self.id}",
+                    next="give both sides the same number of context sentences",
+                )
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,10 @@ def repeated(items: Sequence[Item]) -> Iterator[str]:
     """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
     same = [item for item in items if item.candidates[0] in item.candidates[1:]]
     twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
-    for found, what in ((same, "with the correct translation among the wrong ones, so that every metric ties"),
-                        (twice, "with a wrong translation given twice, so that chance is higher than shown")):
+    for found, what in (
+        (same, "with the correct translation among the wrong ones, so that every metric ties"),
+        (twice, "with a wrong translation given twice, so that chance is higher than shown"),
+    ):
         if found:
             yield f"{count(len(found), 'item')} {what}; see item {found[0].id}"
 
@@ -88,7 +93,9 @@ class Fields:
 
     def __post_init__(self) -> None:
         if not isinstance(self.value, Mapping):
-            raise InputError(f"expected a JSON object, found {type(self.value).__name__}", where=self.where)
+            raise InputError(
+                f"expected a JSON object, found {type(self.value).__name__}", where=self.where
+            )
 
     def text(self, key: str, otherwise: str | None = None) -> str:
         found = otherwise if self.value.get(key) is None else self.value[key]
@@ -111,7 +118,13 @@ class Fields:
             found = int(found)
         if isinstance(found, bool) or not isinstance(found, (int, str)):
             raise self.fault(key, "a whole number")
-        return integer(str(found), what=f"a whole number ({key})", low=-_LARGEST, high=_LARGEST, where=self.where)
+        return integer(
+            str(found),
+            what=f"a whole number ({key})",
+            low=-_LARGEST,
+            high=_LARGEST,
+            where=self.where,
+        )
 
     def flag(self, key: str) -> bool | None:
         found = self.value.get(key)
@@ -143,4 +156,6 @@ class Fields:
         try:
             return Item(**values)
         except InputError as fault:
-            raise InputError(fault.what, where=f"{self.where} ({values['id']})", next=fault.next) from None
+            raise InputError(
+                fault.what, where=f"{self.where} ({values['id']})", next=fault.next
+            ) from None

@@ -43,11 +43,16 @@ class Documents:
 
     def __init__(self, path: Path | None, langs: tuple[str, str]) -> None:
         if path is not None and not path.exists():
-            raise InputError("there are no documents here", where=str(path),
-                             next="give the folder of line-aligned documents, or a TSV of document, source, target")
+            raise InputError(
+                "there are no documents here",
+                where=str(path),
+                next="give the folder of line-aligned documents, or a TSV of document, source, target",
+            )
         self.path, self.langs = path, langs
         table = _tsv(path) if path is not None and path.is_file() else {}
-        self.lines = lru_cache(_REMEMBERED)(self._folder if path is not None and path.is_dir() else table.get)
+        self.lines = lru_cache(_REMEMBERED)(
+            self._folder if path is not None and path.is_dir() else table.get
+        )
 
     def before(self, fields: Fields, first: int, many: int) -> Before | None:
         """Up to ``many`` sentences before an item; None if its document or line is not there."""
@@ -72,8 +77,11 @@ class Documents:
             if all(os.path.isfile(file) for file in files):  # noqa: PTH113 - pathlib raises where a name is too long
                 source, target = (tuple(map(str.strip, read_lines(file))) for file in files)
                 if len(source) != len(target):
-                    raise InputError(f"{count(len(source), 'line')}, but {len(target)} in {files[1].name}",
-                                     where=str(files[0]), next="documents must be aligned line by line")
+                    raise InputError(
+                        f"{count(len(source), 'line')}, but {len(target)} in {files[1].name}",
+                        where=str(files[0]),
+                        next="documents must be aligned line by line",
+                    )
                 return source, target
         return None
 
@@ -83,8 +91,11 @@ def _tsv(path: Path) -> dict[str, Lines]:
     for number, line in enumerate(read_lines(path), 1):
         cells = line.split("\t")
         if len(cells) != 3:
-            raise InputError(f"{count(len(cells), 'column')}, not 3", where=f"{path}:{number}",
-                             next="one line per sentence: document, source, target")
+            raise InputError(
+                f"{count(len(cells), 'column')}, not 3",
+                where=f"{path}:{number}",
+                next="one line per sentence: document, source, target",
+            )
         for side, text in zip(found.setdefault(cells[0], ([], [])), cells[1:]):
             side.append(text.strip())
     return {doc: (tuple(source), tuple(target)) for doc, (source, target) in found.items()}
@@ -102,21 +113,32 @@ def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -
         missing += found is None
         differing += found is not None and not found.same
         before = found or Before()
-        wrong = [Candidate(error.text("contrastive"), before.target) for error in fields.list("errors")]
+        wrong = [
+            Candidate(error.text("contrastive"), before.target) for error in fields.list("errors")
+        ]
         pronouns = [fields.text(key, "").lower() for key in ("src pronoun", "ref pronoun")]
-        items.append(fields.item(
-            id=f"contrapro-{at}", src=fields.text("src segment"), src_context=before.source,
-            candidates=(Candidate(fields.text("ref segment"), before.target), *wrong),
-            category=":".join(filter(None, pronouns)), distance=fields.number("ante distance"),
-            intra=fields.flag("intrasegmental"),
-        ))
+        items.append(
+            fields.item(
+                id=f"contrapro-{at}",
+                src=fields.text("src segment"),
+                src_context=before.source,
+                candidates=(Candidate(fields.text("ref segment"), before.target), *wrong),
+                category=":".join(filter(None, pronouns)),
+                distance=fields.number("ante distance"),
+                intra=fields.flag("intrasegmental"),
+            )
+        )
     notes = []
     if differing:
-        notes.append(f"{count(differing, 'item', 'have')} another source sentence than the document's line")
+        notes.append(
+            f"{count(differing, 'item', 'have')} another source sentence than the document's line"
+        )
     if wanted.documents is None:
         notes.insert(0, _ALONE)
     elif missing:
-        notes.insert(0, f"{count(missing, 'item', 'have')} no context: the document or line was not found")
+        notes.insert(
+            0, f"{count(missing, 'item', 'have')} no context: the document or line was not found"
+        )
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
 
@@ -136,7 +158,9 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
     documents = Documents(wanted.documents, langs)
     forms: dict[tuple[str, str], dict[str, str]] = {}  # source word and case → form → lemma
     for fields in rows.values():
-        forms.setdefault(_case(fields), {}).setdefault(fields.text("expected").lower(), _lemma(fields))
+        forms.setdefault(_case(fields), {}).setdefault(
+            fields.text("expected").lower(), _lemma(fields)
+        )
     alike = lru_cache(None)(lambda case, expected, lemma: _alike(expected, lemma, forms[case]))
     items = []
     for at, fields in rows.items():
@@ -147,13 +171,25 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
         wrong = variants(right, expected, others)
         if wrong:
             before = documents.before(fields, 0, wanted.context) or Before()
-            items.append(fields.item(
-                id=f"{path.stem}-{at}", src=fields.text("src segment"), src_context=before.source,
-                candidates=tuple(Candidate(text, before.target) for text in (right, *wrong)),
-                type=fields.text("rule"), distance=fields.number("ante distance"), intra=fields.flag("intrasegmental"),
-                category=f"{case[0]}:{expected.lower()}" if is_pronoun else case[0],  # verbs are too many
-            ))
-    notes = [] if len(items) == len(rows) else [f"{count(len(rows) - len(items), 'item')} left out: nothing to replace"]
+            items.append(
+                fields.item(
+                    id=f"{path.stem}-{at}",
+                    src=fields.text("src segment"),
+                    src_context=before.source,
+                    candidates=tuple(Candidate(text, before.target) for text in (right, *wrong)),
+                    type=fields.text("rule"),
+                    distance=fields.number("ante distance"),
+                    intra=fields.flag("intrasegmental"),
+                    category=f"{case[0]}:{expected.lower()}"
+                    if is_pronoun
+                    else case[0],  # verbs are too many
+                )
+            )
+    notes = (
+        []
+        if len(items) == len(rows)
+        else [f"{count(len(rows) - len(items), 'item')} left out: nothing to replace"]
+    )
     notes += [] if wanted.documents else [_ALONE]
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
@@ -168,7 +204,9 @@ def _case(fields: Fields) -> tuple[str, str]:
 def _lemma(fields: Fields) -> str:
     """The dictionary form of the expected word; the word itself if the set does not give one."""
     keys = ("ref verb lemma", "ref noun lemma", "ref lemma")
-    return next((fields.text(key) for key in keys if key in fields.value), fields.text("expected").lower())
+    return next(
+        (fields.text(key) for key in keys if key in fields.value), fields.text("expected").lower()
+    )
 
 
 def _alike(expected: str, lemma: str, forms: Mapping[str, str]) -> list[str]:

@@ -35,8 +35,13 @@ def _shuffled(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     for item in items:
         drawn = [draw(seed, item.id, at) for at in range(len(item.src_context))]
         order = sorted(range(len(drawn)), key=drawn.__getitem__)
-        found.append(_given(item, [item.src_context[at] for at in order],
-                            [[one.context[at] for at in order] for one in item.candidates]))
+        found.append(
+            _given(
+                item,
+                [item.src_context[at] for at in order],
+                [[one.context[at] for at in order] for one in item.candidates],
+            )
+        )
     return tuple(found)
 
 
@@ -46,17 +51,31 @@ def _of_another(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     found: dict[int, Item] = {}
     for place, at in enumerate(circle):
         item = items[at]
-        others = [items[other] for other in (*circle[place + 1 : place + 200], *circle[:place][:200])
-                  if items[other].src_context and items[other].src_context != item.src_context]
+        others = [
+            items[other]
+            for other in (*circle[place + 1 : place + 200], *circle[:place][:200])
+            if items[other].src_context and items[other].src_context != item.src_context
+        ]
         if not others:
-            raise SpecError("context(source=other) needs items with different contexts", next="use source=shuffled")
-        lender = next((one for one in others if len(one.src_context) >= len(item.src_context)), others[0])
+            raise SpecError(
+                "context(source=other) needs items with different contexts",
+                next="use source=shuffled",
+            )
+        lender = next(
+            (one for one in others if len(one.src_context) >= len(item.src_context)), others[0]
+        )
         many = min(len(item.src_context), len(lender.src_context))
         cut = slice(len(lender.src_context) - many, None)
-        found[at] = _given(item, lender.src_context[cut], [lender.candidates[0].context[cut]] * len(item.candidates))
+        found[at] = _given(
+            item,
+            lender.src_context[cut],
+            [lender.candidates[0].context[cut]] * len(item.candidates),
+        )
     return tuple(found[at] for at in range(len(items)))
 
 
 def _given(item: Item, source: Sequence[str], targets: Sequence[Sequence[str]]) -> Item:
-    candidates = tuple(Candidate(one.text, tuple(context)) for one, context in zip(item.candidates, targets))
+    candidates = tuple(
+        Candidate(one.text, tuple(context)) for one, context in zip(item.candidates, targets)
+    )
     return replace(item, src_context=tuple(source), candidates=candidates)

@@ -23,10 +23,19 @@ _COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "category", "severity"
 _PLACES = 10**9  # segments of a document at most
 _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 STANDARD: Mapping[str, float] = {
-    "major": 5.0, "minor": 1.0, "neutral": 0.0, "major/non-translation!": 25.0, "minor/fluency/punctuation": 0.1,
+    "major": 5.0,
+    "minor": 1.0,
+    "neutral": 0.0,
+    "major/non-translation!": 25.0,
+    "minor/fluency/punctuation": 0.1,
 }
 #: as used by the organisers of WMT22: without the weight of 25 for non-translations
-WMT22: Mapping[str, float] = {"major": 5.0, "minor": 1.0, "no-error": 0.0, "minor/fluency/punctuation": 0.1}
+WMT22: Mapping[str, float] = {
+    "major": 5.0,
+    "minor": 1.0,
+    "no-error": 0.0,
+    "minor/fluency/punctuation": 0.1,
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,9 @@ def read_weights(text: str) -> SeverityWeights:
     for rule in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = rule.rpartition("=")
         if not equals or not name.strip():
-            raise InputError(f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1")
+            raise InputError(
+                f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1"
+            )
         rules[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
     return SeverityWeights(rules)
 
@@ -77,13 +88,20 @@ def read_mqm(path: FilePath) -> list[MqmError]:
     name, header = next(lines)
     missing = [column for column in _COLUMNS if column not in header]
     if missing:
-        raise InputError(f"there is no column {missing[0]!r}", where=name,
-                         next=f"MQM tables have {', '.join(_COLUMNS)}")
+        raise InputError(
+            f"there is no column {missing[0]!r}",
+            where=name,
+            next=f"MQM tables have {', '.join(_COLUMNS)}",
+        )
     columns = [header.index(column) for column in _COLUMNS]
     found = []
     for where, cells in lines:
-        system, doc, doc_id, seg_id, rater, category, severity = (cells[column] for column in columns)
-        place = integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
+        system, doc, doc_id, seg_id, rater, category, severity = (
+            cells[column] for column in columns
+        )
+        place = (
+            integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
+        )
         found.append(MqmError(system, (doc, place), seg_id, rater, category, severity))
     return found
 
@@ -112,11 +130,15 @@ class SpanRating:
 @reader
 def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
     """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
-    return [SpanRating(system, segment, rater, *_marks(text, where))
-            for where, system, segment, rater, text in rating_lines(path, segments)]
+    return [
+        SpanRating(system, segment, rater, *_marks(text, where))
+        for where, system, segment, rater, text in rating_lines(path, segments)
+    ]
 
 
-def rating_lines(path: FilePath, segments: Sequence[Segment]) -> Iterator[tuple[str, str, Segment, str, str]]:
+def rating_lines(
+    path: FilePath, segments: Sequence[Segment]
+) -> Iterator[tuple[str, str, Segment, str, str]]:
     """(place in the file, system, segment, rater, JSON) of each rating of a ``.seg.rating`` file."""
     seen: dict[str, int] = {}
     for line_number, line in enumerate(read_lines(path), 1):
@@ -125,18 +147,26 @@ def rating_lines(path: FilePath, segments: Sequence[Segment]) -> Iterator[tuple[
         where = at(shown(path), line_number)
         system, *rest = line.split("\t")
         if len(rest) not in (1, 2):
-            raise InputError(f"this line has {count(len(rest) + 1, 'column')}", where=where,
-                             next="write SYSTEM<tab>JSON or None, and the rater after another tab")
+            raise InputError(
+                f"this line has {count(len(rest) + 1, 'column')}",
+                where=where,
+                next="write SYSTEM<tab>JSON or None, and the rater after another tab",
+            )
         place = seen.get(system, 0)
         seen[system] = place + 1
         if place >= len(segments):
-            raise AlignmentError(f"system {system!r} has more ratings than the {len(segments)} segments", where=where)
+            raise AlignmentError(
+                f"system {system!r} has more ratings than the {len(segments)} segments", where=where
+            )
         if rest[0].strip() != "None":
             yield where, system, segments[place], rest[1] if len(rest) == 2 else "unknown", rest[0]
     short = [system for system, count in seen.items() if count != len(segments)]
     if short:
-        raise AlignmentError(f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
-                             where=shown(path), next="write None for segments that were not rated")
+        raise AlignmentError(
+            f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
+            where=shown(path),
+            next="write None for segments that were not rated",
+        )
 
 
 def _marks(text: str, where: str) -> tuple[float, float | None]:
@@ -145,15 +175,20 @@ def _marks(text: str, where: str) -> tuple[float, float | None]:
     weights = SeverityWeights()
     penalty = 0.0
     try:
-        marks, overall = (value["errors"], value.get("score")) if isinstance(value, dict) else (value, None)
+        marks, overall = (
+            (value["errors"], value.get("score")) if isinstance(value, dict) else (value, None)
+        )
         for mark in marks:
             score = _finite(mark.get("score"))
             weight = weights.of(str(mark["severity"]), str(mark.get("category") or ""))
             penalty += weight if score is None else abs(score)
         return penalty, _finite(overall)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise InputError(f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})", where=where,
-                         next=_EXAMPLE) from None
+        raise InputError(
+            f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})",
+            where=where,
+            next=_EXAMPLE,
+        ) from None
 
 
 def _finite(score: Any) -> float | None:

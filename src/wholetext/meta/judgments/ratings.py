@@ -23,11 +23,30 @@ Segment = tuple[str, int]  # document, position in it from 0
 Rated = tuple[str, Segment, str, float]  # system, segment, rater, score
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 
-SCORES = ("score", "sev_score", "overall", "overall_score", "esa", "esa_score", "mqm", "mqm_score", "raw", "z")
+SCORES = (
+    "score",
+    "sev_score",
+    "overall",
+    "overall_score",
+    "esa",
+    "esa_score",
+    "mqm",
+    "mqm_score",
+    "raw",
+    "z",
+)
 _SYSTEM = ("system", "sys", "system_id")
 _SEGMENT = ("seg", "segment", "item")  # a line of the corpus from 0
 _RATER = ("rater", "rater_id", "annotator", "annotator_id", "user")
-_SIDES = (("1", "2"), ("_1", "_2"), ("a", "b"), ("_a", "_b"), ("A", "B"), ("_left", "_right"), ("_x", "_y"))
+_SIDES = (
+    ("1", "2"),
+    ("_1", "_2"),
+    ("a", "b"),
+    ("_a", "_b"),
+    ("A", "B"),
+    ("_left", "_right"),
+    ("_x", "_y"),
+)
 _NOTHING = ("", "None", "nan", "NaN", "NA")
 _JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments other than quality controls
 
@@ -50,12 +69,19 @@ class Ratings:
 
     def take(self, kept: BoolArray) -> Ratings:
         """The ratings where ``kept``, (ratings,), is true."""
-        return replace(self, system=self.system[kept], item=self.item[kept], rater=self.rater[kept],
-                       score=self.score[kept])
+        return replace(
+            self,
+            system=self.system[kept],
+            item=self.item[kept],
+            rater=self.rater[kept],
+            score=self.score[kept],
+        )
 
     def judgments(self) -> Judgments:
         """The mean over raters of each system's segments; NaN if there are no ratings."""
-        values = mean_table(self.score, (self.system, self.item), (len(self.systems), len(self.segments)))
+        values = mean_table(
+            self.score, (self.system, self.item), (len(self.systems), len(self.segments))
+        )
         return Judgments(self.scheme, "seg", self.systems, values)
 
     def by_rater(self) -> FloatArray:
@@ -71,10 +97,14 @@ class Ratings:
         squares = np.bincount(self.rater, centred**2, len(self.raters))
         spread = np.sqrt(squares / np.maximum(count - ddof, 1))[self.rater]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return replace(self, scheme=f"{self.scheme}-z", score=np.where(spread > 0, centred / spread, 0.0))
+            return replace(
+                self, scheme=f"{self.scheme}-z", score=np.where(spread > 0, centred / spread, 0.0)
+            )
 
 
-def mean_table(values: FloatArray, places: tuple[IntArray, ...], shape: tuple[int, ...]) -> FloatArray:
+def mean_table(
+    values: FloatArray, places: tuple[IntArray, ...], shape: tuple[int, ...]
+) -> FloatArray:
     """The mean of the values at each place of a table; NaN where there are none."""
     total, count = np.zeros(shape), np.zeros(shape)
     np.add.at(total, places, values)
@@ -90,15 +120,22 @@ def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ())
     raters = tuple(dict.fromkeys(row[2] for row in table))
     if not segments:
         docs = {doc: i for i, doc in enumerate(dict.fromkeys(row[1][0] for row in table))}
-        segments = sorted({row[1] for row in table}, key=lambda segment: (docs[segment[0]], segment[1]))
+        segments = sorted(
+            {row[1] for row in table}, key=lambda segment: (docs[segment[0]], segment[1])
+        )
     place = {segment: i for i, segment in enumerate(segments)}
     unknown = next((row[1] for row in table if row[1] not in place), None)
     if unknown is not None:
-        raise InputError(f"segment {unknown[1] + 1} of document {unknown[0]!r} is rated, and is not in the corpus",
-                         next="check that the ratings belong to this corpus")
+        raise InputError(
+            f"segment {unknown[1] + 1} of document {unknown[0]!r} is rated, and is not in the corpus",
+            next="check that the ratings belong to this corpus",
+        )
     by_system, by_rater = ({name: i for i, name in enumerate(names)} for names in (systems, raters))
     return Ratings(
-        scheme, systems, raters, tuple(segments),
+        scheme,
+        systems,
+        raters,
+        tuple(segments),
         system=np.array([by_system[row[0]] for row in table], dtype=np.int64),
         item=np.array([place[row[1]] for row in table], dtype=np.int64),
         rater=np.array([by_rater[row[2]] for row in table], dtype=np.int64),
@@ -135,13 +172,17 @@ def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
         for place, line in lines:
             cells = line.split("\t")
             if line.strip() and len(cells) != len(header):
-                raise InputError(f"this line has {count(len(cells), 'column')}, the header has {len(header)}",
-                                 where=at(file.name, place))
+                raise InputError(
+                    f"this line has {count(len(cells), 'column')}, the header has {len(header)}",
+                    where=at(file.name, place),
+                )
             if line.strip():
                 yield at(file.name, place), cells
 
 
-def read_rater_table(path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES) -> RaterTable:
+def read_rater_table(
+    path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES
+) -> RaterTable:
     """Every rating of a table; several by one rater of one segment are kept."""
     found = RaterTable()
     lines = table_lines(path)
@@ -150,32 +191,51 @@ def read_rater_table(path: FilePath, segments: Sequence[Segment], scores: Sequen
     sides = _sides(header, scores, name)
     for where, cells in lines:
         for system, columns in sides:
-            used = next((column for column in columns if cells[column].strip() not in _NOTHING), None)
+            used = next(
+                (column for column in columns if cells[column].strip() not in _NOTHING), None
+            )
             if used is None:
                 found.unscored += 1
                 continue
             found.rebuilt += header[used].startswith("sev_score")
-            line = integer(cells[segment[0]], what="a segment of this corpus", low=0, high=len(segments) - 1,
-                           where=where, next=f"segments are lines of the corpus from 0; it has {len(segments)}")
-            score = number(cells[used], what="a score", where=where, next="a rating is a finite number")
+            line = integer(
+                cells[segment[0]],
+                what="a segment of this corpus",
+                low=0,
+                high=len(segments) - 1,
+                where=where,
+                next=f"segments are lines of the corpus from 0; it has {len(segments)}",
+            )
+            score = number(
+                cells[used], what="a score", where=where, next="a rating is a finite number"
+            )
             who = cells[rater[0]].strip() if rater else ""
             found.rows.append((cells[system].strip(), segments[line], who or "unknown", score))
             found.types += [cells[kind[0]]] if kind else []
     return found
 
 
-def _sides(header: Sequence[str], scores: Sequence[str], where: str) -> list[tuple[int, tuple[int, ...]]]:
+def _sides(
+    header: Sequence[str], scores: Sequence[str], where: str
+) -> list[tuple[int, tuple[int, ...]]]:
     """Columns of the system and of its scores (the first given one counts); two if side by side."""
     segment = _places(header, _SEGMENT)
     for ends in (("",), *_SIDES):
-        sides = [tuple(_places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores))
-                 for end in ends]
+        sides = [
+            tuple(
+                _places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores)
+            )
+            for end in ends
+        ]
         if segment and all(system and columns for system, columns in sides):
             return [(system[0], columns) for system, columns in sides]
     wanted = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
-    raise InputError(f"there is no column {wanted!r}", where=where,
-                     next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by side: "
-                          f"system1, score1, system2, score2); the columns are {', '.join(header)}")
+    raise InputError(
+        f"there is no column {wanted!r}",
+        where=where,
+        next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by side: "
+        f"system1, score1, system2, score2); the columns are {', '.join(header)}",
+    )
 
 
 def _places(header: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
@@ -209,10 +269,14 @@ def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
     """Krippendorff's alpha (2011, "Computing …") of (raters, items); NaN = not rated."""
-    values = values[:, (~np.isnan(values)).sum(axis=0) >= 2].T  # items with a single rater show no agreement
+    values = values[
+        :, (~np.isnan(values)).sum(axis=0) >= 2
+    ].T  # items with a single rater show no agreement
     item = np.nonzero(~np.isnan(values))[0]  # (ratings,) in ascending order
     size = np.bincount(item)[item]
-    labels, codes, margin = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
+    labels, codes, margin = np.unique(
+        values[~np.isnan(values)], return_inverse=True, return_counts=True
+    )
     if scale == "ordinal":  # number of ratings in between, the ends counted half
         labels = np.cumsum(margin) - margin / 2
     score = labels[codes]
@@ -260,13 +324,25 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
             continue
         counts = count_pairs(np.ascontiguousarray(one.T), np.ascontiguousarray(two.T))
         right, total = int((counts.concordant + counts.ties_both).sum()), int(counts.total.sum())
-        found.append(RaterPair(
-            ratings.raters[i], ratings.raters[j], items, float(pearson_rows(one.ravel(), two.ravel())),
-            cohen_kappa(one.ravel(), two.ravel()), total, right / total if total else float("nan")))
+        found.append(
+            RaterPair(
+                ratings.raters[i],
+                ratings.raters[j],
+                items,
+                float(pearson_rows(one.ravel(), two.ravel())),
+                cohen_kappa(one.ravel(), two.ravel()),
+                total,
+                right / total if total else float("nan"),
+            )
+        )
     return found
 
 
 def reliability(ratings: Ratings, scale: Measurement = "interval") -> float:
     """Krippendorff's alpha over all systems' segments."""
     table = ratings.by_rater()
-    return krippendorff_alpha(table.reshape(len(table), table[0].size), scale) if len(table) else float("nan")
+    return (
+        krippendorff_alpha(table.reshape(len(table), table[0].size), scale)
+        if len(table)
+        else float("nan")
+    )

@@ -74,20 +74,36 @@ def find_ratings(folder: str | Path, langs: str | None, gold: str) -> Source:
     judged = wanted.released()
     if judged is None:
         names = sorted({name for name, _ in human_names(folder, lp)})
-        raise InputError(f"there are no ratings of segments called {gold!r}", where=str(base),
-                         next=f"there are {', '.join(names) or 'none'}")
-    rows = [(system, wanted.segments[item], "unknown", float(values[item]))
-            for system, values in zip(judged.systems, judged.values) for item in np.flatnonzero(~np.isnan(values))]
+        raise InputError(
+            f"there are no ratings of segments called {gold!r}",
+            where=str(base),
+            next=f"there are {', '.join(names) or 'none'}",
+        )
+    rows = [
+        (system, wanted.segments[item], "unknown", float(values[item]))
+        for system, values in zip(judged.systems, judged.values)
+        for item in np.flatnonzero(~np.isnan(values))
+    ]
     ratings = gather(gold, rows, wanted.segments)
-    return Source(ratings, _total(gold, ratings), f"{lp}.{gold}.seg.score",
-                  "the file has no rater ids: all ratings count as one rater's")
+    return Source(
+        ratings,
+        _total(gold, ratings),
+        f"{lp}.{gold}.seg.score",
+        "the file has no rater ids: all ratings count as one rater's",
+    )
 
 
 def _rater_file(base: Path, lp: str, gold: str) -> Path | None:
     """The file of this gold, else of what its name begins with (``wmt`` for ``wmt-raw``)."""
     names = [gold, *(gold[:i] for i in reversed(range(len(gold))) if gold[i] in "-.")]
     for name in dict.fromkeys([*names, *(["wmt"] if gold == "da" else [])]):
-        for ending in ("raters.tsv", "ratings.tsv", "raters.tsv.gz", "ratings.tsv.gz", "seg.rating"):
+        for ending in (
+            "raters.tsv",
+            "ratings.tsv",
+            "raters.tsv.gz",
+            "ratings.tsv.gz",
+            "seg.rating",
+        ):
             if (base / f"{lp}.{name}.{ending}").is_file():
                 return base / f"{lp}.{name}.{ending}"
     return None
@@ -112,18 +128,26 @@ def _tabled(path: Path, wanted: _Wanted) -> Source:
     notes = [f"{count(table.unscored, 'line', 'have')} no score"] if table.unscored else []
     if direct:
         raw, z = direct_assessments(table, wanted.segments)
-        return Source(raw if wanted.gold.endswith("raw") else z, "mean", str(path), "; ".join(notes))
+        return Source(
+            raw if wanted.gold.endswith("raw") else z, "mean", str(path), "; ".join(notes)
+        )
     found = gather(wanted.gold, table.rows, wanted.segments)
     released = wanted.released()
     if table.rebuilt and released is not None:
         found, rest = _released(found, released)
-        notes += [f"{count(rest, 'rating', 'have')} only a score computed from severities"] if rest else []
+        notes += (
+            [f"{count(rest, 'rating', 'have')} only a score computed from severities"]
+            if rest
+            else []
+        )
     return Source(found, _total(wanted.gold, found), str(path), "; ".join(notes))
 
 
 def _released(found: Ratings, released: Judgments) -> tuple[Ratings, int]:
     """Released scores instead of rebuilt ones where one person rated; how many are left."""
-    index = np.array([released.systems.index(s) if s in released.systems else -1 for s in found.systems])
+    index = np.array(
+        [released.systems.index(s) if s in released.systems else -1 for s in found.systems]
+    )
     raters = np.zeros((len(found.systems), len(found.segments)))
     np.add.at(raters, (found.system, found.item), 1.0)
     exact = released.values[index[found.system], found.item]
@@ -137,14 +161,21 @@ def _spans(path: Path, wanted: _Wanted) -> Source:
     if not wanted.gold.startswith("esa"):
         rows = [(one.system, one.segment, one.rater, 0.0 - one.penalty) for one in rated]
         return Source(gather(wanted.gold, rows, wanted.segments), "sum", str(path))
-    rows = [(one.system, one.segment, one.rater, one.overall) for one in rated if one.overall is not None]
+    rows = [
+        (one.system, one.segment, one.rater, one.overall)
+        for one in rated
+        if one.overall is not None
+    ]
     note = ""
     if len(rows) < len(rated):
         released = human_scores(wanted.folder, wanted.langs, wanted.gold, "seg")
         item = {segment: i for i, segment in enumerate(wanted.segments)}
         known = dict(zip(released.systems, released.values))
-        every = [(one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
-                 for one in rated if one.system in known]
+        every = [
+            (one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
+            for one in rated
+            if one.system in known
+        ]
         rows = [row for row in every if not np.isnan(row[3])]
         note = "ratings have no overall score: the segment's released score is used instead"
     return Source(gather(wanted.gold, rows, wanted.segments), "mean", str(path), note)

@@ -63,7 +63,9 @@ class SpanMeasure:
     recall: tuple[float, ...]
     intervals: tuple[Interval, ...]  # 95 %, documents drawn
     p: FloatArray  # (metrics, metrics) two-sided, Holm-corrected over all pairs
-    ranks: tuple[int | None, ...]  # clusters; None where nothing was tested or the value is undefined
+    ranks: tuple[
+        int | None, ...
+    ]  # clusters; None where nothing was tested or the value is undefined
 
     def value(self, metric: str) -> float:
         return self.values[self.metrics.index(metric)]
@@ -97,8 +99,10 @@ def evaluate_spans(
     if not 0 <= how.credit <= 1:
         raise InputError(f"invalid credit {how.credit}", next="give a number from 0 to 1")
     if len({one.name for one in metrics}) < len(metrics) or not metrics:
-        raise InputError("two metrics have the same name" if metrics else "there is nothing to compare",
-                         next="name them, as NAME=FILE")
+        raise InputError(
+            "two metrics have the same name" if metrics else "there is nothing to compare",
+            next="name them, as NAME=FILE",
+        )
     items, found, notes = _paired(gold, metrics)
     units = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in items))}
     doc = np.array([units[mark.doc] for mark in items])
@@ -108,8 +112,14 @@ def evaluate_spans(
     tables = [_table(name, [one.name for one in metrics], totals, how) for name in SCORES]
     tables.append(_auc([one.name for one in metrics], found, free, doc, how, notes))
     few = few_documents(len(units), how.alpha, max(1, len(metrics) * (len(metrics) - 1) // 2))
-    return SpanResults(tuple(tables), len(items), len(units), sum(len(mark.spans or ()) for mark in items),
-                       int(free.sum()), (*notes, *([few] if few else [])))
+    return SpanResults(
+        tuple(tables),
+        len(items),
+        len(units),
+        sum(len(mark.spans or ()) for mark in items),
+        int(free.sum()),
+        (*notes, *([few] if few else [])),
+    )
 
 
 def _paired(
@@ -127,40 +137,59 @@ def _paired(
         lacks = [mark.system for mark in marked if mark.place not in table]
         if lacks:
             names = sorted({*lacks} - {system for system, _, _ in table})
-            notes.append(f"{one.name} has nothing for {len(lacks)} of {len(marked)} segments of {gold.name}: not used"
-                         + (f" (no system is called {', '.join(names[:5])})" if names else ""))
+            notes.append(
+                f"{one.name} has nothing for {len(lacks)} of {len(marked)} segments of {gold.name}: not used"
+                + (f" (no system is called {', '.join(names[:5])})" if names else "")
+            )
     if not items:
-        systems = [", ".join(list(dict.fromkeys(mark.system for mark in one.marks))[:5]) or "none"
-                   for one in (gold, *metrics)]
-        raise AlignmentError("no segment is in all files", where=gold.name,
-                             next=f"systems, documents and segments must have the same names; {gold.name} has the "
-                                  f"systems {systems[0]}; {metrics[0].name} has {systems[1]}")
+        systems = [
+            ", ".join(list(dict.fromkeys(mark.system for mark in one.marks))[:5]) or "none"
+            for one in (gold, *metrics)
+        ]
+        raise AlignmentError(
+            "no segment is in all files",
+            where=gold.name,
+            next=f"systems, documents and segments must have the same names; {gold.name} has the "
+            f"systems {systems[0]}; {metrics[0].name} has {systems[1]}",
+        )
     found = [[table[mark.place] for mark in items] for table in tables]
     for one, marks in zip(metrics, found):
         for mark, other in zip(items, marks):
             if mark.text is not None and other.text is not None and mark.text != other.text:
-                raise AlignmentError(f"{one.name} has another output of {mark.system!r} than {gold.name} for segment "
-                                     f"{mark.segment} of document {mark.doc!r}", where=one.name,
-                                     next="give spans of the very same outputs")
+                raise AlignmentError(
+                    f"{one.name} has another output of {mark.system!r} than {gold.name} for segment "
+                    f"{mark.segment} of document {mark.doc!r}",
+                    where=one.name,
+                    next="give spans of the very same outputs",
+                )
     return items, found, notes
 
 
 def _by_place(one: Annotations) -> dict[Place, Marked]:
     if len(one.raters) > 1:
-        raise InputError(f"{one.name} has spans of {len(one.raters)} raters", where=one.name,
-                         next="give a file with one rater or metric, or compare raters with --raters")
+        raise InputError(
+            f"{one.name} has spans of {len(one.raters)} raters",
+            where=one.name,
+            next="give a file with one rater or metric, or compare raters with --raters",
+        )
     return {mark.place: mark for mark in one.marks}
 
 
-def _statistics(items: Sequence[Marked], marks: Sequence[Marked], free: BoolArray, how: SpanOptions) -> FloatArray:
+def _statistics(
+    items: Sequence[Marked], marks: Sequence[Marked], free: BoolArray, how: SpanOptions
+) -> FloatArray:
     """(segments, 11) of one metric; NaN where it has no spans."""
     stats = np.full((len(items), measures.STATISTICS), np.nan)
     for row, gold, mark, clean in zip(stats, items, marks, free):
         if mark.spans is not None:
-            row[: measures.FREE_HIT] = measures.span_statistics(gold.spans or (), mark.spans, how.credit)
+            row[: measures.FREE_HIT] = measures.span_statistics(
+                gold.spans or (), mark.spans, how.credit
+            )
         if mark.spans is not None or how.free_at is not None:
             low = how.free_at is not None and not mark.score >= how.free_at
-            row[measures.FREE_HIT :] = measures.free_statistics(bool(clean), not (mark.spans or mark.unplaced or low))
+            row[measures.FREE_HIT :] = measures.free_statistics(
+                bool(clean), not (mark.spans or mark.unplaced or low)
+            )
     return stats
 
 
@@ -170,11 +199,15 @@ def _by_document(stats: FloatArray, doc: IntArray, units: int) -> FloatArray:
     return totals
 
 
-def _table(name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions) -> SpanMeasure:
+def _table(
+    name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions
+) -> SpanMeasure:
     score = SCORES[name]
     observed = np.array([float(score(each.sum(axis=0))) for each in totals])
     samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
-    samples = samples[:, : samples.shape[1] * (len(totals[0]) > 1)]  # resamples of one document have no variance
+    samples = samples[
+        :, : samples.shape[1] * (len(totals[0]) > 1)
+    ]  # resamples of one document have no variance
     pairs = list(combinations(range(len(metrics)), 2))
     p = np.full(len(pairs), np.nan)
     if how.draws and pairs:
@@ -187,7 +220,11 @@ def _table(name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how:
 
 
 def _auc(
-    metrics: Sequence[str], found: Sequence[Sequence[Marked]], free: BoolArray, doc: IntArray, how: SpanOptions,
+    metrics: Sequence[str],
+    found: Sequence[Sequence[Marked]],
+    free: BoolArray,
+    doc: IntArray,
+    how: SpanOptions,
     notes: list[str],
 ) -> SpanMeasure:
     """AUC of scores, or without them of minus the penalty of the spans; paired bootstrap of documents."""
@@ -211,31 +248,53 @@ def _auc(
         observed[i] = float(measures.auc(np.ones(docs), won, *kinds))
         if samples.shape[1]:
             score = partial(measures.auc, won=won, free=kinds[0], rest=kinds[1])
-            samples[i] = bootstrap_scores([np.eye(docs)], score, RESAMPLES, how.seed)  # totals: how often each is drawn
+            samples[i] = bootstrap_scores(
+                [np.eye(docs)], score, RESAMPLES, how.seed
+            )  # totals: how often each is drawn
     pairs = list(combinations(range(len(metrics)), 2))
     tested = how.draws and samples.shape[1] and docs > 1
-    p = bootstrap_p(samples, observed, pairs, centred=True) if tested else np.full(len(pairs), np.nan)
-    return _ordered("auc", metrics, observed, [(math.nan, math.nan)] * len(metrics), samples, p, how)
+    p = (
+        bootstrap_p(samples, observed, pairs, centred=True)
+        if tested
+        else np.full(len(pairs), np.nan)
+    )
+    return _ordered(
+        "auc", metrics, observed, [(math.nan, math.nan)] * len(metrics), samples, p, how
+    )
 
 
 def _ordered(
-    name: str, metrics: Sequence[str], observed: FloatArray, sides: Sequence[tuple[float, float]], samples: FloatArray,
-    p: FloatArray, how: SpanOptions,
+    name: str,
+    metrics: Sequence[str],
+    observed: FloatArray,
+    sides: Sequence[tuple[float, float]],
+    samples: FloatArray,
+    p: FloatArray,
+    how: SpanOptions,
 ) -> SpanMeasure:
     """Best first, with clusters of Holm-corrected p-values."""
     size = len(metrics)
     table = np.full((size, size), np.nan)
     for (a, b), value in zip(combinations(range(size), 2), holm(p)):
         table[a, b] = table[b, a] = value
-    order = sorted(range(size), key=lambda i: (np.isnan(observed[i]), -np.nan_to_num(observed[i]), metrics[i]))
+    order = sorted(
+        range(size), key=lambda i: (np.isnan(observed[i]), -np.nan_to_num(observed[i]), metrics[i])
+    )
     table = table[np.ix_(order, order)]
     ranks = cluster_ranks(table, how.alpha)
     tested = size == 1 or bool((~np.isnan(table)).any())
     return SpanMeasure(
-        name, tuple(metrics[i] for i in order), tuple(float(observed[i]) for i in order),
-        tuple(sides[i][0] for i in order), tuple(sides[i][1] for i in order),
-        tuple(interval(samples[i]) for i in order), table,
-        tuple(rank if tested and not np.isnan(observed[i]) else None for rank, i in zip(ranks, order)))
+        name,
+        tuple(metrics[i] for i in order),
+        tuple(float(observed[i]) for i in order),
+        tuple(sides[i][0] for i in order),
+        tuple(sides[i][1] for i in order),
+        tuple(interval(samples[i]) for i in order),
+        table,
+        tuple(
+            rank if tested and not np.isnan(observed[i]) else None for rank, i in zip(ranks, order)
+        ),
+    )
 
 
 # ---------------------------------------------------------------- raters
@@ -253,7 +312,9 @@ class RaterSpans:
     intervals: Mapping[str, Interval]  # 95 %, documents drawn
 
 
-def rater_spans(found: Annotations, options: SpanOptions | None = None) -> tuple[list[RaterSpans], tuple[str, ...]]:
+def rater_spans(
+    found: Annotations, options: SpanOptions | None = None
+) -> tuple[list[RaterSpans], tuple[str, ...]]:
     """Each two raters of a file against each other, then all pairs pooled (called ``all``); and notes.
 
     Equal texts of one segment count as one output, whichever systems they come from: where each output has one rater,
@@ -262,20 +323,32 @@ def rater_spans(found: Annotations, options: SpanOptions | None = None) -> tuple
     by_rater, notes = _first_marks(found)
     pairs: dict[tuple[str, str], list[tuple[Marked, Marked]]] = {}
     for one, two in combinations(sorted(by_rater), 2):
-        common = [(mark, by_rater[two][key]) for key, mark in by_rater[one].items() if key in by_rater[two]]
+        common = [
+            (mark, by_rater[two][key])
+            for key, mark in by_rater[one].items()
+            if key in by_rater[two]
+        ]
         if common:
             pairs[one, two] = common
     if not pairs:
-        raise AlignmentError("no two raters marked the same text", where=found.name,
-                             next="give annotations of at least two raters")
+        raise AlignmentError(
+            "no two raters marked the same text",
+            where=found.name,
+            next="give annotations of at least two raters",
+        )
     pooled = [pair for common in pairs.values() for pair in common]
     how = options or SpanOptions()
-    rows = [_rater_row(names, common, how) for names, common in [*pairs.items(), (("all", "all"), pooled)]]
+    rows = [
+        _rater_row(names, common, how)
+        for names, common in [*pairs.items(), (("all", "all"), pooled)]
+    ]
     few = few_documents(rows[-1].documents, how.alpha)
     return rows, (*notes, *([few] if few else []))
 
 
-def _first_marks(found: Annotations) -> tuple[dict[str, dict[tuple[str, int, str], Marked]], tuple[str, ...]]:
+def _first_marks(
+    found: Annotations,
+) -> tuple[dict[str, dict[tuple[str, int, str], Marked]], tuple[str, ...]]:
     """Rater → (document, segment, text) → the first of the rater's marks of it; and notes."""
     by_rater: dict[str, dict[tuple[str, int, str], Marked]] = {}
     again = 0
@@ -286,17 +359,38 @@ def _first_marks(found: Annotations) -> tuple[dict[str, dict[tuple[str, int, str
             by_rater[mark.rater].setdefault(key, mark)
     if not again:
         return by_rater, found.notes
-    return by_rater, (*found.notes, f"{found.name}: {count(again, 'segment', 'have')} a text that the rater had marked "
-                                    "before, in the output of another system: the first one counts")
+    return by_rater, (
+        *found.notes,
+        f"{found.name}: {count(again, 'segment', 'have')} a text that the rater had marked "
+        "before, in the output of another system: the first one counts",
+    )
 
 
-def _rater_row(names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions) -> RaterSpans:
+def _rater_row(
+    names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
+) -> RaterSpans:
     units = {doc: i for i, doc in enumerate(dict.fromkeys(one.doc for one, _ in common))}
-    stats = np.array([[*measures.span_statistics(one.spans or (), two.spans or (), how.credit),
-                       *measures.free_statistics(*(mark.error_free(how.threshold) for mark in (one, two)))]
-                      for one, two in common])  # (segments, 11)
+    stats = np.array(
+        [
+            [
+                *measures.span_statistics(one.spans or (), two.spans or (), how.credit),
+                *measures.free_statistics(*(mark.error_free(how.threshold) for mark in (one, two))),
+            ]
+            for one, two in common
+        ]
+    )  # (segments, 11)
     totals = _by_document(stats, np.array([units[one.doc] for one, _ in common]), len(units))
-    drawn = {name: bootstrap_scores([totals], score, RESAMPLES, how.seed)[0] for name, score in SCORES.items()}
-    return RaterSpans(*names, len(common), len(units),
-                      {name: float(score(totals.sum(axis=0))) for name, score in SCORES.items()},
-                      {name: interval(samples[: len(samples) * (len(units) > 1)]) for name, samples in drawn.items()})
+    drawn = {
+        name: bootstrap_scores([totals], score, RESAMPLES, how.seed)[0]
+        for name, score in SCORES.items()
+    }
+    return RaterSpans(
+        *names,
+        len(common),
+        len(units),
+        {name: float(score(totals.sum(axis=0))) for name, score in SCORES.items()},
+        {
+            name: interval(samples[: len(samples) * (len(units) > 1)])
+            for name, samples in drawn.items()
+        },
+    )

@@ -25,15 +25,32 @@ from wholetext.types import Scores
 from wholetext.views import glue_of, stretches
 
 _MQM = ("system", "doc", "doc_id", "rater", "source", "target", "severity")
-_WMT25 = ("doc_id", "segment_id", "system_id", "hypothesis_segment", "start_indices", "end_indices", "error_types")
+_WMT25 = (
+    "doc_id",
+    "segment_id",
+    "system_id",
+    "hypothesis_segment",
+    "start_indices",
+    "end_indices",
+    "error_types",
+)
 _TAG = re.compile(r"<(/?)v>")
 _PLACES = 10**9
 # keys of a line: of wholetext, then of WMT24's ESA file
-_KEYS = {"system": ("system",), "doc": ("doc", "doc_id"), "segment": ("segment",), "number": ("line_id",),
-         "rater": ("rater", "annotator"), "text": ("text", "tgt"), "score": ("score", "esa_score"),
-         "spans": ("spans", "esa_spans")}
-_EXAMPLE = ('write {"system": "A", "doc": "d", "segment": 0, "spans": [{"start": 0, "end": 4, "severity": "major"}], '
-            '"score": 90}')
+_KEYS = {
+    "system": ("system",),
+    "doc": ("doc", "doc_id"),
+    "segment": ("segment",),
+    "number": ("line_id",),
+    "rater": ("rater", "annotator"),
+    "text": ("text", "tgt"),
+    "score": ("score", "esa_score"),
+    "spans": ("spans", "esa_spans"),
+}
+_EXAMPLE = (
+    'write {"system": "A", "doc": "d", "segment": 0, "spans": [{"start": 0, "end": 4, "severity": "major"}], '
+    '"score": 90}'
+)
 
 
 @reader
@@ -55,9 +72,12 @@ def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> l
     for columns, table in ((_MQM, _mqm_table), (_WMT25, _wmt25_table)):
         if set(columns) <= set(header):
             return [table(path, called)]
-    raise InputError("there are no error spans in this file", where=shown(path),
-                     next=f"give JSONL, a run folder, a .seg.rating file, or a table with {', '.join(_MQM)} or "
-                          f"{', '.join(_WMT25)}")
+    raise InputError(
+        "there are no error spans in this file",
+        where=shown(path),
+        next=f"give JSONL, a run folder, a .seg.rating file, or a table with {', '.join(_MQM)} or "
+        f"{', '.join(_WMT25)}",
+    )
 
 
 # ---------------------------------------------------------------- tables
@@ -76,8 +96,11 @@ def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> li
     """Indices of the required columns. A stray CR may cut the header, which the format was detected by."""
     missing = [column for column in wanted if column not in header]
     if missing:
-        raise InputError(f"the first line has no column {missing[0]}", where=shown(path),
-                         next="write the header in one line, without carriage returns")
+        raise InputError(
+            f"the first line has no column {missing[0]}",
+            where=shown(path),
+            next="write the header in one line, without carriage returns",
+        )
     return [header.index(column) for column in wanted]
 
 
@@ -88,20 +111,29 @@ def _mqm_table(path: FilePath, name: str) -> Annotations:
     segments: dict[tuple[str, str, int, str], _Segment] = {}
     for where, cells in lines:
         system, doc, number, rater, _, target, severity = (cells[column] for column in columns)
-        place = integer(number, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
+        place = (
+            integer(number, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
+        )
         text, spans, open_marks = _untagged(target)
         parser.counts["open"] += open_marks
         one = segments.setdefault((system, doc, place, rater), _Segment(text, where=where))
         if one.text != text:
-            raise InputError("this line has another output than others of its segment", where=where,
-                             next="lines of a segment differ only in what is marked")
+            raise InputError(
+                "this line has another output than others of its segment",
+                where=where,
+                next="lines of a segment differ only in what is marked",
+            )
         one.found += [(a, b, severity) for a, b in spans] or [(None, None, severity)]
-    marks = [Marked(system, doc, place, rater, *_parsed(parser, one)) for (system, doc, place, rater), one in
-             segments.items()]
+    marks = [
+        Marked(system, doc, place, rater, *_parsed(parser, one))
+        for (system, doc, place, rater), one in segments.items()
+    ]
     return Annotations(name, tuple(marks), parser.notes(name))
 
 
-def _parsed(parser: SpanParser, one: _Segment, score: float = math.nan) -> tuple[Any, float, str, int]:
+def _parsed(
+    parser: SpanParser, one: _Segment, score: float = math.nan
+) -> tuple[Any, float, str, int]:
     """What a ``Marked`` has after its place: spans, score, text, errors without a place."""
     spans, unplaced = parser.parse(one.found, one.text, one.where)
     return spans, score, one.text, unplaced
@@ -130,8 +162,11 @@ def _wmt25_table(path: FilePath, name: str) -> Annotations:
         doc, number, system, text, starts, ends, severities = (cells[column] for column in columns)
         listed = [column.split() for column in (starts, ends, severities)]
         if len({len(values) for values in listed}) > 1:
-            raise InputError("start_indices, end_indices and error_types have different lengths", where=where,
-                             next="separate them by blanks; without errors write -1, -1 and no-error")
+            raise InputError(
+                "start_indices, end_indices and error_types have different lengths",
+                where=where,
+                next="separate them by blanks; without errors write -1, -1 and no-error",
+            )
         place = integer(number, what="a number (segment_id)", low=0, high=_PLACES, where=where)
         one = _Segment(text, list(zip(*listed)), where)
         marks.append(Marked(system, doc, place, name, *_parsed(parser, one)))
@@ -143,7 +178,9 @@ def _ranked(marks: Sequence[Marked]) -> list[Marked]:
     numbers: dict[str, set[int]] = {}
     for mark in marks:
         numbers.setdefault(mark.doc, set()).add(mark.segment)
-    position = {doc: {number: i for i, number in enumerate(sorted(found))} for doc, found in numbers.items()}
+    position = {
+        doc: {number: i for i, number in enumerate(sorted(found))} for doc, found in numbers.items()
+    }
     return [replace(mark, segment=position[mark.doc][mark.segment]) for mark in marks]
 
 
@@ -161,11 +198,20 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
             record = read_json(line, where=where, next=_EXAMPLE)
             if not isinstance(record, dict):
                 raise InputError("this line is not an object", where=where, next=_EXAMPLE)
-            mark = _record({key: next((record[word] for word in words if word in record), None)
-                            for key, words in _KEYS.items()}, name, parser, where)
+            mark = _record(
+                {
+                    key: next((record[word] for word in words if word in record), None)
+                    for key, words in _KEYS.items()
+                },
+                name,
+                parser,
+                where,
+            )
             numbered = numbered or "segment" not in record
             marks.append(mark)
-    return Annotations(name, unique(_ranked(marks) if numbered else marks, shown(path)), parser.notes(name))
+    return Annotations(
+        name, unique(_ranked(marks) if numbered else marks, shown(path)), parser.notes(name)
+    )
 
 
 def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str) -> Marked:
@@ -178,10 +224,21 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
         raise InputError("the text is not a string", where=where, next=_EXAMPLE)
     if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
         raise InputError("the score is not a number", where=where, next=_EXAMPLE)
-    spans, unplaced = (None, 0) if values["spans"] is None else parser.parse(
-        _json_spans(values["spans"], where), text, where)
-    return Marked(system, doc, number, str(values["rater"] or name), spans, math.nan if score is None else float(score),
-                  text, unplaced)
+    spans, unplaced = (
+        (None, 0)
+        if values["spans"] is None
+        else parser.parse(_json_spans(values["spans"], where), text, where)
+    )
+    return Marked(
+        system,
+        doc,
+        number,
+        str(values["rater"] or name),
+        spans,
+        math.nan if score is None else float(score),
+        text,
+        unplaced,
+    )
 
 
 def _json_spans(found: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
@@ -189,7 +246,11 @@ def _json_spans(found: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
         raise InputError("the spans are not a list of objects", where=where, next=_EXAMPLE)
     for span in found:
         a, b = (span.get(key, span.get(f"{key}_i")) for key in ("start", "end"))
-        yield (None, None, span.get("severity")) if span.get("is_source_error") else (a, b, span.get("severity"))
+        yield (
+            (None, None, span.get("severity"))
+            if span.get("is_source_error")
+            else (a, b, span.get("severity"))
+        )
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
@@ -199,12 +260,22 @@ def _evalset_ratings(path: Path, name: str) -> Annotations:
     texts = {}
     if (folder / "system-outputs" / langs).is_dir():
         texts = {output.system: output.docs for output in evalset.read(folder, langs).outputs}
-    for where, system, (doc, place), rater, line in rating_lines(path, corpus_segments(folder, langs)):
+    for where, system, (doc, place), rater, line in rating_lines(
+        path, corpus_segments(folder, langs)
+    ):
         value = read_json(line, where=where, next=_EXAMPLE)
         value = value if isinstance(value, dict) else {"errors": value}
         text = texts[system][doc][place] if system in texts else None
-        values = {"system": system, "doc": doc, "segment": place, "rater": rater, "text": text, "number": None,
-                  "score": value.get("score"), "spans": value.get("errors")}
+        values = {
+            "system": system,
+            "doc": doc,
+            "segment": place,
+            "rater": rater,
+            "text": text,
+            "number": None,
+            "score": value.get("score"),
+            "spans": value.get("errors"),
+        }
         marks.append(_record(values, name, parser, where))
     return Annotations(name, tuple(marks), parser.notes(name))
 
@@ -221,7 +292,9 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
         by_system = results[spec]
         says = any(_errors(facts) for scores in by_system.values() for facts in scores.details)
         for system, scores in by_system.items():
-            marks += _run_marks(spec, scores, texts[system], results.corpus.langs[1], parser if says else None)
+            marks += _run_marks(
+                spec, scores, texts[system], results.corpus.langs[1], parser if says else None
+            )
         found.append(Annotations(spec, tuple(marks), parser.notes(spec)))
     return found
 
@@ -233,15 +306,24 @@ def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
     """
     if not isinstance(facts, Mapping):
         return []
-    placed = [(int(span["start"]), int(span["end"]), str(span.get("severity", "")))
-              for span in facts.get("spans") or ()]
-    unplaced = [(None, None, str(error.get("severity", ""))) for error in facts.get("errors") or ()
-                if not error.get("located") or error.get("side") == "src"]
+    placed = [
+        (int(span["start"]), int(span["end"]), str(span.get("severity", "")))
+        for span in facts.get("spans") or ()
+    ]
+    unplaced = [
+        (None, None, str(error.get("severity", "")))
+        for error in facts.get("errors") or ()
+        if not error.get("located") or error.get("side") == "src"
+    ]
     return [one for one in (*placed, *unplaced) if one[2] != "evidence"]
 
 
 def _run_marks(
-    spec: str, scores: Scores, texts: Mapping[str, tuple[str, ...]], lang: str, parser: SpanParser | None
+    spec: str,
+    scores: Scores,
+    texts: Mapping[str, tuple[str, ...]],
+    lang: str,
+    parser: SpanParser | None,
 ) -> Iterator[Marked]:
     """Every segment that the metric scored, with the spans of all rows that cover it, each once.
 
@@ -256,7 +338,11 @@ def _run_marks(
         with damaged_details(scores):
             for row in range(of.start, of.stop) if parser else ():
                 start = int(rows.start[row])
-                stop = len(segments) if scores.signature.get("view") == "whole" else int(rows.stop[row])
+                stop = (
+                    len(segments)
+                    if scores.signature.get("view") == "whole"
+                    else int(rows.stop[row])
+                )
                 for a, b, severity in _errors(scores.details[row]):
                     if a is None or b is None:  # somewhere in the row
                         found[start][None, None, severity] = None
@@ -265,6 +351,8 @@ def _run_marks(
                             found[start + place][first_of, end, severity] = None
         for place, text in enumerate(segments[: int(rows.sizes[at_doc])]):
             score = float(value[first[at_doc] + place])
-            if reached[first[at_doc] + place] and not (parser and math.isnan(score) and not found[place]):
+            if reached[first[at_doc] + place] and not (
+                parser and math.isnan(score) and not found[place]
+            ):
                 spans, unplaced = parser.parse(found[place], text, spec) if parser else (None, 0)
                 yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)

@@ -16,7 +16,12 @@ Place = tuple[str, str, int]  # system, document, segment of it from 0
 
 PENALTIES = {"minor": 1.0, "major": 5.0}
 _SEVERITIES: dict[str, Severity] = {"minor": "minor", "major": "major", "critical": "major"}
-_NO_ERROR = ("neutral", "no-error", "no_error", "undecided")  # what the WMT25 script passes over, and MQM's weight 0
+_NO_ERROR = (
+    "neutral",
+    "no-error",
+    "no_error",
+    "undecided",
+)  # what the WMT25 script passes over, and MQM's weight 0
 _NOWHERE = ("missing", "-1", "")  # places of an omission in ESA files
 _FORM = 'write {"start": 0, "end": 4, "severity": "major"}, in characters from 0'
 
@@ -103,8 +108,11 @@ class SpanParser:
             self.counts["no severity"] += 1
             return "minor"
         if word not in _SEVERITIES:
-            raise InputError(f"there is no severity {str(given)[:40]!r}", where=where,
-                             next=f"a severity is one of {', '.join((*_SEVERITIES, *_NO_ERROR))}")
+            raise InputError(
+                f"there is no severity {str(given)[:40]!r}",
+                where=where,
+                next=f"a severity is one of {', '.join((*_SEVERITIES, *_NO_ERROR))}",
+            )
         return _SEVERITIES[word]
 
     def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int] | None:
@@ -124,14 +132,22 @@ class SpanParser:
             "no error": "{} no error by severity (neutral, undecided) and left out",
             "no severity": "{} no severity, taken as minor",
             "unplaced": "{} no place in the output (omissions, marks in the source): they are in no span, but their "
-                        "segments are not error-free",
+            "segments are not error-free",
             "cut": "{} after the text, cut there",
             "open": "{} not closed, taken to the end of the segment",
         }
-        nouns = {"no error": ("mark", "are"), "no severity": ("span", "have"), "unplaced": ("error", "have"),
-                 "cut": ("span", "end"), "open": ("mark", "are")}
-        return tuple(f"{name}: " + text.format(count(self.counts[key], *nouns[key]))
-                     for key, text in said.items() if self.counts[key])
+        nouns = {
+            "no error": ("mark", "are"),
+            "no severity": ("span", "have"),
+            "unplaced": ("error", "have"),
+            "cut": ("span", "end"),
+            "open": ("mark", "are"),
+        }
+        return tuple(
+            f"{name}: " + text.format(count(self.counts[key], *nouns[key]))
+            for key, text in said.items()
+            if self.counts[key]
+        )
 
 
 def _character(value: Any, where: str) -> int:
@@ -140,7 +156,9 @@ def _character(value: Any, where: str) -> int:
             raise ValueError
         return int(value)
     except (ValueError, TypeError, OverflowError):
-        raise InputError(f"{str(value)[:40]!r} is not a place in a text", where=where, next=_FORM) from None
+        raise InputError(
+            f"{str(value)[:40]!r} is not a place in a text", where=where, next=_FORM
+        ) from None
 
 
 def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
@@ -148,7 +166,10 @@ def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
     found: dict[tuple[Place, str], Marked] = {}
     for mark in marks:
         if (mark.place, mark.rater) in found:
-            raise AlignmentError(f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there twice",
-                                 where=where, next="give each segment once per rater, with all of its spans")
+            raise AlignmentError(
+                f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there twice",
+                where=where,
+                next="give each segment once per rater, with all of its spans",
+            )
         found[mark.place, mark.rater] = mark
     return tuple(found.values())

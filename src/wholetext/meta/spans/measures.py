@@ -26,16 +26,33 @@ Spans = Sequence[ErrorSpan]
 
 #: statistics of a segment, in this order
 STATISTICS = 11
-(CHAR_HIT, CHAR_GOLD, CHAR_PRED, PRED_HIT, GOLD_HIT, GOLD, PRED,
- FREE_HIT, FREE_FALSE, FREE_MISSED, FREE_RIGHT) = range(STATISTICS)
+(
+    CHAR_HIT,
+    CHAR_GOLD,
+    CHAR_PRED,
+    PRED_HIT,
+    GOLD_HIT,
+    GOLD,
+    PRED,
+    FREE_HIT,
+    FREE_FALSE,
+    FREE_MISSED,
+    FREE_RIGHT,
+) = range(STATISTICS)
 #: matchings of equal F1: the one that covers more of both, then more of the metric's, counts
 _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
     """(7,) hits of characters, characters of gold, of the metric; hits of its spans, of gold's; spans of both."""
-    return np.array([*_characters(gold, predicted, credit), *_matched(gold, predicted, credit), len(gold),
-                     len(predicted)])
+    return np.array(
+        [
+            *_characters(gold, predicted, credit),
+            *_matched(gold, predicted, credit),
+            len(gold),
+            len(predicted),
+        ]
+    )
 
 
 def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float, float]:
@@ -56,20 +73,31 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
         return 0.0, 0.0
     from scipy.optimize import linear_sum_assignment  # a second to import
 
-    a, b = (np.array([(span.start, span.end, span.severity == "major") for span in spans])
-            for spans in (predicted, gold))
+    a, b = (
+        np.array([(span.start, span.end, span.severity == "major") for span in spans])
+        for spans in (predicted, gold)
+    )
     size_a, size_b = a[:, 1:2] - a[:, :1], (b[:, 1] - b[:, 0])[None, :]
     common = np.minimum(a[:, 1:2], b[None, :, 1]) - np.maximum(a[:, :1], b[None, :, 0])
     common = np.maximum(common, 0) * np.where(a[:, 2:3] == b[None, :, 2], 1.0, credit)
     f1, of_a, of_b = 2 * common / (size_a + size_b), common / size_a, common / size_b
-    rows, columns = linear_sum_assignment(_TIE[0] * f1 + _TIE[1] * (of_a + of_b) + _TIE[2] * of_a, maximize=True)
+    rows, columns = linear_sum_assignment(
+        _TIE[0] * f1 + _TIE[1] * (of_a + of_b) + _TIE[2] * of_a, maximize=True
+    )
     return float(of_a[rows, columns].sum()), float(of_b[rows, columns].sum())
 
 
 def free_statistics(gold: bool, predicted: bool) -> FloatArray:
     """(4,) true positives, false positives, false negatives and true negatives of error-free segments."""
-    return np.array([gold and predicted, predicted and not gold, gold and not predicted, not gold and not predicted],
-                    dtype=np.float64)
+    return np.array(
+        [
+            gold and predicted,
+            predicted and not gold,
+            gold and not predicted,
+            not gold and not predicted,
+        ],
+        dtype=np.float64,
+    )
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
@@ -78,7 +106,12 @@ def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, Floa
     hit_p, hit_r, pred, gold = {
         "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
         "matching": (t[PRED_HIT], t[GOLD_HIT], t[PRED], t[GOLD]),
-        "error-free": (t[FREE_HIT], t[FREE_HIT], t[FREE_HIT] + t[FREE_FALSE], t[FREE_HIT] + t[FREE_MISSED]),
+        "error-free": (
+            t[FREE_HIT],
+            t[FREE_HIT],
+            t[FREE_HIT] + t[FREE_FALSE],
+            t[FREE_HIT] + t[FREE_MISSED],
+        ),
     }[measure]
     return _ratio(hit_p, pred), _ratio(hit_r, gold)
 
@@ -119,5 +152,7 @@ def pairs_won(free: BoolArray, scores: FloatArray, doc: IntArray, docs: int) -> 
 def auc(weights: FloatArray, won: FloatArray, free: FloatArray, rest: FloatArray) -> FloatArray:
     """(...,) of documents drawn ``weights`` times: pairs won over pairs; NaN where either kind of segment lacks."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.einsum("...d,de,...e->...", weights, won, weights, optimize=True)
-                          / ((weights @ free) * (weights @ rest)))
+        return np.asarray(
+            np.einsum("...d,de,...e->...", weights, won, weights, optimize=True)
+            / ((weights @ free) * (weights @ rest))
+        )

@@ -19,7 +19,14 @@ CATEGORIES = ("tense", "pronoun", "entity", "marker")
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _REQUIRED = ("language", "origin", "pronoun", "marker", "tense", "entity")
 _SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
-_SCHEMES = ("morph", "tags", "words", "forms", "endings", "needs_endings")  # the last three correct by spelling
+_SCHEMES = (
+    "morph",
+    "tags",
+    "words",
+    "forms",
+    "endings",
+    "needs_endings",
+)  # the last three correct by spelling
 _LONGEST = 200  # characters of a form: every beginning of one is looked up
 _FEATURE_GROUPS = ("person", "nonperson")
 
@@ -35,17 +42,29 @@ class CategoryTable:
     features: Mapping[str, tuple[str, ...]]  # category → its features, in order
     pronouns: Mapping[str, str]  # form → feature
     markers: Mapping[str, str]  # lower-cased phrase → feature
-    tenses: Mapping[Scheme, Mapping[str, str]]  # tag, word, or morphology joined by | → feature, first fit first
+    tenses: Mapping[
+        Scheme, Mapping[str, str]
+    ]  # tag, word, or morphology joined by | → feature, first fit first
     labels: Mapping[str, str]  # entity label → person or nonperson
     possessive: tuple[str, ...]  # endings that are no part of a name
     weights: Mapping[str, float]  # feature → weight where it is not 1
     overlapping: bool = True  # a marker inside a longer one counts too, as in the released code
     not_markers: frozenset[str] = frozenset()  # phrases in which no marker counts
-    tags: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)  # category → form or * → tags
-    tense_forms: Mapping[str, str] = field(default_factory=dict)  # form → feature, before anything else
-    tense_endings: Mapping[str, str] = field(default_factory=dict)  # ending of a finite verb → feature, longest first
-    needs_endings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # feature → endings, one of which it has
-    left_out: Mapping[str, str] = field(default_factory=dict)  # category → why it is not counted in this language
+    tags: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
+        default_factory=dict
+    )  # category → form or * → tags
+    tense_forms: Mapping[str, str] = field(
+        default_factory=dict
+    )  # form → feature, before anything else
+    tense_endings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # ending of a finite verb → feature, longest first
+    needs_endings: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # feature → endings, one of which it has
+    left_out: Mapping[str, str] = field(
+        default_factory=dict
+    )  # category → why it is not counted in this language
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
@@ -66,24 +85,37 @@ def load_table(name: str, profile: Profile = "reference") -> CategoryTable:
         return _own_table(name, profile)
     path = Path(name)
     if not path.is_file():
-        raise InputError("there is no such table", where=name, next=f"tables here: {', '.join(languages())}")
+        raise InputError(
+            "there is no such table", where=name, next=f"tables here: {', '.join(languages())}"
+        )
     return _table(path.read_bytes(), name, profile)
 
 
 @lru_cache(maxsize=64)
 def _own_table(name: str, profile: Profile) -> CategoryTable:
     if name not in languages():
-        raise SpecError(f"there is no category table for the language {name!r}",
-                        next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)")
+        raise SpecError(
+            f"there is no category table for the language {name!r}",
+            next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)",
+        )
     data = (files("wholetext.metrics.blonde") / "tables" / f"{name}.toml").read_bytes()
     return _table(data, f"{name}.toml", profile, name)
 
 
 def _check(raw: Mapping[str, Any], where: str) -> None:
-    unknown, missing = set(raw) - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"}, set(_REQUIRED) - set(raw)
+    unknown, missing = (
+        set(raw) - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"},
+        set(_REQUIRED) - set(raw),
+    )
     if unknown or missing:
-        fault = f"unknown: {', '.join(sorted(unknown))}" if unknown else f"missing: {', '.join(sorted(missing))}"
-        raise InputError(f"a table has other parts ({fault})", where=where, next="see docs/blonde.md")
+        fault = (
+            f"unknown: {', '.join(sorted(unknown))}"
+            if unknown
+            else f"missing: {', '.join(sorted(missing))}"
+        )
+        raise InputError(
+            f"a table has other parts ({fault})", where=where, next="see docs/blonde.md"
+        )
     for name, value in _sections(raw):
         if not isinstance(value, dict):
             raise InputError(f"{name} is not a section", where=where, next=f"write [{name}]")
@@ -91,22 +123,37 @@ def _check(raw: Mapping[str, Any], where: str) -> None:
         if not isinstance(raw[name], str):
             raise InputError(f"{name} is not a string", where=where)
     tense, reference = raw["tense"], raw.get("reference", {})
-    lists = {"tense.features": tense.get("features", []), "entity.possessive": raw["entity"].get("possessive", [])}
-    lists |= {f"reference.{key}": reference.get(key, []) for key in ("without", "possessive", "labels")}
-    lists |= {f"paper.merge.{key}": value for key, value in raw.get("paper", {}).get("merge", {}).items()}
-    lists |= {f"tense.needs_endings.{key}": value for key, value in tense.get("needs_endings", {}).items()}
+    lists = {
+        "tense.features": tense.get("features", []),
+        "entity.possessive": raw["entity"].get("possessive", []),
+    }
+    lists |= {
+        f"reference.{key}": reference.get(key, []) for key in ("without", "possessive", "labels")
+    }
+    lists |= {
+        f"paper.merge.{key}": value for key, value in raw.get("paper", {}).get("merge", {}).items()
+    }
+    lists |= {
+        f"tense.needs_endings.{key}": value for key, value in tense.get("needs_endings", {}).items()
+    }
     for name, value in lists.items():
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise InputError(f"{name} is not a list of strings", where=where)
     for name, value in reference.get("weights", {}).items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not 0 <= value < float("inf")
+        ):
             raise InputError(f"reference.weights.{name} must be a non-negative number", where=where)
     for scheme in tense.keys() - {"features"}:
         if scheme not in _SCHEMES:
             raise InputError(f"tense.{scheme} is not one of {', '.join(_SCHEMES)}", where=where)
         stray = tense[scheme].keys() - {UNCOUNTED, *tense.get("features", ())}
         if stray:
-            raise InputError(f"tense.{scheme} names {min(stray)!r}, which is not in tense.features", where=where)
+            raise InputError(
+                f"tense.{scheme} names {min(stray)!r}, which is not in tense.features", where=where
+            )
     stray = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
     if stray:
         raise InputError(f"{min(stray)!r} is not one of {', '.join(CATEGORIES)}", where=where)
@@ -118,7 +165,12 @@ def _sections(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in _SECTIONS:
         outer = raw.get(name, {})
         yield name, outer
-        inner = {"tense": set(outer) - {"features"}, "tags": outer, "paper": ("merge",), "reference": ("weights",)}
+        inner = {
+            "tense": set(outer) - {"features"},
+            "tags": outer,
+            "paper": ("merge",),
+            "reference": ("weights",),
+        }
         yield from ((f"{name}.{key}", outer[key]) for key in inner.get(name, ()) if key in outer)
 
 
@@ -126,24 +178,37 @@ def _check_forms(raw: Mapping[str, Any], where: str) -> None:
     """Forms are short strings, and none belongs to two features of a category."""
     tense = {key: value for key, value in raw["tense"].items() if key != "features"}
     endings = tense.pop("needs_endings", {})
-    groups = {"pronoun": raw["pronoun"], "marker": raw["marker"],
-              **{f"tense.{key}": value for key, value in tense.items()},
-              **{f"needs_endings.{key}": {key: ends} for key, ends in endings.items()},
-              "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
-              "not_markers": {"not_markers": raw.get("not_markers", [])}}
-    groups |= {f"tags.{category}.{form}": {form: tags} for category, entries in raw.get("tags", {}).items()
-               for form, tags in entries.items()}
+    groups = {
+        "pronoun": raw["pronoun"],
+        "marker": raw["marker"],
+        **{f"tense.{key}": value for key, value in tense.items()},
+        **{f"needs_endings.{key}": {key: ends} for key, ends in endings.items()},
+        "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
+        "not_markers": {"not_markers": raw.get("not_markers", [])},
+    }
+    groups |= {
+        f"tags.{category}.{form}": {form: tags}
+        for category, entries in raw.get("tags", {}).items()
+        for form, tags in entries.items()
+    }
     for category, entries in groups.items():
         seen: dict[str, str] = {}
         for feature, forms in entries.items():
-            if not isinstance(forms, list) or not all(isinstance(form, str) and form.strip() for form in forms):
+            if not isinstance(forms, list) or not all(
+                isinstance(form, str) and form.strip() for form in forms
+            ):
                 raise InputError(f"{category}.{feature} is not a list of strings", where=where)
             for form in forms:
                 if len(form) > _LONGEST:
-                    raise InputError(f"{form[:40] + '…'!r} of {category}.{feature} has more than {_LONGEST} characters",
-                                     where=where)
+                    raise InputError(
+                        f"{form[:40] + '…'!r} of {category}.{feature} has more than {_LONGEST} characters",
+                        where=where,
+                    )
                 if form in seen:
-                    raise InputError(f"{form!r} is under both {seen[form]} and {feature} of {category}", where=where)
+                    raise InputError(
+                        f"{form!r} is under both {seen[form]} and {feature} of {category}",
+                        where=where,
+                    )
                 seen[form] = feature
 
 
@@ -156,30 +221,58 @@ def _table(data: bytes, where: str, profile: Profile, name: str = "") -> Categor
     merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})
     into = {old: new for new, olds in merge.items() for old in olds}
     without = set(reference.get("without", ()))
-    pronouns = {form: into.get(f, f) for f, forms in raw["pronoun"].items() for form in forms if form not in without}
-    markers = {form.lower(): into.get(f, f) for f, forms in raw["marker"].items() for form in forms
-               if form not in without}
-    needs = {feature: tuple(ends) for feature, ends in raw["tense"].get("needs_endings", {}).items()}
-    tenses = {scheme: {form: feature for feature, forms in entries.items() for form in forms}
-              for scheme, entries in raw["tense"].items() if scheme not in ("features", "needs_endings")}
+    pronouns = {
+        form: into.get(f, f)
+        for f, forms in raw["pronoun"].items()
+        for form in forms
+        if form not in without
+    }
+    markers = {
+        form.lower(): into.get(f, f)
+        for f, forms in raw["marker"].items()
+        for form in forms
+        if form not in without
+    }
+    needs = {
+        feature: tuple(ends) for feature, ends in raw["tense"].get("needs_endings", {}).items()
+    }
+    tenses = {
+        scheme: {form: feature for feature, forms in entries.items() for form in forms}
+        for scheme, entries in raw["tense"].items()
+        if scheme not in ("features", "needs_endings")
+    }
     endings = tenses.pop("endings", {})
     allowed = reference.get("labels")
-    labels = {label: group for group in _FEATURE_GROUPS for label in raw["entity"].get(group, ())
-              if allowed is None or label in allowed}
+    labels = {
+        label: group
+        for group in _FEATURE_GROUPS
+        for label in raw["entity"].get(group, ())
+        if allowed is None or label in allowed
+    }
     return CategoryTable(
-        language=raw["language"], origin=raw["origin"], id=name or f"{Path(where).name}-{digest}", digest=digest,
+        language=raw["language"],
+        origin=raw["origin"],
+        id=name or f"{Path(where).name}-{digest}",
+        digest=digest,
         features={
             "tense": tuple(raw["tense"].get("features", ())),
             "pronoun": tuple(dict.fromkeys(into.get(f, f) for f in raw["pronoun"])),
             "entity": _FEATURE_GROUPS,
             "marker": tuple(dict.fromkeys(into.get(f, f) for f in raw["marker"])),
         },
-        pronouns=pronouns, markers=markers, labels=labels, tense_forms=tenses.pop("forms", {}),
-        tense_endings=dict(sorted(endings.items(), key=lambda item: -len(item[0]))), needs_endings=needs, tenses=tenses,
+        pronouns=pronouns,
+        markers=markers,
+        labels=labels,
+        tense_forms=tenses.pop("forms", {}),
+        tense_endings=dict(sorted(endings.items(), key=lambda item: -len(item[0]))),
+        needs_endings=needs,
+        tenses=tenses,
         overlapping=bool(raw.get("overlapping", True)),
         not_markers=frozenset(phrase.lower() for phrase in raw.get("not_markers", ())),
-        tags={category: {form: tuple(tags) for form, tags in entries.items()}
-              for category, entries in raw.get("tags", {}).items()},
+        tags={
+            category: {form: tuple(tags) for form, tags in entries.items()}
+            for category, entries in raw.get("tags", {}).items()
+        },
         left_out={category: str(why) for category, why in raw.get("left_out", {}).items()},
         possessive=tuple(reference.get("possessive", raw["entity"].get("possessive", ()))),
         weights={key: float(value) for key, value in reference.get("weights", {}).items()},

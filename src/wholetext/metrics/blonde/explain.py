@@ -42,13 +42,22 @@ class Reasons:
             return "No factor counts: no score."
         counted = [factor for factor in self.factors if factor.f1 is not None and factor.weight]
         absent = [factor.name for factor in self.factors if factor.f1 is None]
-        weights = {factor.name: "" if factor.weight == 1 else f" (weight {factor.weight:g})" for factor in counted}
-        values = ", ".join(f"{factor.name} {factor.f1:.4f}{weights[factor.name]}" for factor in counted)
+        weights = {
+            factor.name: "" if factor.weight == 1 else f" (weight {factor.weight:g})"
+            for factor in counted
+        }
+        values = ", ".join(
+            f"{factor.name} {factor.f1:.4f}{weights[factor.name]}" for factor in counted
+        )
         text = f"The mean F1 of the categories that occur is {self.occurring:.4f}: {values}."
         if np.isnan(score):
             text = f"There is no score: one of the texts has no category at all. {text}"
         elif self.mean != "occurring":
-            floors = f" ({', '.join(self.floored)}: 0, replaced with {self.floor})" if self.floored else ""
+            floors = (
+                f" ({', '.join(self.floored)}: 0, replaced with {self.floor})"
+                if self.floored
+                else ""
+            )
             text = f"The score {score:.4f} is the F1 of {self.mean} means of precision and recall{floors}. {text}"
         return text + (f" Neither text has any: {', '.join(absent)}." if absent else "")
 
@@ -75,9 +84,13 @@ def reasons(metric: Blonde, totals: FloatArray) -> Reasons:
             why = f"only in the {'output' if sys else 'reference'}: 0"
         factors.append(Factor(name, f1, match, sys, ref, weight, why))
     mean = float(occurring(metric, totals))
-    floored = tuple(f"{metric.factors[i]} {('precision', 'recall')[side]}"
-                    for i, side in np.argwhere(metric.floored(totals)).tolist())
-    return Reasons(tuple(factors), metric.mean, None if np.isnan(mean) else mean, floored, metric.floor)
+    floored = tuple(
+        f"{metric.factors[i]} {('precision', 'recall')[side]}"
+        for i, side in np.argwhere(metric.floored(totals)).tolist()
+    )
+    return Reasons(
+        tuple(factors), metric.mean, None if np.isnan(mean) else mean, floored, metric.floor
+    )
 
 
 # ---------------------------------------------------------------- spans
@@ -115,25 +128,40 @@ class Compared:
 
 
 def compared(
-    details: Sequence[tuple[int, Mapping[str, Any]]], hyp: Sequence[str], ref: Sequence[str], which: int = 0
+    details: Sequence[tuple[int, Mapping[str, Any]]],
+    hyp: Sequence[str],
+    ref: Sequence[str],
+    which: int = 0,
 ) -> tuple[Compared, ...]:
     """The segments of a document from the details that ``measure`` left, each with the first segment of its row.
 
     ``which`` is the place of the reference among those that were used.
     """
-    ours = [[start + row[0], *row[1:]] for start, detail in details for row in detail["blonde"]["hyp"]]
-    theirs = [[start + row[0], *row[1:]] for start, detail in details for row in detail["blonde"]["refs"][which]]
+    ours = [
+        [start + row[0], *row[1:]] for start, detail in details for row in detail["blonde"]["hyp"]
+    ]
+    theirs = [
+        [start + row[0], *row[1:]]
+        for start, detail in details
+        for row in detail["blonde"]["refs"][which]
+    ]
     return tuple(
         Compared(
-            number=i + 1, hyp=hyp[i] if i < len(hyp) else "", ref=ref[i] if i < len(ref) else "",
-            matched=_pick(ours, hyp, i, True), matched_ref=_pick(theirs, ref, i, True),
-            missing=_pick(theirs, ref, i, False), extra=_pick(ours, hyp, i, False),
+            number=i + 1,
+            hyp=hyp[i] if i < len(hyp) else "",
+            ref=ref[i] if i < len(ref) else "",
+            matched=_pick(ours, hyp, i, True),
+            matched_ref=_pick(theirs, ref, i, True),
+            missing=_pick(theirs, ref, i, False),
+            extra=_pick(ours, hyp, i, False),
         )
         for i in range(max(len(hyp), len(ref)))
     )
 
 
-def _pick(rows: Sequence[Sequence[Any]], texts: Sequence[str], segment: int, matched: bool) -> tuple[MatchedSpan, ...]:
+def _pick(
+    rows: Sequence[Sequence[Any]], texts: Sequence[str], segment: int, matched: bool
+) -> tuple[MatchedSpan, ...]:
     return tuple(
         MatchedSpan(category, feature, texts[segment][start:end], start, end)
         for where, start, end, category, feature, hit in rows

@@ -46,10 +46,14 @@ class Blonde(Metric):
     table: str = "auto"  # language, or a TOML file of one's own
     tagger: str = "auto"  # spacy, spacy/NAME, given/FILE … (text/analysis.py)
     clip_scope: Literal["sentence", "document"] = "sentence"
-    mean: Literal["geometric", "arithmetic", "occurring"] = "geometric"  # of precisions and recalls; occurring: of F1
+    mean: Literal["geometric", "arithmetic", "occurring"] = (
+        "geometric"  # of precisions and recalls; occurring: of F1
+    )
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
-    zero: Literal["floor", "delta"] = "floor"  # a factor of 0 becomes zero_value, or zero_value / count
+    zero: Literal["floor", "delta"] = (
+        "floor"  # a factor of 0 becomes zero_value, or zero_value / count
+    )
     zero_value: float = 1e-5
     weights: str = ""  # of features and categories: "neuter=1,epicene=1,tense=2"
     lowercase: bool = False
@@ -76,7 +80,12 @@ class Blonde(Metric):
 
     def facts(self) -> Mapping[str, str]:
         table = self._table
-        facts = {"tagger": self._analyser().id, "table": table.id, "table.origin": table.origin, "references": "max"}
+        facts = {
+            "tagger": self._analyser().id,
+            "table": table.id,
+            "table.origin": table.origin,
+            "references": "max",
+        }
         facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
         files = {"annotations": self.annotations, "names": self.names}
         return facts | {key: units.file_mark(name) for key, name in files.items() if name}
@@ -89,19 +98,31 @@ class Blonde(Metric):
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, self.profile)
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
-        segments = list(dict.fromkeys(part.lower() if self.lowercase else part for parts in texts for part in parts))
+        segments = list(
+            dict.fromkeys(
+                part.lower() if self.lowercase else part for parts in texts for part in parts
+            )
+        )
         analyses = dict(zip(segments, run.map(analyser, segments)))
         annotations = self._file(run, self.annotations, units.read_annotations)
         names = self._file(run, self.names, units.read_names)
         lines = units.Lines(run.survey or (), annotations, names)
-        reader = units.Reader(finder, analyses, lines, ngrams="ngram1" in self.factors,
-                              by_document=self.clip_scope == "document", lowercase=self.lowercase)
+        reader = units.Reader(
+            finder,
+            analyses,
+            lines,
+            ngrams="ngram1" in self.factors,
+            by_document=self.clip_scope == "document",
+            lowercase=self.lowercase,
+        )
         stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
             stats[index] = units.count(pairs, self._features, self._weights)
             run.detail(index, blonde=units.spans(pairs, self._weights))
-        counts = stats.reshape(len(requests), -1, 3)[:, self._chosen]  # (requests, factors, match|ref|sys)
+        counts = stats.reshape(len(requests), -1, 3)[
+            :, self._chosen
+        ]  # (requests, factors, match|ref|sys)
         absent = np.asarray(np.equal(counts, 0).all(axis=-1))  # (requests, factors)
         floored = self.floored(stats).any(axis=-1)
         for index in np.flatnonzero(np.isnan(self.reduce(stats)[:, 0])).tolist():
@@ -118,15 +139,22 @@ class Blonde(Metric):
         """(..., k) totals → (..., 3 + 3·(categories + features)): F1, precision and recall, over all and of each."""
         if self.mean == "occurring":
             return self._occurring(totals)
-        table = totals.reshape(*totals.shape[:-1], -1, 3)  # (..., categories + features, match|ref|sys)
+        table = totals.reshape(
+            *totals.shape[:-1], -1, 3
+        )  # (..., categories + features, match|ref|sys)
         ratio = self._ratios(table)
         known = ratio[..., : len(CATEGORIES), :]
         chosen = self._chosen
-        values, total = known[..., chosen, :], table[..., chosen, 2:0:-1]  # its denominators: (..., chosen, sys|ref)
+        values, total = (
+            known[..., chosen, :],
+            table[..., chosen, 2:0:-1],
+        )  # its denominators: (..., chosen, sys|ref)
         importance = self.importance
         if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor
             first = slice(0, len(DISCOURSE))
-            inner = self._combine(known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE))
+            inner = self._combine(
+                known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE)
+            )
             values = np.concatenate([values, inner[..., None, :]], axis=-2)
             total = np.concatenate([total, np.ones_like(inner)[..., None, :]], axis=-2)
             importance = (*importance, 1.0)
@@ -172,18 +200,27 @@ class Blonde(Metric):
         match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
         counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
         either = ((ref > 0) | (sys > 0))[..., None]
-        with np.errstate(divide="ignore", invalid="ignore"):  # (..., categories + features, F1|precision|recall)
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # (..., categories + features, F1|precision|recall)
             three = np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
         known = factors = three[..., self._chosen, :]
         importance = self.importance
         if self.with_d:
             inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
-            factors, importance = np.concatenate([known, inner[..., None, :]], axis=-2), (*importance, 1.0)
+            factors, importance = (
+                np.concatenate([known, inner[..., None, :]], axis=-2),
+                (*importance, 1.0),
+            )
         overall = _mean(factors, importance)
-        parts = np.concatenate([overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2)
+        parts = np.concatenate(
+            [overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2
+        )
         return parts.reshape(*totals.shape[:-1], -1)
 
-    def _smoothed(self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]) -> FloatArray:
+    def _smoothed(
+        self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]
+    ) -> FloatArray:
         """(..., 4) matches and counts of n-grams → ratios.
 
         The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer than every segment;
@@ -197,7 +234,9 @@ class Blonde(Metric):
         with np.errstate(divide="ignore", invalid="ignore"):
             result = match / count
             if self.smooth == "exp":
-                result = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result)
+                result = np.where(
+                    missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * weighted), result
+                )
             elif self.smooth == "floor":
                 result = np.where(missed, value / weighted, result)
             elif self.smooth == "add-k":
@@ -206,14 +245,20 @@ class Blonde(Metric):
         unseen = np.where(seen[..., :1] & both, 0.0, np.nan) if reference else np.nan
         return np.where(seen, result, unseen)
 
-    def _combine(self, values: FloatArray, totals: FloatArray, importance: Sequence[float]) -> FloatArray:
+    def _combine(
+        self, values: FloatArray, totals: FloatArray, importance: Sequence[float]
+    ) -> FloatArray:
         if self.mean == "arithmetic":
             return _mean(values, importance)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.zero == "delta":  # 0/0 is left out
-                values = np.where(values == 0, np.where(totals > 0, self.zero_value / totals, np.nan), values)
+                values = np.where(
+                    values == 0, np.where(totals > 0, self.zero_value / totals, np.nan), values
+                )
             else:
-                values = np.where(values < self.zero_value, self.zero_value, values)  # NaN stays NaN
+                values = np.where(
+                    values < self.zero_value, self.zero_value, values
+                )  # NaN stays NaN
             return np.asarray(np.exp(_mean(np.log(values), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
@@ -245,7 +290,11 @@ class Blonde(Metric):
     @cached_property
     def _features(self) -> list[tuple[str, str]]:
         """(category, feature) of every feature that is reported."""
-        return [(category, f) for category in self.factors for f in self._table.features.get(category, ())]
+        return [
+            (category, f)
+            for category in self.factors
+            for f in self._table.features.get(category, ())
+        ]
 
     @cached_property
     def _weights(self) -> dict[str, float]:
@@ -257,15 +306,28 @@ class Blonde(Metric):
             try:
                 weights[name.strip()] = float(value)
             except ValueError:
-                raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"') from None
+                raise SpecError(
+                    f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"'
+                ) from None
             if name.strip() not in known and self.table != "auto":
-                raise SpecError(f"there is no category or feature {name.strip()!r}", next=choices(name.strip(), known))
+                raise SpecError(
+                    f"there is no category or feature {name.strip()!r}",
+                    next=choices(name.strip(), known),
+                )
         if any(not 0 <= value < float("inf") for value in weights.values()):
-            raise SpecError("weights must be non-negative numbers", next='write weights="neuter=1,tense=2"')
+            raise SpecError(
+                "weights must be non-negative numbers", next='write weights="neuter=1,tense=2"'
+            )
         return weights
 
-    def _file(self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]) -> Sequence[Checkpoints]:
-        return run.resource(("annotation file", name, units.file_mark(name)), lambda: read(name)) if name else ()
+    def _file(
+        self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]
+    ) -> Sequence[Checkpoints]:
+        return (
+            run.resource(("annotation file", name, units.file_mark(name)), lambda: read(name))
+            if name
+            else ()
+        )
 
     def _analyser(self) -> Analyser:
         return analyser_for(self._table.language, self.tagger, layers_for(self._table))
@@ -276,13 +338,26 @@ class Blonde(Metric):
         uncounted, by_spelling = finder.uncounted, finder.by_spelling
         assumed = "the target language is not known and was taken to be English (-l SRC-TGT, in Python langs=)"
         found = [assumed] if self.assumed else []
-        found += [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"] if uncounted else []
-        spelled = f"{analyser.id} gives no tags: {', '.join(by_spelling)} identified by spelling alone"
+        found += (
+            [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"]
+            if uncounted
+            else []
+        )
+        spelled = (
+            f"{analyser.id} gives no tags: {', '.join(by_spelling)} identified by spelling alone"
+        )
         found += [spelled] if by_spelling else []
-        found += [f"{category} is not counted in {table.language}: {why}" for category, why in table.left_out.items()
-                  if category in self.factors]
+        found += [
+            f"{category} is not counted in {table.language}: {why}"
+            for category, why in table.left_out.items()
+            if category in self.factors
+        ]
         whose = "wholetext's own" if table.origin == "ours" else f"from {table.origin}"
-        found += [f"the category table {table.id} is {whose}, not the paper's"] if table.origin != "paper" else []
+        found += (
+            [f"the category table {table.id} is {whose}, not the paper's"]
+            if table.origin != "paper"
+            else []
+        )
         return tuple(found)
 
 
@@ -305,7 +380,9 @@ class BlondePlus(Blonde):
 
     def resolve(self, langs: tuple[str, str]) -> Blonde:
         if not self.annotations:
-            raise MetricError("blonde-plus needs human annotation", next="blonde-plus(annotations=an.txt)")
+            raise MetricError(
+                "blonde-plus needs human annotation", next="blonde-plus(annotations=an.txt)"
+            )
         return super().resolve(langs)
 
 

@@ -12,8 +12,27 @@ from wholetext.text.taggers.analysis import Analysis, Layer, Token
 
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
 _SEPARATORS = re.compile(r"[|<>!,]+")
-UNIVERSAL = frozenset({"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
-                       "PUNCT", "SCONJ", "SYM", "VERB", "X"})
+UNIVERSAL = frozenset(
+    {
+        "ADJ",
+        "ADP",
+        "ADV",
+        "AUX",
+        "CCONJ",
+        "DET",
+        "INTJ",
+        "NOUN",
+        "NUM",
+        "PART",
+        "PRON",
+        "PROPN",
+        "PUNCT",
+        "SCONJ",
+        "SYM",
+        "VERB",
+        "X",
+    }
+)
 
 
 class Occurrence(NamedTuple):
@@ -32,8 +51,13 @@ def layers_for(table: CategoryTable) -> frozenset[Layer]:
     layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
     if table.labels and "entity" not in table.left_out:
         layers.add("entity")
-    wanted = {part for forms in table.tags.values() for tags in forms.values() for tag in tags
-              for part in filter(None, _SEPARATORS.split(tag))}
+    wanted = {
+        part
+        for forms in table.tags.values()
+        for tags in forms.values()
+        for tag in tags
+        for part in filter(None, _SEPARATORS.split(tag))
+    }
     if wanted & UNIVERSAL:
         layers.add("pos")
     if any("=" in part for part in wanted):
@@ -71,19 +95,36 @@ class Finder:
     def by_spelling(self) -> tuple[str, ...]:
         """Categories whose tags the analyser does not provide, so that spelling alone identifies them."""
         given = self.layers & {"tag", "pos", "morph"}
-        return () if given else tuple(category for category in self.table.tags if category not in self.table.left_out)
+        return (
+            ()
+            if given
+            else tuple(
+                category for category in self.table.tags if category not in self.table.left_out
+            )
+        )
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
         """Every occurrence, category by category."""
-        each = {"tense": self._tenses, "pronoun": self._pronouns, "entity": self._entities, "marker": self._markers}
-        return tuple(one for category, find in each.items() if category not in self.table.left_out
-                     for one in find(analysis))
+        each = {
+            "tense": self._tenses,
+            "pronoun": self._pronouns,
+            "entity": self._entities,
+            "marker": self._markers,
+        }
+        return tuple(
+            one
+            for category, find in each.items()
+            if category not in self.table.left_out
+            for one in find(analysis)
+        )
 
     def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
         tokens = analysis.tokens
         for place, token in enumerate(tokens if self.scheme else ()):
             form, feature = token.text.lower(), self._tense(tokens, place)
-            if feature not in ("", UNCOUNTED) and self._allowed("tense", form, tokens, place, place):
+            if feature not in ("", UNCOUNTED) and self._allowed(
+                "tense", form, tokens, place, place
+            ):
                 yield Occurrence("tense", feature, feature, token.start, token.end, form)
 
     def _tense(self, tokens: Sequence[Token], place: int) -> str:
@@ -94,7 +135,9 @@ class Finder:
             return table.tenses["words"].get(form, "")
         if self.scheme == "tags":
             before = tokens[place - 1].tag if place else ""
-            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(token.tag, "")
+            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(
+                token.tag, ""
+            )
         uncounted = table.tense_forms.get(form) == UNCOUNTED or not form[:1].isalpha()
         feature = "" if uncounted else self._by_morph(token.morph)
         if feature and "VerbForm=Fin" in token.morph:
@@ -104,7 +147,9 @@ class Finder:
             feature = table.tense_endings[ending] if ending else feature
         return feature if form.endswith(table.needs_endings.get(feature, "")) else ""
 
-    def _allowed(self, category: str, form: str, tokens: Sequence[Token], first: int, last: int) -> bool:
+    def _allowed(
+        self, category: str, form: str, tokens: Sequence[Token], first: int, last: int
+    ) -> bool:
         """Whether the first token has one of the tags that the table asks for (``*``: of single words).
 
         ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` gives what follows
@@ -116,15 +161,22 @@ class Finder:
         for one in chosen or ():
             rest, _, follows = one.partition(">")
             own, _, precedes = rest.partition("<")
-            if (all(_has(tokens[first], part) for part in filter(None, own.split("|"))) and _beside(precedes, before)
-                    and _beside(follows, tokens[last + 1 : last + 2])):
+            if (
+                all(_has(tokens[first], part) for part in filter(None, own.split("|")))
+                and _beside(precedes, before)
+                and _beside(follows, tokens[last + 1 : last + 2])
+            ):
                 return True
         return not chosen
 
     def _by_morph(self, morph: str) -> str:
         if morph not in self._seen:
             has = set(morph.split("|"))
-            fits = (name for wanted, name in self.table.tenses["morph"].items() if has.issuperset(wanted.split("|")))
+            fits = (
+                name
+                for wanted, name in self.table.tenses["morph"].items()
+                if has.issuperset(wanted.split("|"))
+            )
             self._seen[morph] = next(fits, "")
         return self._seen[morph]
 
@@ -132,9 +184,13 @@ class Finder:
         tokens = analysis.tokens
         for index, token in enumerate(tokens):
             before = tokens[index - 1].text if index else "."
-            feature = self._pronoun(token, initial=before not in (",", ";") and not before[-1:].isalnum())
+            feature = self._pronoun(
+                token, initial=before not in (",", ";") and not before[-1:].isalnum()
+            )
             if feature and self._allowed("pronoun", token.text.lower(), tokens, index, index):
-                yield Occurrence("pronoun", feature, feature, token.start, token.end, token.text.lower())
+                yield Occurrence(
+                    "pronoun", feature, feature, token.start, token.end, token.text.lower()
+                )
 
     def _pronoun(self, token: Token, *, initial: bool) -> str:
         """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact.
@@ -154,7 +210,9 @@ class Finder:
         places = {token.start: place for place, token in enumerate(analysis.tokens)}
         for entity in analysis.entities:
             group, place = self.table.labels.get(entity.label), places.get(entity.start)
-            if group and (place is None or self._allowed("entity", entity.text, analysis.tokens, place, place)):
+            if group and (
+                place is None or self._allowed("entity", entity.text, analysis.tokens, place, place)
+            ):
                 name = entity.text
                 for ending in self.table.possessive:
                     name = name.removesuffix(ending)
@@ -173,9 +231,13 @@ class Finder:
                 free = first if table.overlapping else last + 1
                 feature = table.markers.get(phrase)
                 if feature and phrase not in table.not_markers:
-                    yield Occurrence("marker", feature, feature, tokens[first].start, tokens[last].end, phrase)
+                    yield Occurrence(
+                        "marker", feature, feature, tokens[first].start, tokens[last].end, phrase
+                    )
 
-    def _phrases(self, tokens: Sequence[Token], words: Sequence[str], first: int) -> Iterator[tuple[str, int]]:
+    def _phrases(
+        self, tokens: Sequence[Token], words: Sequence[str], first: int
+    ) -> Iterator[tuple[str, int]]:
         """Every marker, and phrase listed as not a marker, that begins at a token: the phrase and its last token."""
         table, phrase, last = self.table, words[first], first
         while phrase in table.beginnings:

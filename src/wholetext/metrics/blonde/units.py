@@ -26,9 +26,16 @@ from wholetext.types import FloatArray, Request
 DISCOURSE = ("tense", "pronoun", "entity", "marker")
 NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
 HUMAN = ("ambiguity", "ellipsis")
-CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # the first columns of the statistics, whatever the language
+CATEGORIES = (
+    *DISCOURSE,
+    *NGRAMS,
+    *HUMAN,
+)  # the first columns of the statistics, whatever the language
 Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
-_ERRORS = {"1": "ambiguity", "3": "ellipsis"}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
+_ERRORS = {
+    "1": "ambiguity",
+    "3": "ellipsis",
+}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _COUNT = 10_000  # occurrences of a name in one segment
 # One line of a file: category or group → phrases to look for (with the count a name has in the reference).
@@ -41,7 +48,9 @@ class Unit:
 
     found: tuple[tuple[int, Occurrence], ...]  # (segment, occurrence)
     ngrams: Ngrams  # none for d-blonde
-    counts: Counter[tuple[str, str, str]] = field(init=False)  # category, feature, what must be equal
+    counts: Counter[tuple[str, str, str]] = field(
+        init=False
+    )  # category, feature, what must be equal
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", Counter(one[:3] for _, one in self.found))
@@ -95,7 +104,13 @@ def read_names(name: str) -> tuple[Checkpoints, ...]:
                 where = f"{name}:{number}"
                 if not who.strip():
                     raise InputError(f"not an entry 'Name: count': {entry.strip()!r}", where=where)
-                many = integer(count, what="the count of an entry 'Name: count'", low=0, high=_COUNT, where=where)
+                many = integer(
+                    count,
+                    what="the count of an entry 'Name: count'",
+                    low=0,
+                    high=_COUNT,
+                    where=where,
+                )
                 found.setdefault(feature, []).append((who.strip(), many))
         lines.append(found)
     return tuple(lines)
@@ -129,14 +144,19 @@ def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tupl
             places = _places(name, text)
             if as_counted:
                 places = (places + [(0, 0)] * count)[:count]
-            found += [Occurrence("entity", group, name.lower(), start, end) for start, end in places]
+            found += [
+                Occurrence("entity", group, name.lower(), start, end) for start, end in places
+            ]
     return tuple(found)
 
 
 def _places(phrase: str, text: str) -> list[tuple[int, int]]:
     if len(phrase) > len(text):
         return []
-    return [place.span() for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)]
+    return [
+        place.span()
+        for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)
+    ]
 
 
 # ---------------------------------------------------------------- texts
@@ -146,7 +166,9 @@ def _places(phrase: str, text: str) -> list[tuple[int, int]]:
 class Lines:
     """Annotation files go by line: this finds the lines of a document by the place of its references in the corpus."""
 
-    references: tuple[str, ...]  # every reference segment: document by document, reference by reference
+    references: tuple[
+        str, ...
+    ]  # every reference segment: document by document, reference by reference
     annotations: Sequence[Checkpoints] = ()
     names: Sequence[Checkpoints] = ()
     _starts: dict[str, list[int]] = field(default_factory=dict)
@@ -162,8 +184,10 @@ class Lines:
         many = len(request.refs)
         for what, lines in (("annotation", self.annotations), ("name", self.names)):
             if lines and len(lines) * many != len(self.references):
-                raise InputError(f"there are {len(lines)} {what} lines for {len(self.references) // many} segments",
-                                 next="an annotation file has one line for each segment, in order")
+                raise InputError(
+                    f"there are {len(lines)} {what} lines for {len(self.references) // many} segments",
+                    next="an annotation file has one line for each segment, in order",
+                )
         wanted = tuple(part for view in request.refs for part in view.parts)
         size, (first, _) = len(wanted) // many, request.refs[0].focus
         for place in self._starts.get(wanted[0] if wanted else "", ()):
@@ -171,8 +195,10 @@ class Lines:
                 begin = place // many + first
                 stop = begin + size - first
                 return self.annotations[begin:stop], self.names[begin:stop]
-        raise InputError("the annotation lines of a text are unknown: its references are not one piece of the corpus",
-                         next="use annotation files with the view whole")
+        raise InputError(
+            "the annotation lines of a text are unknown: its references are not one piece of the corpus",
+            next="use annotation files with the view whole",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +217,10 @@ class Reader:
         """Output and references side by side, segment by segment or as whole documents."""
         hyp, refs = request.hyp[0].scored, [view.scored for view in request.refs]
         annotations, names = self.lines.of(request)
-        sides = [self._segments(parts, annotations, names, is_ref=i > 0) for i, parts in enumerate((hyp, *refs))]
+        sides = [
+            self._segments(parts, annotations, names, is_ref=i > 0)
+            for i, parts in enumerate((hyp, *refs))
+        ]
         if self.by_document:
             whole = [pooled(side) for side in sides]
             return [(whole[0], whole[1:])]
@@ -205,7 +234,12 @@ class Reader:
         return [(units[0], units[1:]) for units in zip(*sides)]
 
     def _segments(
-        self, parts: Sequence[str], annotations: Sequence[Checkpoints], names: Sequence[Checkpoints], *, is_ref: bool
+        self,
+        parts: Sequence[str],
+        annotations: Sequence[Checkpoints],
+        names: Sequence[Checkpoints],
+        *,
+        is_ref: bool,
     ) -> list[Unit]:
         units = []
         for index, part in enumerate(parts):
@@ -227,7 +261,9 @@ class Reader:
 # ---------------------------------------------------------------- counts
 
 
-def count(pairs: Sequence[Pair], features: Sequence[tuple[str, str]], weights: Mapping[str, float]) -> FloatArray:
+def count(
+    pairs: Sequence[Pair], features: Sequence[tuple[str, str]], weights: Mapping[str, float]
+) -> FloatArray:
     """(k,) match, reference and system counts: weighted by category, then plain by (category, feature).
 
     Clipping is per unit (Eq. 2 over aligned segments); several references count as their maximum.
@@ -244,7 +280,9 @@ def count(pairs: Sequence[Pair], features: Sequence[tuple[str, str]], weights: M
                 stats[columns[key[:2]]] += three
         for order, has_grams in enumerate(hyp.ngrams):
             needs_grams = _maximum([ref.ngrams[order] for ref in refs])
-            match = sum(min(n, needs_grams[gram]) for gram, n in has_grams.items() if gram in needs_grams)
+            match = sum(
+                min(n, needs_grams[gram]) for gram, n in has_grams.items() if gram in needs_grams
+            )
             stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
     return stats.reshape(-1)
 
@@ -260,10 +298,14 @@ def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]
     return shown
 
 
-def _marked(unit: Unit, others: Sequence[Unit], weights: Mapping[str, float]) -> Iterator[list[Any]]:
+def _marked(
+    unit: Unit, others: Sequence[Unit], weights: Mapping[str, float]
+) -> Iterator[list[Any]]:
     """As many of a kind are matched as the other side has: those with the same words first, then from the left."""
     left = Counter(_maximum([other.counts for other in others]))
-    same = Counter(_maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others]))
+    same = Counter(
+        _maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others])
+    )
     matched = set()
     for by_word in (True, False):
         for place, (_, one) in enumerate(unit.found):

@@ -19,11 +19,15 @@ from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.text.taggers.analysis import NOUNS, Analysis, Token
 from wholetext.types import FloatArray, IntArray
 
-Grid = Mapping[str, tuple[int, ...]]  # focus → sentence (or word) indices, one per occurrence, repeats kept
+Grid = Mapping[
+    str, tuple[int, ...]
+]  # focus → sentence (or word) indices, one per occurrence, repeats kept
 WordsFrom = Literal["tokens", "spaces"]
 Weighting = Literal["u", "w"]
 Matching = Literal["reference", "lemma"]
-CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})  # universal tags of words that carry meaning themselves
+CONTENT = frozenset(
+    {"NOUN", "PROPN", "VERB", "ADJ", "ADV"}
+)  # universal tags of words that carry meaning themselves
 _CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
 
 
@@ -34,11 +38,15 @@ class AnalysedText:
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
     nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
-    noun_words: tuple[tuple[int, str], ...] = ()  # (word, lemma), where words are the tagger's tokens
+    noun_words: tuple[
+        tuple[int, str], ...
+    ] = ()  # (word, lemma), where words are the tagger's tokens
     content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 
-def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens") -> AnalysedText:
+def read(
+    segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens"
+) -> AnalysedText:
     """The reading of a text given segment by segment; sentences without a word are dropped."""
     words: list[str] = []
     sentences: list[tuple[int, int]] = []
@@ -47,19 +55,29 @@ def read(segments: Sequence[str], analyses: Sequence[Analysis], words_from: Word
     content: list[tuple[str, str]] = []
     for segment, analysis in zip(segments, analyses, strict=True):
         for (start, stop), tokens in _by_sentence(segment, analysis):
-            found = segment[start:stop].split() if words_from == "spaces" else [token.text for token in tokens]
+            found = (
+                segment[start:stop].split()
+                if words_from == "spaces"
+                else [token.text for token in tokens]
+            )
             if not found:
                 continue
             for place, token in enumerate(tokens):
                 if token.pos in NOUNS:
                     nouns.append((len(sentences), token.lemma.lower()))
                     noun_words.append((len(words) + place, token.lemma.lower()))
-            content += [(token.text.lower(), token.lemma.lower()) for token in tokens if token.pos in CONTENT]
+            content += [
+                (token.text.lower(), token.lemma.lower())
+                for token in tokens
+                if token.pos in CONTENT
+            ]
             sentences.append((len(words), len(words) + len(found)))
             words.extend(word.lower() for word in found)
     if words_from == "spaces":
         noun_words = []  # places of tokens, not of these words
-    return AnalysedText(tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content))
+    return AnalysedText(
+        tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content)
+    )
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
@@ -102,7 +120,9 @@ def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, 
 # ---------------------------------------------------------------- groups of words
 
 
-def clusters(words: Sequence[str], vectors: StaticVectors, threshold: float) -> list[tuple[str, ...]]:
+def clusters(
+    words: Sequence[str], vectors: StaticVectors, threshold: float
+) -> list[tuple[str, ...]]:
     """Connected components of the words under "cosine above the threshold"; words without vector stay alone."""
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
@@ -112,7 +132,9 @@ def clusters(words: Sequence[str], vectors: StaticVectors, threshold: float) -> 
     unit = vectors.unit(known)  # (known, dims)
     step = max(1, _CELLS // len(known))
     blocks = range(0, len(known), step)
-    near = [np.add(np.argwhere(unit[at : at + step] @ unit.T > threshold), (at, 0)) for at in blocks]
+    near = [
+        np.add(np.argwhere(unit[at : at + step] @ unit.T > threshold), (at, 0)) for at in blocks
+    ]
     return alone + [tuple(sorted(group)) for group in _linked(known, np.concatenate(near))]
 
 
@@ -120,8 +142,12 @@ def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
     """Lemmas in groups: two belong together when they share a WordNet synset, directly or over others."""
     reader, distinct = _wordnet(), list(dict.fromkeys(lemmas))
     first: dict[str, int] = {}  # synset → the first lemma that has it
-    pairs = [(at, first.setdefault(synset.name(), at)) for at, lemma in enumerate(distinct) if reader is not None
-             for synset in reader.synsets(lemma)]
+    pairs = [
+        (at, first.setdefault(synset.name(), at))
+        for at, lemma in enumerate(distinct)
+        if reader is not None
+        for synset in reader.synsets(lemma)
+    ]
     return _linked(distinct, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
@@ -160,13 +186,17 @@ def _wordnet() -> Any:
 def entities(foci: Grid, vectors: StaticVectors, threshold: float) -> dict[str, tuple[int, ...]]:
     """The grid (or mentions) over entities: clusters of nouns, named by their sorted members joined with ``-``."""
     groups = clusters(list(foci), vectors, threshold)
-    return {"-".join(group): tuple(index for word in group for index in foci[word]) for group in groups}
+    return {
+        "-".join(group): tuple(index for word in group for index in foci[word]) for group in groups
+    }
 
 
 # ---------------------------------------------------------------- adjacency
 
 
-def adjacency_blocks(foci: Grid, n: int, weighting: Weighting = "u") -> Iterator[tuple[slice, FloatArray]]:
+def adjacency_blocks(
+    foci: Grid, n: int, weighting: Weighting = "u"
+) -> Iterator[tuple[slice, FloatArray]]:
     """The adjacency matrix of ``n`` sentences in blocks of rows, so that a long document needs no n × n memory.
 
     Sentences i < j that share a focus are linked by 1/(j−i) (``u``) or by the number of shared foci/(j−i) (``w``);
@@ -176,13 +206,19 @@ def adjacency_blocks(foci: Grid, n: int, weighting: Weighting = "u") -> Iterator
 
     if n == 0:
         return
-    cells = [(index, column) for column, indices in enumerate(foci.values()) for index in set(indices)]
+    cells = [
+        (index, column) for column, indices in enumerate(foci.values()) for index in set(indices)
+    ]
     at = np.array(cells, dtype=np.int64).reshape(-1, 2)  # (cells, 2): sentence, focus
-    occurs = coo_matrix((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(n, max(1, len(foci)))).tocsr()
+    occurs = coo_matrix(
+        (np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(n, max(1, len(foci)))
+    ).tocsr()
     step = max(1, _CELLS // n)
     for start in range(0, n, step):
         stop = min(n, start + step)
-        shared = np.asarray((occurs[start:stop] @ occurs.T).todense())  # (stop-start, n) foci in common
+        shared = np.asarray(
+            (occurs[start:stop] @ occurs.T).todense()
+        )  # (stop-start, n) foci in common
         gap = np.arange(n)[None, :] - np.arange(start, stop)[:, None]
         strength = shared if weighting == "w" else (shared > 0).astype(np.float64)
         yield slice(start, stop), np.where(gap > 0, strength / np.maximum(gap, 1), 0.0)

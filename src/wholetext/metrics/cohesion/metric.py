@@ -49,20 +49,31 @@ def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
     return sum(repeated) / below if below else 0.0
 
 
-def connectivity(foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes") -> float:
+def connectivity(
+    foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes"
+) -> float:
     """The links of the sentence graph over its sentences (the code's average) or over its n² cells (the paper's)."""
     total = sum(float(block.sum()) for _, block in grids.adjacency_blocks(foci, n, weighting))
     return total / (n if average == "nodes" else n * n) if n else 0.0
 
 
-def chain_overlap(hyp: Grid, ref: Grid, variant: Literal["recall", "precision", "f"] = "recall",
-                  per_chain: bool = False) -> float:
+def chain_overlap(
+    hyp: Grid,
+    ref: Grid,
+    variant: Literal["recall", "precision", "f"] = "recall",
+    per_chain: bool = False,
+) -> float:
     """Σ over shared chains of |c_h ∩ c_r|/|c_r|; a chain is the set of sentences of a lemma found in two or more."""
-    chains = [{lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1} for found in (hyp, ref)]
+    chains = [
+        {lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1}
+        for found in (hyp, ref)
+    ]
     total = 0.0
     for lemma in chains[0].keys() & chains[1].keys():
         one, other = chains[0][lemma], chains[1][lemma]
-        below = {"recall": len(other), "precision": len(one), "f": (len(one) + len(other)) / 2}[variant]
+        below = {"recall": len(other), "precision": len(one), "f": (len(one) + len(other)) / 2}[
+            variant
+        ]
         total += len(one & other) / below
     return total / len(chains[0]) if per_chain and chains[0] else total
 
@@ -98,8 +109,12 @@ class FocusMetric(Metric):
     def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         choice, names = self.unread()
         for one in fields(self):
-            if one.name in names and getattr(self, one.name) != one.default:  # it would stand in the signature
-                raise SpecError(f"{self.name}({choice}) does not read {one.name}", next=f"leave {one.name} out")
+            if (
+                one.name in names and getattr(self, one.name) != one.default
+            ):  # it would stand in the signature
+                raise SpecError(
+                    f"{self.name}({choice}) does not read {one.name}", next=f"leave {one.name} out"
+                )
         if self.lang != "auto":
             return self
         made = replace(self, lang=langs[1] or "en")
@@ -118,8 +133,10 @@ class FocusMetric(Metric):
         """The tagger that the parameters name; loads nothing yet."""
         found = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
         if "pos" not in found.layers:
-            raise MetricError(f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
-                              next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)")
+            raise MetricError(
+                f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
+                next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)",
+            )
         return found
 
     def readings(
@@ -138,7 +155,9 @@ class FocusMetric(Metric):
         segments = list(dict.fromkeys(segment for view in new for segment in view.scored))
         analyses = dict(zip(segments, run.map(analyser, segments), strict=True))
         for view in new:
-            known[view] = grids.read(view.scored, [analyses[segment] for segment in view.scored], words)
+            known[view] = grids.read(
+                view.scored, [analyses[segment] for segment in view.scored], words
+            )
         return {view: known[view] for view in wanted}
 
     def foci(self, run: Runtime) -> Callable[[Grid], Grid]:
@@ -206,7 +225,11 @@ class Lc(CohesionMetric):
     vectors: str = EMBEDDED
 
     def unread(self) -> tuple[str, Sequence[str]]:
-        names = ("threshold", "vectors", *(["items"] if self.items != "lemma" else []))  # lemma: what disco goes by
+        names = (
+            "threshold",
+            "vectors",
+            *(["items"] if self.items != "lemma" else []),
+        )  # lemma: what disco goes by
         return f"definition={self.definition}", names if self.definition == "disco" else ()
 
     def resolve(self, langs: tuple[str, str]) -> Lc:
@@ -217,7 +240,9 @@ class Lc(CohesionMetric):
         if made.definition == "disco":
             return replace(made, items="lemma")
         english = code_of(made.lang) == "en"
-        fallback: Items = "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
+        fallback: Items = (
+            "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
+        )
         return replace(made, items="wordnet" if english and grids.wordnet_version() else fallback)
 
     def facts(self) -> Mapping[str, str]:
@@ -233,11 +258,16 @@ class Lc(CohesionMetric):
             return lambda text: repetition(grid(text))[1]
         chosen = self.resolve(run.langs)
         static = static_vectors(self.vectors, run) if chosen.items == "vectors" else None
-        return lambda text: reiteration(lexical_items([lemma for _, lemma in text.content], chosen.items, static,
-                                                      self.threshold))
+        return lambda text: reiteration(
+            lexical_items(
+                [lemma for _, lemma in text.content], chosen.items, static, self.threshold
+            )
+        )
 
 
-def lexical_items(lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float) -> list[str]:
+def lexical_items(
+    lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float
+) -> list[str]:
     """Each lemma as the name of its lexical item: itself, its WordNet group, or its cluster of near vectors."""
     if items == "wordnet":
         groups = grids.synonym_groups(lemmas)
@@ -260,7 +290,9 @@ class EntityGraph(CohesionMetric):
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         foci = self.foci(run)
-        return lambda text: connectivity(foci(grid(text)), len(text.sentences), self.weighting, self.average)
+        return lambda text: connectivity(
+            foci(grid(text)), len(text.sentences), self.weighting, self.average
+        )
 
 
 @dataclass(frozen=True)
@@ -289,8 +321,18 @@ class LexicalChain(FocusMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         grids = {view: grid(text) for view, text in self.readings(requests, run).items()}
-        return mean_stats([max((chain_overlap(grids[hyp], grids[ref], self.variant, self.per_chain)
-                                for hyp, ref in request.pairs()), default=np.nan) for request in requests])
+        return mean_stats(
+            [
+                max(
+                    (
+                        chain_overlap(grids[hyp], grids[ref], self.variant, self.per_chain)
+                        for hyp, ref in request.pairs()
+                    ),
+                    default=np.nan,
+                )
+                for request in requests
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -330,4 +372,6 @@ class Conn(CohesionMetric):
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         foci = self.foci(run)
-        return lambda text: connectivity(foci(grid(text)), len(text.sentences), self.weighting, "mean")
+        return lambda text: connectivity(
+            foci(grid(text)), len(text.sentences), self.weighting, "mean"
+        )

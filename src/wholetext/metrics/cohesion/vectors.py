@@ -82,14 +82,21 @@ def load(source: str = EMBEDDED) -> StaticVectors:
             if number == 1 and rest.strip().isdigit():
                 continue  # word2vec's header: how many words, how many dimensions
             key = word.decode("utf-8", errors="replace").lower()
-            if rest and key not in words:  # of words that differ in case the first, the most frequent, counts
+            if (
+                rest and key not in words
+            ):  # of words that differ in case the first, the most frequent, counts
                 rows.append(_numbers(rest, f"{path}:{number}", len(rows[0]) if rows else None))
                 words[key] = len(words)
     except (OSError, EOFError) as error:  # unreadable, or not compressed as its name suggests
-        raise InputError(f"word vectors that cannot be read ({error})", where=source,
-                         next="fetch the file again") from None
+        raise InputError(
+            f"word vectors that cannot be read ({error})", where=source, next="fetch the file again"
+        ) from None
     if not rows:
-        raise InputError("the file has no word vectors", where=str(path), next="one word and its numbers per line")
+        raise InputError(
+            "the file has no word vectors",
+            where=str(path),
+            next="one word and its numbers per line",
+        )
     return StaticVectors(identity(source), words, np.stack(rows))
 
 
@@ -102,8 +109,10 @@ def _digest(path: Path, size: int, modified: int) -> str:
 def _existing(source: str) -> Path:
     path = Path(source)
     if not path.is_file():
-        raise InputError(f"no word vectors at {source!r}",
-                         next=f"give a file of vectors, or vectors={EMBEDDED} for the embedded ones")
+        raise InputError(
+            f"no word vectors at {source!r}",
+            next=f"give a file of vectors, or vectors={EMBEDDED} for the embedded ones",
+        )
     return path
 
 
@@ -116,7 +125,9 @@ def _embedded() -> StaticVectors:
         raise MissingExtra(f"the word vectors {_PACKAGE} ({error.name})", "cohesion") from None
     folder = Path(package.ROOT)
     words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
-    matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)  # (400000, 50)
+    matrix = np.load(
+        folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False
+    )  # (400000, 50)
     return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)
 
 
@@ -127,9 +138,13 @@ def _lines(path: Path) -> Iterator[bytes]:
         while line := file.readline(_LINE):
             count += len(line)
             if len(line) == _LINE or count > most:
-                raise InputError("a line of more than 1 MB" if len(line) == _LINE else
-                                 f"expands to more than {_RATIO} times its size", where=str(path),
-                                 next="one word and its numbers per line")
+                raise InputError(
+                    "a line of more than 1 MB"
+                    if len(line) == _LINE
+                    else f"expands to more than {_RATIO} times its size",
+                    where=str(path),
+                    next="one word and its numbers per line",
+                )
             yield line
 
 
@@ -137,12 +152,19 @@ def _numbers(text: bytes, where: str, dims: int | None) -> NDArray[np.float32]:
     advice = "one word and its numbers per line"
     try:
         with np.errstate(over="ignore"):
-            row = np.array(text.replace(b"_", b"x").split(), dtype=np.float32)  # 1_0 is a number to Python alone
+            row = np.array(
+                text.replace(b"_", b"x").split(), dtype=np.float32
+            )  # 1_0 is a number to Python alone
     except ValueError:
         raise InputError("a word vector that is not numbers", where=where, next=advice) from None
     if not np.isfinite(row).all():
-        raise InputError("a word vector with NaN or an infinite number", where=where,
-                         next="remove the line, or make the vectors again")
+        raise InputError(
+            "a word vector with NaN or an infinite number",
+            where=where,
+            next="remove the line, or make the vectors again",
+        )
     if dims is not None and len(row) != dims:
-        raise InputError(f"a vector of {len(row)} numbers where the others have {dims}", where=where, next=advice)
+        raise InputError(
+            f"a vector of {len(row)} numbers where the others have {dims}", where=where, next=advice
+        )
     return row

@@ -9,21 +9,51 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, ModelError
-from wholetext.metrics.comet.model import FIRST_TOKEN, CometModel, locate_comet, locate_encoder, read_hparams
-from wholetext.metrics.comet.scoring import CrossEncoder, GroupedVectors, Prediction, RegressionHead, SentenceVectors
+from wholetext.metrics.comet.model import (
+    FIRST_TOKEN,
+    CometModel,
+    locate_comet,
+    locate_encoder,
+    read_hparams,
+)
+from wholetext.metrics.comet.scoring import (
+    CrossEncoder,
+    GroupedVectors,
+    Prediction,
+    RegressionHead,
+    SentenceVectors,
+)
 from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.device import Precision
 from wholetext.models.tokenizer import TokenizedText
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
 
-Kind = Literal["auto", "regression", "referenceless", "ranking", "unified", "unified-src", "unified-ref", "xcomet"]
+Kind = Literal[
+    "auto",
+    "regression",
+    "referenceless",
+    "ranking",
+    "unified",
+    "unified-src",
+    "unified-ref",
+    "xcomet",
+]
 NEEDS: Mapping[str, frozenset[Side]] = {
-    "regression": frozenset({"src", "hyp", "ref"}), "ranking": frozenset({"src", "hyp", "ref"}),
-    "unified": frozenset({"hyp"}), "unified-ref": frozenset({"hyp", "ref"}),
-}  # fmt: skip
+    "regression": frozenset({"src", "hyp", "ref"}),
+    "ranking": frozenset({"src", "hyp", "ref"}),
+    "unified": frozenset({"hyp"}),
+    "unified-ref": frozenset({"hyp", "ref"}),
+}
 CROSSED = {"unified", "unified-src", "unified-ref", "xcomet"}  # kinds that read all texts at once
-SPAN_WEIGHTS = (0.1667, 0.3333, 0.5)  # how much each pass counts for the error spans: source, reference, both
-SCORE_WEIGHTS, MQM_WEIGHT = (0.12, 0.33, 0.33), 0.22  # and for xCOMET's score (Guerreiro et al. 2024, §4)
+SPAN_WEIGHTS = (
+    0.1667,
+    0.3333,
+    0.5,
+)  # how much each pass counts for the error spans: source, reference, both
+SCORE_WEIGHTS, MQM_WEIGHT = (
+    (0.12, 0.33, 0.33),
+    0.22,
+)  # and for xCOMET's score (Guerreiro et al. 2024, §4)
 PENALTIES = {"minor": 1, "major": 5, "critical": 10}
 
 
@@ -51,7 +81,9 @@ class Comet(ModelMetric):
     @property
     def worst(self) -> float | None:  # type: ignore[override]  # models of 2022 and later score from 0 to 1
         name = self.model.rpartition("/")[2].lower()
-        return 0.0 if self.kind == "xcomet" or name.startswith(("wmt22", "wmt23", "xcomet")) else None
+        return (
+            0.0 if self.kind == "xcomet" or name.startswith(("wmt22", "wmt23", "xcomet")) else None
+        )
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the checkpoint decides
@@ -70,18 +102,24 @@ class Comet(ModelMetric):
         if kind == "unified" and not {"src", "ref"} <= set(hparams.segments):
             kind = "unified-src" if "src" in hparams.segments else "unified-ref"
         if self.kind not in {"auto", kind}:
-            raise ModelError(f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model)
+            raise ModelError(
+                f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model
+            )
         crossed = kind in CROSSED
         ignored = {  # parameters without effect on this checkpoint do not belong in the signature
             "qe=true": self.qe and kind not in {"unified", "xcomet"},
-            "pool_special_tokens=false": not self.pool_special_tokens and (crossed or hparams.pool in FIRST_TOKEN),
+            "pool_special_tokens=false": not self.pool_special_tokens
+            and (crossed or hparams.pool in FIRST_TOKEN),
             "layernorm_scope=minibatch8": not self.cacheable and (crossed or not hparams.normed),
             "truncation=reference": self.truncation == "reference" and crossed,
         }
         for parameter, given in ignored.items():
             if given:
-                raise ModelError(f"this checkpoint (of the kind {kind}) does not read {parameter}", where=self.model,
-                                 next=f"leave {parameter} out")
+                raise ModelError(
+                    f"this checkpoint (of the kind {kind}) does not read {parameter}",
+                    where=self.model,
+                    next=f"leave {parameter} out",
+                )
         return replace(self, revision=located.revision, kind=kind)
 
     def facts(self) -> Mapping[str, str]:
@@ -95,8 +133,14 @@ class Comet(ModelMetric):
         return self.layernorm_scope == "segment"
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        return () if self.cacheable else ("under layernorm_scope=minibatch8 scores depend on which segments are scored "
-                                          "together; rows are not kept in the cache",)
+        return (
+            ()
+            if self.cacheable
+            else (
+                "under layernorm_scope=minibatch8 scores depend on which segments are scored "
+                "together; rows are not kept in the cache",
+            )
+        )
 
     @property
     def overlapping(self) -> bool:  # type: ignore[override]
@@ -106,14 +150,22 @@ class Comet(ModelMetric):
         """Views of the sides for models that compare sentence vectors; whole passes for those that read all at once."""
         if self.overlapping:
             return [(_name(one), one) for one in _passes(request, self.qe)]
-        return [(side, view) for row in self._rows(request) for side, view in zip(("hyp", "src", "ref"), row)]
+        return [
+            (side, view)
+            for row in self._rows(request)
+            for side, view in zip(("hyp", "src", "ref"), row)
+        ]
 
     def backend(self, run: Runtime) -> CrossEncoder | SentenceVectors:
         model = self._model(run)
         limit = model.tokenizer.limited(self.limit, self.model)
         if not self.overlapping:
-            return SentenceVectors(model, TokenizedText(limit, self.truncation), self.pool_special_tokens)
-        return run.resource((*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit))
+            return SentenceVectors(
+                model, TokenizedText(limit, self.truncation), self.pool_special_tokens
+            )
+        return run.resource(
+            (*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit)
+        )
 
     def shown(self, backend: CrossEncoder | SentenceVectors, x: Any) -> str:
         return backend.model.tokenizer.marked(backend.layout(x))
@@ -129,11 +181,15 @@ class Comet(ModelMetric):
         if isinstance(backend, CrossEncoder):
             return mean_stats(self._cross(requests, backend, run))
         rows = [row for request in requests for row in self._rows(request)]
-        sides = np.stack(self._encode(rows, backend, run)).reshape(len(rows), len(rows[0]), -1)  # (rows, sides, width)
+        sides = np.stack(self._encode(rows, backend, run)).reshape(
+            len(rows), len(rows[0]), -1
+        )  # (rows, sides, width)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
         judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(backend.model))
         scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
-        return mean_stats([np.mean([next(scores) for _ in self._rows(request)]) for request in requests])
+        return mean_stats(
+            [np.mean([next(scores) for _ in self._rows(request)]) for request in requests]
+        )
 
     # ---------------------------------------------------------------- models that compare sentence vectors
 
@@ -145,12 +201,16 @@ class Comet(ModelMetric):
             return [(request.hyp[0], request.src)]
         return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
 
-    def _encode(self, rows: Sequence[tuple[Excerpt, ...]], vectors: SentenceVectors, run: Runtime) -> list[Any]:
+    def _encode(
+        self, rows: Sequence[tuple[Excerpt, ...]], vectors: SentenceVectors, run: Runtime
+    ) -> list[Any]:
         if self.layernorm_scope == "segment":
             return run.map(vectors, [view for row in rows for view in row])
         order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
         groups = [order[i : i + 8] for i in range(0, len(order), 8)]
-        asked = [tuple(rows[i][side] for i in group) for group in groups for side in range(len(rows[0]))]
+        asked = [
+            tuple(rows[i][side] for i in group) for group in groups for side in range(len(rows[0]))
+        ]
         answers = iter(run.map(GroupedVectors(vectors), asked))
         found: dict[tuple[int, int], Any] = {}
         for group in groups:
@@ -163,17 +223,26 @@ class Comet(ModelMetric):
     def _cross(self, requests: Sequence[Request], cross: CrossEncoder, run: Runtime) -> FloatArray:
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
-                run.warn("this model scores a segment and its context as one, because it reads both from one token", at)
-        answers = iter(run.map(cross, [one for request in requests for one in _passes(request, self.qe)]))
+                run.warn(
+                    "this model scores a segment and its context as one, because it reads both from one token",
+                    at,
+                )
+        answers = iter(
+            run.map(cross, [one for request in requests for one in _passes(request, self.qe)])
+        )
         found = []
         for i, request in enumerate(requests):
             passes = [(one, next(answers)) for one in _passes(request, self.qe)]
-            size = 3 if len(passes) >= 3 and passes[0][0].src is not None else 1  # with a source: in threes
+            size = (
+                3 if len(passes) >= 3 and passes[0][0].src is not None else 1
+            )  # with a source: in threes
             groups = [passes[begin : begin + size] for begin in range(0, len(passes), size)]
             by_reference = [self._combine(group, cross) for group in groups]
             found.append(np.mean([score for score, _ in by_reference]))
             facts = by_reference[0][1]
-            if len(by_reference) > 1 and facts:  # the first reference's, as the published tool has them; and all
+            if (
+                len(by_reference) > 1 and facts
+            ):  # the first reference's, as the published tool has them; and all
                 facts = {**facts, "by_reference": [each for _, each in by_reference]}
             run.detail(i, **facts)
         return np.array(found)
@@ -188,18 +257,27 @@ class Comet(ModelMetric):
         if self.kind != "xcomet" and passes[0][1].labels is None:
             return float(np.mean(raw)), facts
         weights = SPAN_WEIGHTS if len(passes) == 3 else (1.0,)
-        labels = np.sum([w * np.asarray(judged.labels) for w, (_, judged) in zip(weights, passes)], axis=0)
+        labels = np.sum(
+            [w * np.asarray(judged.labels) for w, (_, judged) in zip(weights, passes)], axis=0
+        )
         facts["spans"] = cross.spans(passes[0][0], labels)
         if self.kind != "xcomet":
             return float(np.mean(raw)), facts
-        facts["mqm"] = 1 - min(25, sum(PENALTIES.get(span["severity"], 0) for span in facts["spans"])) / 25
+        facts["mqm"] = (
+            1 - min(25, sum(PENALTIES.get(span["severity"], 0) for span in facts["spans"])) / 25
+        )
         shares = SCORE_WEIGHTS if len(passes) == 3 else (sum(SCORE_WEIGHTS),)
-        score = sum(share * min(1.0, value) for share, value in zip(shares, raw)) + MQM_WEIGHT * facts["mqm"]
+        score = (
+            sum(share * min(1.0, value) for share, value in zip(shares, raw))
+            + MQM_WEIGHT * facts["mqm"]
+        )
         return score, facts
 
     def _model(self, run: Runtime) -> CometModel:
         precision = Precision(run.device, run.dtype)
-        return run.resource(self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision))
+        return run.resource(
+            self._key(run), lambda: CometModel(locate_comet(self.model, self.revision), precision)
+        )
 
     def _key(self, run: Runtime) -> tuple[str, ...]:
         return ("comet", self.model, self.revision, run.device, run.dtype)

@@ -48,21 +48,30 @@ class SentenceVectors(EncoderBackend):
         with torch_module().inference_mode(), memory():
             return list(self.pool(states, mask, layouts, group).cpu().numpy())
 
-    def pool(self, states: Sequence[Any], mask: Any, layouts: Sequence[Layout], group: bool = False) -> Any:
+    def pool(
+        self, states: Sequence[Any], mask: Any, layouts: Sequence[Layout], group: bool = False
+    ) -> Any:
         """(batch, width) vectors; with ``group`` the layer norm sees the batch as one text."""
         hparams = self.model.hparams
         kept = self.mark([self._positions(layout) for layout in layouts], mask)
         if hparams.pool == "default":
             if self.model.typed:
-                raise ModelError("its pooling needs a layer that is not in the checkpoint", where=hparams.encoder_model)
+                raise ModelError(
+                    "its pooling needs a layer that is not in the checkpoint",
+                    where=hparams.encoder_model,
+                )
             return states[-1][:, 0].float()
-        parts = [(hparams.layer, 1.0)] if hparams.layer is not None else [*enumerate(self.model.mix[0])]
+        parts = (
+            [(hparams.layer, 1.0)] if hparams.layer is not None else [*enumerate(self.model.mix[0])]
+        )
         gamma = 1.0 if hparams.layer is not None else self.model.mix[1]
         total: Any = 0.0
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
+                mean, spread = (
+                    moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
+                )
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
@@ -71,7 +80,9 @@ class SentenceVectors(EncoderBackend):
 
     def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
         """The tokens of each sequence that ``pool`` reads; None: all."""
-        return None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
+        return (
+            None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
+        )
 
     def _positions(self, layout: Layout) -> list[int]:
         if self.model.hparams.pool in FIRST_TOKEN:
@@ -121,11 +132,16 @@ class RegressionHead:
 
         def part(begin: int) -> NDArray[np.float32]:
             with torch.inference_mode(), memory():
-                rows = [torch.from_numpy(side[begin : begin + _ROWS]).to(device)
-                        for side in (hyp, src, ref) if side is not None]  # fmt: skip
+                rows = [
+                    torch.from_numpy(side[begin : begin + _ROWS]).to(device)
+                    for side in (hyp, src, ref)
+                    if side is not None
+                ]
                 return self._rows(*rows).cpu().numpy()  # type: ignore[no-any-return]
 
-        return np.concatenate(list(side_by_side(device, part, range(0, len(hyp), _ROWS)))).astype(np.float64)
+        return np.concatenate(list(side_by_side(device, part, range(0, len(hyp), _ROWS)))).astype(
+            np.float64
+        )
 
     def _rows(self, hyp: Any, src: Any, ref: Any = None) -> Any:
         """(rows,) scores: Rei et al. 2020, §2.3 and §2.4 (with a reference) and Rei et al. 2021 (without)."""
@@ -137,7 +153,9 @@ class RegressionHead:
         pairs = [hyp * src, (hyp - src).abs()]
         if ref is None:
             return self.estimator(torch.cat([hyp, src, *pairs], dim=-1))[:, 0]
-        return self.estimator(torch.cat([hyp, ref, hyp * ref, (hyp - ref).abs(), *pairs], dim=-1))[:, 0]
+        return self.estimator(torch.cat([hyp, ref, hyp * ref, (hyp - ref).abs(), *pairs], dim=-1))[
+            :, 0
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,15 +186,23 @@ class CrossEncoder(EncoderBackend):
         edges = len(markers.opening) + len(markers.closing)
         own = [Parts((), text.scored[: self.limit - 2 - edges], ()) for text in texts]
         size = edges + len(markers.pair) * (len(texts) - 1) + sum(len(text.scored) for text in own)
-        share = max(0, self.limit - size) // max(1, sum(bool(text.before or text.after) for text in texts))
-        fitted = [fit_in(text, len(cut.scored) + share, len(markers.between)) if text.context else cut
-                  for text, cut in zip(texts, own)]  # fmt: skip
+        share = max(0, self.limit - size) // max(
+            1, sum(bool(text.before or text.after) for text in texts)
+        )
+        fitted = [
+            fit_in(text, len(cut.scored) + share, len(markers.between)) if text.context else cut
+            for text, cut in zip(texts, own)
+        ]
         ids, start, spans = self._join(fitted)
         ids = ids[: self.limit]
         kept = sum(max(0, min(stop, len(ids)) - min(begin, len(ids))) for begin, stop in spans)
         context = sum(text.context for text in fitted)
-        fit = Fit(len(ids), len(ids) - kept - context, sum(text.context for text in texts) - context,
-                  sum(len(text.scored) for text in texts) - kept)
+        fit = Fit(
+            len(ids),
+            len(ids) - kept - context,
+            sum(text.context for text in texts) - context,
+            sum(len(text.scored) for text in texts) - kept,
+        )
         return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
 
     def _join(self, texts: Sequence[Parts]) -> tuple[Ids, int, list[tuple[int, int]]]:
@@ -187,7 +213,10 @@ class CrossEncoder(EncoderBackend):
         for i, text in enumerate(texts):
             inner, begin = assemble(text, markers)
             begin += len(ids) - len(markers.opening) + (len(markers.pair) if i else 0)
-            ids += [*(markers.pair if i else ()), *inner[len(markers.opening) : len(inner) - len(markers.closing)]]
+            ids += [
+                *(markers.pair if i else ()),
+                *inner[len(markers.opening) : len(inner) - len(markers.closing)],
+            ]
             spans.append((begin, begin + len(text.scored)))
         return (*ids, *markers.closing), spans[0][0], spans
 
@@ -198,8 +227,12 @@ class CrossEncoder(EncoderBackend):
         if self.model.typed:  # 0 for the hypothesis with its markers, 1 for the rest
             ranges = [(layout.stop, range(len(layout.ids))) for layout in layouts]
             types = [tuple(int(at > stop) for at in places) for stop, places in ranges]
-        last = self.vectors.read_at(layouts) if hparams.word_layer is None else None  # error spans: every token
-        states, mask = self.model.encoder.hidden([layout.ids for layout in layouts], types, last=last)
+        last = (
+            self.vectors.read_at(layouts) if hparams.word_layer is None else None
+        )  # error spans: every token
+        states, mask = self.model.encoder.hidden(
+            [layout.ids for layout in layouts], types, last=last
+        )
         with torch.inference_mode(), memory():
             scores = self.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
             if hparams.word_layer is None:
@@ -207,7 +240,9 @@ class CrossEncoder(EncoderBackend):
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
             found = []
             for row, layout, score in zip(words, layouts, scores):
-                labels = self.tagger(row[layout.kept(markers=True)]).softmax(dim=-1)  # (hypothesis tokens, labels)
+                labels = self.tagger(row[layout.kept(markers=True)]).softmax(
+                    dim=-1
+                )  # (hypothesis tokens, labels)
                 found.append(Prediction(score, labels.cpu().numpy()))
         return found
 
@@ -235,7 +270,10 @@ class CrossEncoder(EncoderBackend):
         view, layout = request.hyp[0], self.layout(request)
         positions = layout.kept(markers=True)
         offsets = self.model.tokenizer.offsets(view.text)
-        where = [offsets[at - layout.start] if layout.start <= at < layout.stop else (0, 0) for at in positions]
+        where = [
+            offsets[at - layout.start] if layout.start <= at < layout.stop else (0, 0)
+            for at in positions
+        ]
         best = labels.argmax(axis=1)
         found: list[dict[str, Any]] = []
         begin: int | None = None
@@ -243,12 +281,17 @@ class CrossEncoder(EncoderBackend):
             if label and begin is None:
                 begin = i
             elif not label and begin is not None:
-                found.append({
-                    "text": self.model.tokenizer.decode(tuple(layout.ids[at] for at in positions[begin:i])),
-                    "confidence": float(labels[begin:i].max(axis=1).mean()),
-                    "severity": self.model.hparams.labels[best[begin] - 1],
-                    "start": where[begin][0], "end": where[i - 1][1],
-                })
+                found.append(
+                    {
+                        "text": self.model.tokenizer.decode(
+                            tuple(layout.ids[at] for at in positions[begin:i])
+                        ),
+                        "confidence": float(labels[begin:i].max(axis=1).mean()),
+                        "severity": self.model.hparams.labels[best[begin] - 1],
+                        "start": where[begin][0],
+                        "end": where[i - 1][1],
+                    }
+                )
                 begin = None
         return found
 

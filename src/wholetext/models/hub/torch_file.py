@@ -12,10 +12,26 @@ from wholetext.models.hub.locate import guarded
 
 _ARCHIVE = b"PK\x03\x04"  # the first bytes of files since torch 1.6
 # packages whose objects training tools store beside the weights
-_TOOLS = frozenset({"pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities", "torchmetrics",
-                    "comet", "omegaconf", "numpy", "argparse", "pathlib", "collections"})  # fmt: skip
+_TOOLS = frozenset(
+    {
+        "pytorch_lightning",
+        "lightning",
+        "lightning_fabric",
+        "lightning_utilities",
+        "torchmetrics",
+        "comet",
+        "omegaconf",
+        "numpy",
+        "argparse",
+        "pathlib",
+        "collections",
+    }
+)
 _PLAIN = (dict, list, tuple, frozenset)
-_BEFORE_ARCHIVES = ("argparse.Namespace", "collections.defaultdict")  # in files whose names torch does not list
+_BEFORE_ARCHIVES = (
+    "argparse.Namespace",
+    "collections.defaultdict",
+)  # in files whose names torch does not list
 
 
 class _Leftover:
@@ -40,12 +56,19 @@ def read_torch_file(path: Path) -> Any:
         with path.open("rb") as file:
             archive = file.read(4) == _ARCHIVE
         with torch.serialization.safe_globals(list(_PLAIN)):
-            names = torch.serialization.get_unsafe_globals_in_checkpoint(path) if archive else _BEFORE_ARCHIVES
+            names = (
+                torch.serialization.get_unsafe_globals_in_checkpoint(path)
+                if archive
+                else _BEFORE_ARCHIVES
+            )
             refused = sorted(name for name in names if name.split(".")[0] not in _TOOLS)
             if refused:
-                raise ModelError(f"the checkpoint asks for {refused[0][:160]}, which is neither a tensor nor a plain "
-                                 "container; it was refused and nothing in it was executed", where=str(path),
-                                 next="fetch the model again, or convert it to safetensors on an isolated machine")
+                raise ModelError(
+                    f"the checkpoint asks for {refused[0][:160]}, which is neither a tensor nor a plain "
+                    "container; it was refused and nothing in it was executed",
+                    where=str(path),
+                    next="fetch the model again, or convert it to safetensors on an isolated machine",
+                )
             stubs = [(_Number if name.startswith("numpy.") else _Leftover, name) for name in names]
             with torch.serialization.safe_globals(stubs):
                 return torch.load(path, map_location="cpu", weights_only=True, mmap=archive)

@@ -32,7 +32,9 @@ def holm(p: FloatArray) -> FloatArray:
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
     factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors)) if len(order) else []
+    adjusted[order] = (
+        np.minimum(1.0, np.maximum.accumulate(values[order] * factors)) if len(order) else []
+    )
     return adjusted
 
 

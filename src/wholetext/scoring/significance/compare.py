@@ -60,8 +60,16 @@ class Significance:
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """The systems of one metric compared in this way."""
-        return compare(scores, self.baseline, test=self.test, unit=self.unit, draws=self.draws, seed=self.seed,
-                       alpha=self.alpha, output=output)
+        return compare(
+            scores,
+            self.baseline,
+            test=self.test,
+            unit=self.unit,
+            draws=self.draws,
+            seed=self.seed,
+            alpha=self.alpha,
+            output=output,
+        )
 
 
 @dataclass(frozen=True)
@@ -106,10 +114,24 @@ class Comparison:
 
     def columns(self) -> dict[str, list[object]]:
         """The standings as the columns of a table, best system first."""
-        rows = [{"metric": self.metric, "output": self.output, "system": one.system, "score": one.score,
-                 "low": one.interval.low, "high": one.interval.high, "delta": one.delta,
-                 "delta_low": one.delta_interval.low, "delta_high": one.delta_interval.high, "p": one.p,
-                 "p_holm": one.p_holm, "rank": one.rank, "verdict": one.verdict} for one in self.standings]
+        rows = [
+            {
+                "metric": self.metric,
+                "output": self.output,
+                "system": one.system,
+                "score": one.score,
+                "low": one.interval.low,
+                "high": one.interval.high,
+                "delta": one.delta,
+                "delta_low": one.delta_interval.low,
+                "delta_high": one.delta_interval.high,
+                "p": one.p,
+                "p_holm": one.p_holm,
+                "rank": one.rank,
+                "verdict": one.verdict,
+            }
+            for one in self.standings
+        ]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -121,13 +143,34 @@ class Comparison:
         return polars_frame(self.columns())
 
     def _cells(self) -> tuple[str, list[str], list[list[str]]]:
-        rows = [[one.system, *(printed(value, self.decimals) for value in
-                               (one.score, one.interval.low, one.interval.high, one.delta)),
-                 printed(one.p_holm, 4), str(one.rank or "–"), one.verdict] for one in self.standings]
-        head = ["system", f"score {'↑' if self.higher_is_better else '↓'}", "low", "high", "difference", "p (Holm)",
-                "rank", "verdict"]
-        return (f"{shortened(self.label, 200)}: {count(len(rows), 'system')} against {shortened(self.baseline, 80)}",
-                head, rows)
+        rows = [
+            [
+                one.system,
+                *(
+                    printed(value, self.decimals)
+                    for value in (one.score, one.interval.low, one.interval.high, one.delta)
+                ),
+                printed(one.p_holm, 4),
+                str(one.rank or "–"),
+                one.verdict,
+            ]
+            for one in self.standings
+        ]
+        head = [
+            "system",
+            f"score {'↑' if self.higher_is_better else '↓'}",
+            "low",
+            "high",
+            "difference",
+            "p (Holm)",
+            "rank",
+            "verdict",
+        ]
+        return (
+            f"{shortened(self.label, 200)}: {count(len(rows), 'system')} against {shortened(self.baseline, 80)}",
+            head,
+            rows,
+        )
 
     def __repr__(self) -> str:
         title, head, rows = self._cells()
@@ -140,9 +183,17 @@ class Comparison:
         return html_table(head, rows, title, (str(self.signature), *self.warnings))
 
 
-def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: Test = "randomization",
-            unit: Unit = "doc", draws: int | None = None, seed: int | None = SEED, alpha: float = 0.05,
-            output: str | None = None) -> Comparison:
+def compare(
+    scores: Mapping[str, Scores],
+    baseline: str | None = None,
+    *,
+    test: Test = "randomization",
+    unit: Unit = "doc",
+    draws: int | None = None,
+    seed: int | None = SEED,
+    alpha: float = 0.05,
+    output: str | None = None,
+) -> Comparison:
     """Compare systems scored by one metric on the same documents.
 
     Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many
@@ -150,32 +201,56 @@ def compare(scores: Mapping[str, Scores], baseline: str | None = None, *, test: 
     Holm-corrected over the comparisons made: with a named baseline, else all pairs, as rank clusters always are.
     """
     if not isinstance(scores, Mapping):
-        raise MetricError(f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
-                          next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric')
+        raise MetricError(
+            f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
+            next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric',
+        )
     for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
         if value not in known:
-            raise MetricError(f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}")
+            raise MetricError(
+                f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}"
+            )
     if not 0 < alpha < 1:
         raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
     how = Significance(test, unit, draws, seed, alpha, baseline)
     ranked, first = system_totals(scores, unit, output), next(iter(scores.values()))
     if baseline is not None and baseline not in ranked.names:
-        raise MetricError(f"there is no system {baseline!r} to compare with", next=choices(baseline, ranked.names))
+        raise MetricError(
+            f"there is no system {baseline!r} to compare with", next=choices(baseline, ranked.names)
+        )
     samples = bootstrap_scores(ranked.units, ranked.score, how.resamples(len(scores)), seed)
     # resamples of a single document do not estimate the variance between documents
     drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
     p = _all_pairs(ranked, samples, how)
     standings = _standings(ranked, drawn, p, how)
     return Comparison(
-        first.metric, output or first.outputs[0], ranked.higher_is_better,
-        ranked.names[0] if baseline is None else baseline, standings, p,
-        signature=Signature({
-            "test": test, "unit": unit, "units": len(ranked.units[0]), "draws": how.trials(len(scores)),
-            "resamples": how.resamples(len(scores)), "seed": "none" if seed is None else seed, "alpha": alpha,
-            "correction": "holm"}),
-        warnings=(*_warnings(first.metric, ranked, samples, how), *_unlike_rows(scores, ranked),
-                  *_marked_in_cluster(first.metric, standings)),
-        deltas=interval_table(drawn), decimals=first.places, main=output is None or output == first.outputs[0])
+        first.metric,
+        output or first.outputs[0],
+        ranked.higher_is_better,
+        ranked.names[0] if baseline is None else baseline,
+        standings,
+        p,
+        signature=Signature(
+            {
+                "test": test,
+                "unit": unit,
+                "units": len(ranked.units[0]),
+                "draws": how.trials(len(scores)),
+                "resamples": how.resamples(len(scores)),
+                "seed": "none" if seed is None else seed,
+                "alpha": alpha,
+                "correction": "holm",
+            }
+        ),
+        warnings=(
+            *_warnings(first.metric, ranked, samples, how),
+            *_unlike_rows(scores, ranked),
+            *_marked_in_cluster(first.metric, standings),
+        ),
+        deltas=interval_table(drawn),
+        decimals=first.places,
+        main=output is None or output == first.outputs[0],
+    )
 
 
 def _draws_needed(systems: int, alpha: float) -> int:
@@ -200,16 +275,24 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
     first = next(iter(scores.values()))
     for name, other in scores.items():
         if other.metric != first.metric:
-            raise MetricError(f"system {name!r} was scored with {other.metric}, others with {first.metric}",
-                              next="compare systems under one metric at a time")
+            raise MetricError(
+                f"system {name!r} was scored with {other.metric}, others with {first.metric}",
+                next="compare systems under one metric at a time",
+            )
         columns = () if unit == "doc" else ("doc", "start", "stop")
         if other.rows.docs != first.rows.docs or not all(
-                np.array_equal(getattr(other.rows, column), getattr(first.rows, column)) for column in columns):
+            np.array_equal(getattr(other.rows, column), getattr(first.rows, column))
+            for column in columns
+        ):
             what = "documents" if unit == "doc" else "segments"
-            raise AlignmentError(f"system {name!r} was not scored on the same {what} as {next(iter(scores))!r}",
-                                 next="score all systems on one corpus, or compare by document")
+            raise AlignmentError(
+                f"system {name!r} was not scored on the same {what} as {next(iter(scores))!r}",
+                next="score all systems on one corpus, or compare by document",
+            )
     if output is not None and output not in first.outputs:
-        raise MetricError(f"{first.metric} has no output {output!r}", next=f"it has {', '.join(first.outputs)}")
+        raise MetricError(
+            f"{first.metric} has no output {output!r}", next=f"it has {', '.join(first.outputs)}"
+        )
     column = 0 if output is None else first.outputs.index(output)
 
     def score(totals: FloatArray) -> FloatArray:
@@ -217,9 +300,13 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
 
     value = {name: float(each.table("corpus")[0, column]) for name, each in scores.items()}
     sign = -1 if first.higher_is_better else 1
-    names = sorted(value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name))
+    names = sorted(
+        value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name)
+    )
     ordered = [scores[name] for name in names]
-    reached = np.zeros(len(first.rows.docs), dtype=bool)  # documents without a scored row are left out
+    reached = np.zeros(
+        len(first.rows.docs), dtype=bool
+    )  # documents without a scored row are left out
     for each in ordered:
         reached[each.rows.doc] = True
     totals = (each.totals() for each in ordered)
@@ -234,9 +321,13 @@ def _all_pairs(ranked: SystemTotals, samples: FloatArray, how: Significance) -> 
     """(systems, systems) symmetric p-values, NaN on the diagonal."""
     pairs = list(combinations(range(len(ranked.names)), 2))
     if how.test == "randomization":
-        values = randomization_p(ranked.units, ranked.score, pairs, how.trials(len(ranked.names)), how.seed)
+        values = randomization_p(
+            ranked.units, ranked.score, pairs, how.trials(len(ranked.names)), how.seed
+        )
     else:
-        values = bootstrap_p(samples, ranked.observed, pairs, centred=how.test == "bootstrap-centred")
+        values = bootstrap_p(
+            samples, ranked.observed, pairs, centred=how.test == "bootstrap-centred"
+        )
     return _square(values, len(ranked.names))
 
 
@@ -246,7 +337,9 @@ def _square(values: FloatArray, size: int) -> FloatArray:
     return np.where(np.isnan(table), table.T, table)
 
 
-def _standings(ranked: SystemTotals, samples: FloatArray, p: FloatArray, how: Significance) -> tuple[SystemResult, ...]:
+def _standings(
+    ranked: SystemTotals, samples: FloatArray, p: FloatArray, how: Significance
+) -> tuple[SystemResult, ...]:
     """Every system against the baseline, its p-value corrected over the comparisons that were made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
     base = 0 if how.baseline is None else ranked.names.index(how.baseline)
@@ -260,11 +353,24 @@ def _standings(ranked: SystemTotals, samples: FloatArray, p: FloatArray, how: Si
         verdict: Verdict = "baseline" if i == base else "open"
         if adjusted[i] <= how.alpha:  # NaN for the baseline
             verdict = "better" if (delta > 0) == ranked.higher_is_better else "worse"
-        standings.append(SystemResult(
-            name, score, interval(samples[i]), delta, interval(samples[i] - samples[base]), float(p[base, i]),
-            float(adjusted[i]), ranks[i] if np.isfinite(score) else None, verdict,
-            None if i == base else power(ranked.documents[i], ranked.documents[base], ranked.score, float(level[i])),
-        ))
+        standings.append(
+            SystemResult(
+                name,
+                score,
+                interval(samples[i]),
+                delta,
+                interval(samples[i] - samples[base]),
+                float(p[base, i]),
+                float(adjusted[i]),
+                ranks[i] if np.isfinite(score) else None,
+                verdict,
+                None
+                if i == base
+                else power(
+                    ranked.documents[i], ranked.documents[base], ranked.score, float(level[i])
+                ),
+            )
+        )
     return tuple(standings)
 
 
@@ -280,13 +386,19 @@ def interval_table(samples: FloatArray) -> FloatArray:
 def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
     """Why a system can differ from the baseline and yet be in its rank cluster."""
     base = next(one for one in standings if one.verdict == "baseline")
-    names = [one.system for one in standings if one.verdict in ("better", "worse") and one.rank == base.rank]
+    names = [
+        one.system
+        for one in standings
+        if one.verdict in ("better", "worse") and one.rank == base.rank
+    ]
     if not names:
         return []
     many = len(standings) - 1
-    return [f"{metric}: {', '.join(names)} differ{'s' * (len(names) == 1)} from {base.system} and "
-            f"{'are' if len(names) > 1 else 'is'} in its rank cluster #{base.rank}: marks are corrected for the {many} "
-            f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"]
+    return [
+        f"{metric}: {', '.join(names)} differ{'s' * (len(names) == 1)} from {base.system} and "
+        f"{'are' if len(names) > 1 else 'is'} in its rank cluster #{base.rank}: marks are corrected for the {many} "
+        f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"
+    ]
 
 
 def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str]:
@@ -295,41 +407,62 @@ def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str
     first = ordered[0]
     if any(len(each.rows.doc) != len(first.rows.doc) for each in ordered):
         return []
-    missing = np.array([~np.asarray(each.stats).any(axis=1) for each in ordered])  # (systems, rows): count for nothing
+    missing = np.array(
+        [~np.asarray(each.stats).any(axis=1) for each in ordered]
+    )  # (systems, rows): count for nothing
     lacking, common = missing.sum(axis=1), np.flatnonzero(~missing.any(axis=0))
     if (missing == missing[0]).all() or not len(common) or np.isnan(ranked.observed).any():
         return []
     totals = [(each.stats[common] * each.rows.weight[common, None]).sum(axis=0) for each in ordered]
-    alike = [f"{name} {float(ranked.score(total)):.{first.places}f}" for name, total in zip(ranked.names, totals)]
+    alike = [
+        f"{name} {float(ranked.score(total)):.{first.places}f}"
+        for name, total in zip(ranked.names, totals)
+    ]
     which = [f"{name} {many:,}" for name, many in zip(ranked.names, lacking) if many]
-    return [f"{first.metric}: systems lack scores on different rows ({', '.join(which)} of {missing.shape[1]:,}), so "
-            f"their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"]
+    return [
+        f"{first.metric}: systems lack scores on different rows ({', '.join(which)} of {missing.shape[1]:,}), so "
+        f"their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
+    ]
 
 
-def _warnings(metric: str, ranked: SystemTotals, samples: FloatArray, how: Significance) -> list[str]:
+def _warnings(
+    metric: str, ranked: SystemTotals, samples: FloatArray, how: Significance
+) -> list[str]:
     warnings = [
         f"{metric}: {name} has no defined score and is not ranked"
-        for name, value in zip(ranked.names, ranked.observed) if np.isnan(value)
+        for name, value in zip(ranked.names, ranked.observed)
+        if np.isnan(value)
     ]
     warnings += [
         f"{metric}: {undefined} of {samples.shape[1]} resampled scores of {name} are undefined and left out"
-        for name, value, undefined in zip(ranked.names, ranked.observed, np.isnan(samples).sum(axis=1))
+        for name, value, undefined in zip(
+            ranked.names, ranked.observed, np.isnan(samples).sum(axis=1)
+        )
         if undefined and not np.isnan(value)
     ]
     documents = len(ranked.documents[0])
     others = len(ranked.names) - 1
-    few = few_documents(documents, how.alpha, others if how.baseline is not None else others * (others + 1) // 2)
+    few = few_documents(
+        documents, how.alpha, others if how.baseline is not None else others * (others + 1) // 2
+    )
     if few:
         warnings.append(few)
     needed, draws = _draws_needed(len(ranked.names), how.alpha), how.trials(len(ranked.names))
     if draws < needed:
-        warnings.append(f"{draws} draws are too few for {len(ranked.names)} systems: no corrected p-value can "
-                        f"reach {how.alpha}; give at least {needed}")
+        warnings.append(
+            f"{draws} draws are too few for {len(ranked.names)} systems: no corrected p-value can "
+            f"reach {how.alpha}; give at least {needed}"
+        )
     if how.unit == "segment" and documents > 1:
-        factor = standard_error(ranked.documents[0], ranked.score) / standard_error(ranked.units[0], ranked.score)
+        factor = standard_error(ranked.documents[0], ranked.score) / standard_error(
+            ranked.units[0], ranked.score
+        )
         warnings.append(
             f"{metric}: segments were resampled as if they were independent"
-            + (f"; by document the standard error of {ranked.names[0]} is {factor:.2f} times as large"
-               if np.isfinite(factor) else "")
+            + (
+                f"; by document the standard error of {ranked.names[0]} is {factor:.2f} times as large"
+                if np.isfinite(factor)
+                else ""
+            )
         )
     return warnings

@@ -28,7 +28,9 @@ def influence(totals: FloatArray, score: Score) -> FloatArray:
     """(units,) jackknife influence on the corpus score, (n - 1)(θ - θ without i) (Efron & Tibshirani 1993, ch. 11)."""
     whole = totals.sum(axis=0)
     with np.errstate(all="ignore"):
-        return np.asarray((len(totals) - 1) * (score(whole) - score(whole - totals)), dtype=np.float64)
+        return np.asarray(
+            (len(totals) - 1) * (score(whole) - score(whole - totals)), dtype=np.float64
+        )
 
 
 def standard_error(totals: FloatArray, score: Score) -> float:
@@ -38,7 +40,9 @@ def standard_error(totals: FloatArray, score: Score) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
-def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power: float = 0.8) -> Power:
+def power(
+    a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power: float = 0.8
+) -> Power:
     """Documents needed to separate two systems, from their (documents, k) totals, by a two-sided paired test.
 
     ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the influence values (Guenther
@@ -55,8 +59,14 @@ def power(a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power
     z = NormalDist().inv_cdf(1 - alpha / 2)
     reach, margin = z + NormalDist().inv_cdf(power), z * z / 2
     s = float(spread.std(ddof=1))
-    with np.errstate(over="ignore"):  # a difference next to nothing needs more documents than a float can count
-        needed = np.inf if delta <= tiny else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
+    with np.errstate(
+        over="ignore"
+    ):  # a difference next to nothing needs more documents than a float can count
+        needed = (
+            np.inf
+            if delta <= tiny
+            else float(np.ceil(np.square(np.float64(reach * s / delta)) + margin))
+        )
     detectable = reach * s / np.sqrt(count - margin) if count > margin else np.nan
     return Power(count, needed, float(detectable), alpha, power)
 
@@ -70,8 +80,10 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     if count >= FEW:
         return ""
     if count == 1:
-        return ("1 document only: there are no intervals and significance tests over documents (over segments: "
-                "--resample segments, in Python unit='segment')")
+        return (
+            "1 document only: there are no intervals and significance tests over documents (over segments: "
+            "--resample segments, in Python unit='segment')"
+        )
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
     if least * comparisons > alpha:

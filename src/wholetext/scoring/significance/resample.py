@@ -46,9 +46,13 @@ class Interval:
 
 def seeded(seed: int | None) -> np.random.Generator:
     """The random generator of a seed; None gives one that cannot be reproduced."""
-    if seed is not None and (not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0):
-        raise InputError(f"seed must be a non-negative integer or None; got {seed!r}",
-                         next="leave it out for the default")
+    if seed is not None and (
+        not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0
+    ):
+        raise InputError(
+            f"seed must be a non-negative integer or None; got {seed!r}",
+            next="leave it out for the default",
+        )
     return np.random.default_rng(seed)
 
 
@@ -78,10 +82,15 @@ def bootstrap_scores(
     block = max(1, _BLOCK // totals.units)
     for at in range(0, draws, block):
         n = min(block, draws - at)
-        drawn = rng.integers(0, totals.units, size=(n, totals.units)) + np.arange(n)[:, None] * totals.units
+        drawn = (
+            rng.integers(0, totals.units, size=(n, totals.units))
+            + np.arange(n)[:, None] * totals.units
+        )
         weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
         for row, sums in zip(samples, totals.weighted(weights)):
-            row[at : at + n] = _scores(score, np.ascontiguousarray(sums))  # sums of columns depend on their layout
+            row[at : at + n] = _scores(
+                score, np.ascontiguousarray(sums)
+            )  # sums of columns depend on their layout
     return samples
 
 
@@ -103,7 +112,9 @@ def bounds(samples: FloatArray) -> FloatArray:
     return np.partition(samples, ends, axis=1)[:, ends]
 
 
-def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False) -> FloatArray:
+def bootstrap_p(
+    samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False
+) -> FloatArray:
     """(pairs,) paired bootstrap p-values from (systems, draws) samples and the (systems,) observed scores.
 
     Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|, which rejects at about twice its level
@@ -122,7 +133,11 @@ def bootstrap_p(samples: FloatArray, observed: FloatArray, pairs: Pairs, *, cent
 
 
 def randomization_p(
-    systems: Sequence[FloatArray], score: Score, pairs: Pairs, trials: int = TRIALS, seed: int | None = SEED
+    systems: Sequence[FloatArray],
+    score: Score,
+    pairs: Pairs,
+    trials: int = TRIALS,
+    seed: int | None = SEED,
 ) -> FloatArray:
     """(pairs,) two-sided p-values of paired approximate randomisation (Noreen 1989; Riezler & Maxwell 2005).
 
@@ -149,7 +164,9 @@ def randomization_p(
             defined[at] += len(null)
             above[at] += _exceeding(null, abs(observed[a] - observed[b]), observed[[a, b]])
     known = [bool(np.isfinite(observed[[a, b]]).all()) for a, b in pairs]
-    return np.where(np.array(known, dtype=bool) & (defined > 0), (above + 1) / (defined + 1), np.nan)
+    return np.where(
+        np.array(known, dtype=bool) & (defined > 0), (above + 1) / (defined + 1), np.nan
+    )
 
 
 class _Totals:
@@ -162,16 +179,23 @@ class _Totals:
     def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
         shapes = {totals.shape for totals in systems}
         if len(shapes) != 1:
-            raise MetricError("systems to compare need the same units and statistics; the totals are "
-                              f"{sorted(shapes)}", next="score all systems on the same documents with the same metric")
+            raise MetricError(
+                "systems to compare need the same units and statistics; the totals are "
+                f"{sorted(shapes)}",
+                next="score all systems on the same documents with the same metric",
+            )
         self.systems, self.units = len(systems), int(shapes.pop()[0])
         if self.units < 1 or draws < 1:
-            raise MetricError(f"cannot draw {draws} resamples of {self.units} units",
-                              next="give at least one document and one draw")
+            raise MetricError(
+                f"cannot draw {draws} resamples of {self.units} units",
+                next="give at least one document and one draw",
+            )
         size = np.concatenate([np.abs(totals).max(axis=0) for totals in systems])
         spare = self.units.bit_length() - 53
         grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-        parts = [slice(at, at + _PART) for at in range(0, self.units, _PART)]  # so that one copy is held, not four
+        parts = [
+            slice(at, at + _PART) for at in range(0, self.units, _PART)
+        ]  # so that one copy is held, not four
         self.columns = np.empty((self.units, len(size)))  # (units, systems * k + left)
         some = np.zeros(len(size), dtype=bool)
         for part in parts:
@@ -179,7 +203,10 @@ class _Totals:
             some |= rest.any(axis=0)
         self.left = np.flatnonzero(some)  # columns of which something is left
         if len(self.left):
-            finer = [_to_grid(_split(systems, part, grid)[1][:, self.left], grid[self.left] + spare) for part in parts]
+            finer = [
+                _to_grid(_split(systems, part, grid)[1][:, self.left], grid[self.left] + spare)
+                for part in parts
+            ]
             self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
@@ -190,14 +217,19 @@ class _Totals:
         sums = np.zeros((len(weights), self.columns.shape[1]))
         step = max(1, _BLOCK // len(weights))
         for begin in range(0, self.units, step):
-            sums += weights[:, begin : begin + step].astype(np.float64) @ self.columns[begin : begin + step]
+            sums += (
+                weights[:, begin : begin + step].astype(np.float64)
+                @ self.columns[begin : begin + step]
+            )
         whole = sums[:, : sums.shape[1] - len(self.left)]
         whole[:, self.left] += sums[:, whole.shape[1] :]
         columns = np.ascontiguousarray(whole.T)  # (systems * k, block)
         return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
 
 
-def _split(systems: Sequence[FloatArray], part: slice, grid: IntArray) -> tuple[FloatArray, FloatArray]:
+def _split(
+    systems: Sequence[FloatArray], part: slice, grid: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Some units of all systems side by side: values rounded to a grid, and the remainders."""
     rest = np.concatenate([totals[part] for totals in systems], axis=1)
     rounded = _to_grid(rest, grid)

@@ -12,18 +12,35 @@ from typing import ClassVar, Literal
 from wholetext.stress.change import Change, Refused, Replacement, Site, Text, certain, like
 from wholetext.text.taggers.analysis import Analysis, Layer, Token
 
-_MALE = {("he", "PRP"): "she", ("him", "PRP"): "her", ("his", "PRP$"): "her", ("himself", "PRP"): "herself"}
-_FEMALE = {("she", "PRP"): "he", ("her", "PRP"): "him", ("her", "PRP$"): "his", ("herself", "PRP"): "himself"}
+_MALE = {
+    ("he", "PRP"): "she",
+    ("him", "PRP"): "her",
+    ("his", "PRP$"): "her",
+    ("himself", "PRP"): "herself",
+}
+_FEMALE = {
+    ("she", "PRP"): "he",
+    ("her", "PRP"): "him",
+    ("her", "PRP$"): "his",
+    ("herself", "PRP"): "himself",
+}
 # Words that tell the gender inside the sentence, where a wrong pronoun would no longer be an error of the document.
 _TELLING = re.compile(
     r"m(?:r|rs|s|iss|adam|adame|onsieur|ister)|sir|lady|ladies|lord|king|queen|prince(?:ss)?|du(?:ke|chess)|"
     r"(?:grand|step)?(?:father|mother|son|daughter)s?|brothers?|sisters?|husbands?|wives|wife|uncles?|aunts?|nephews?|"
     r"nieces?|boys?|girls?|guys?|m[uo]ms?|dads?|pa|ma|actors?|actress(?:es)?|bride|groom|widow(?:er)?|(?:fe)?males?|"
     r"pregnan\w+|mat?ernity|paternity|beard\w*|nuns?|monks?|heroines?|hero|waitress|hostess|goddess|gentle\w+|"
-    r"boyfriends?|girlfriends?|fianc[ée]e?s?|.*wom[ae]n|.*m[ae]n", re.I)
-_OTHERS = re.compile(r"ones?|oneself|whoever|persons?|(?:every|any|some|no)(?:one|body)|each|"
-                     r"hers|his/her|her/his|s?he/s?he|\(s\)he", re.I)
-_PLACES = frozenset({"DATE", "TIME", "GPE", "LOC", "FAC", "NORP", "CARDINAL", "ORDINAL", "PERCENT", "MONEY"})
+    r"boyfriends?|girlfriends?|fianc[ée]e?s?|.*wom[ae]n|.*m[ae]n",
+    re.I,
+)
+_OTHERS = re.compile(
+    r"ones?|oneself|whoever|persons?|(?:every|any|some|no)(?:one|body)|each|"
+    r"hers|his/her|her/his|s?he/s?he|\(s\)he",
+    re.I,
+)
+_PLACES = frozenset(
+    {"DATE", "TIME", "GPE", "LOC", "FAC", "NORP", "CARDINAL", "ORDINAL", "PERCENT", "MONEY"}
+)
 _CHINESE_PRONOUNS = {"他": "她", "她": "他"}
 
 
@@ -41,21 +58,35 @@ class Pronoun(Change):
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "entity"})
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        mentions = [[(token, new) for token in analysis.tokens if (new := _other(token, text.lang))]
-                    for analysis in text.analyses]
+        mentions = [
+            [(token, new) for token in analysis.tokens if (new := _other(token, text.lang))]
+            for analysis in text.analyses
+        ]
         having = [at for at, some in enumerate(mentions) if some]
         if len(having) < 2:
             raise Refused("no gendered pronoun after the first mention")
         if len({_gender(token, text.lang) for some in mentions for token, _ in some}) > 1:
             raise Refused("pronouns of both genders")
         sure = _sure_chinese if text.lang == "zh" else _sure_english
-        sites = [tuple(Replacement(at, token.start, token.end, like(new, token.text)) for token, new in mentions[at])
-                 for at in having[1:] if sure(text.segments[at], text.analyses[at], mentions[at][0][0])]
-        return certain(sites, "every later pronoun has a name or a word that tells the gender in its sentence")
+        sites = [
+            tuple(
+                Replacement(at, token.start, token.end, like(new, token.text))
+                for token, new in mentions[at]
+            )
+            for at in having[1:]
+            if sure(text.segments[at], text.analyses[at], mentions[at][0][0])
+        ]
+        return certain(
+            sites, "every later pronoun has a name or a word that tells the gender in its sentence"
+        )
 
 
 def _pronouns(lang: str) -> Mapping[tuple[str, str], str]:
-    return {**_MALE, **_FEMALE} if lang == "en" else {(word, ""): new for word, new in _CHINESE_PRONOUNS.items()}
+    return (
+        {**_MALE, **_FEMALE}
+        if lang == "en"
+        else {(word, ""): new for word, new in _CHINESE_PRONOUNS.items()}
+    )
 
 
 def _other(token: Token, lang: str) -> str:
@@ -73,9 +104,17 @@ def _sure_english(segment: str, analysis: Analysis, first: Token) -> bool:
     places = [(one.start, one.end) for one in analysis.entities if one.label in _PLACES]
     for at, token in enumerate(analysis.tokens):
         word = token.text.lower()
-        if word in ("he", "she") and analysis.tokens[at + 1 : at + 2] and analysis.tokens[at + 1].text.istitle():
+        if (
+            word in ("he", "she")
+            and analysis.tokens[at + 1 : at + 2]
+            and analysis.tokens[at + 1].text.istitle()
+        ):
             return False  # the surname He
-        if _TELLING.fullmatch(word) or _OTHERS.fullmatch(word) or (word == "his" and token.tag != "PRP$"):
+        if (
+            _TELLING.fullmatch(word)
+            or _OTHERS.fullmatch(word)
+            or (word == "his" and token.tag != "PRP$")
+        ):
             return False
         proper = token.tag in ("NNP", "NNPS") and not any(a <= token.start < b for a, b in places)
         if proper and token.start < first.start:
@@ -84,12 +123,16 @@ def _sure_english(segment: str, analysis: Analysis, first: Token) -> bool:
 
 
 def _sure_chinese(segment: str, analysis: Analysis, first: Token) -> bool:
-    if any(mark in segment for mark in "们男女父母爸妈哥弟姐妹夫妻丈儿爷奶叔姨舅姑婆公王后妃先生小姐太"):
+    if any(
+        mark in segment for mark in "们男女父母爸妈哥弟姐妹夫妻丈儿爷奶叔姨舅姑婆公王后妃先生小姐太"
+    ):
         return False
     return not any(token.tag in ("nr", "PER", "nrt", "nrfg") for token in analysis.tokens)
 
 
-Count = Literal["I", "one", "many", ""]  # the subject: first person, third person singular, anything else; "": unknown
+Count = Literal[
+    "I", "one", "many", ""
+]  # the subject: first person, third person singular, anything else; "": unknown
 
 # lemma and past of irregular verbs; all others get -ed
 _PAIRS = (
@@ -134,7 +177,9 @@ def past(lemma: str) -> str:
         return f"{lemma}d"
     if lemma.endswith("y") and lemma[-2] not in _VOWELS:
         return f"{lemma[:-1]}ied"
-    short = re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", lemma)  # of one syllable: the consonant may double
+    short = re.fullmatch(
+        r"[^aeiou]*[aeiou][^aeiouwxy]", lemma
+    )  # of one syllable: the consonant may double
     return "" if short else f"{lemma}ed"
 
 
@@ -163,12 +208,16 @@ def subject_of(tokens: Sequence[Token], at: int) -> Count:
     token = tokens[place]
     word = token.text.lower()
     if token.tag == "PRP":
-        return {"i": "I", "he": "one", "she": "one", "it": "one"}.get(word, "many" if word in ("we", "they", "you")
-                                                                      else "")  # type: ignore[return-value]
+        return {"i": "I", "he": "one", "she": "one", "it": "one"}.get(
+            word, "many" if word in ("we", "they", "you") else ""
+        )  # type: ignore[return-value]
     before = tokens[max(0, place - 8) : place]
     if token.tag not in ("NN", "NNS", "NNP", "NNPS"):
         return ""
-    joined = any(one.tag in ("IN", "CC", "TO", "VBD", "VBZ", "VBP", "VBG", "VBN", "WDT", "WP", ",") for one in before)
+    joined = any(
+        one.tag in ("IN", "CC", "TO", "VBD", "VBZ", "VBP", "VBG", "VBN", "WDT", "WP", ",")
+        for one in before
+    )
     if joined or len(before) == 8:  # another noun may be the head
         return ""
     return "many" if token.tag in ("NNS", "NNPS") else "one" if token.tag == "NN" else ""
@@ -178,10 +227,13 @@ _PAST, _PRESENT = frozenset({"VBD"}), frozenset({"VBZ", "VBP"})
 _IN_TENSE = 4  # segments in the tense of the document
 _SHARE = 0.8  # of the segments with one tense that are in it
 # Words that fix a time, or ask for a tense inside the sentence
-_TIMED = re.compile(r"\b(?:ago|yesterday|today|tonight|tomorrow|now|currently|once|already|yet|since|last|next|"
-                    r"former\w*|recent\w*|when|while|until|after|before|if|wish|would|could|should|as|then|later|earlier|"
-                    r"still|used to|19\d\d|20\d\d|century|always|never|ever|so that|to date|history|future|"
-                    r"present|presently|so far|picture|photo|title)\b", re.I)
+_TIMED = re.compile(
+    r"\b(?:ago|yesterday|today|tonight|tomorrow|now|currently|once|already|yet|since|last|next|"
+    r"former\w*|recent\w*|when|while|until|after|before|if|wish|would|could|should|as|then|later|earlier|"
+    r"still|used to|19\d\d|20\d\d|century|always|never|ever|so that|to date|history|future|"
+    r"present|presently|so far|picture|photo|title)\b",
+    re.I,
+)
 # Verbs of which news has the present and the past side by side
 _VERBS = (
     "remain stay continue "
@@ -212,7 +264,9 @@ class Tense(Change):
         known = [at for at, tense in enumerate(tenses) if tense == main]
         if len(known) < _IN_TENSE or len(known) < _SHARE * sum(map(bool, tenses)):
             raise Refused("no tense that most of the document is in")
-        between = [at for at in known[1:] if tenses[at - 1 : at + 2] == [main] * 3]  # else it may fit what is beside it
+        between = [
+            at for at in known[1:] if tenses[at - 1 : at + 2] == [main] * 3
+        ]  # else it may fit what is beside it
         sites = [site for at in between if (site := _shifted(at, text, to_past=main == "present"))]
         certain(sites, "no sentence whose verbs can all be changed with certainty")
         most = len(known) // 2
@@ -221,25 +275,37 @@ class Tense(Change):
 
 
 def _finite(analysis: Analysis) -> list[int]:
-    return [at for at, token in enumerate(analysis.tokens) if token.tag in _PAST | _PRESENT | {"MD"}]
+    return [
+        at for at, token in enumerate(analysis.tokens) if token.tag in _PAST | _PRESENT | {"MD"}
+    ]
 
 
 def _tense(analysis: Analysis) -> str:
     tags = {analysis.tokens[at].tag for at in _finite(analysis)}
-    return "" if not tags or "MD" in tags else "past" if tags <= _PAST else "present" if tags <= _PRESENT else ""
+    return (
+        ""
+        if not tags or "MD" in tags
+        else "past"
+        if tags <= _PAST
+        else "present"
+        if tags <= _PRESENT
+        else ""
+    )
 
 
 def _shifted(segment: int, text: Text, to_past: bool) -> Site | None:
     analysis, words = text.analyses[segment], text.segments[segment]
-    if _TIMED.search(words) or re.search("[\"“”„«»;:?]", words):
+    if _TIMED.search(words) or re.search('["“”„«»;:?]', words):
         return None
     if any(one.label in ("DATE", "TIME") for one in analysis.entities):
         return None
     made, subject, last = [], "", -1
     tokens = analysis.tokens
     first = next((at for at, one in enumerate(tokens) if one.tag in _PAST | _PRESENT), 0)
-    if any(other.tag == "VB" and one.tag not in ("TO", "MD", "RB") and one.lemma != "do"
-           for one, other in pairwise((_BEGINNING, *tokens))):
+    if any(
+        other.tag == "VB" and one.tag not in ("TO", "MD", "RB") and one.lemma != "do"
+        for one, other in pairwise((_BEGINNING, *tokens))
+    ):
         return None  # an infinitive that may be a finite verb or an imperative
     if any(one.tag == "VBN" for one in tokens[:first]):
         return None  # a participle that may be one
@@ -254,15 +320,20 @@ def _shifted(segment: int, text: Text, to_past: bool) -> Site | None:
         new = _past(tokens[at], subject) if to_past else _present(tokens, at, subject)
         if not new or new.lower() == tokens[at].text.lower():
             return None
-        made.append(Replacement(segment, tokens[at].start, tokens[at].end, like(new, tokens[at].text)))
+        made.append(
+            Replacement(segment, tokens[at].start, tokens[at].end, like(new, tokens[at].text))
+        )
         last = at
     return tuple(made) or None
 
 
 def _apart(between: Sequence[Token]) -> bool:
     """Whether something joins two finite verbs: if nothing does, one is a participle that was taken for a past form."""
-    return any(token.tag in ("CC", "WDT", "WP", ",") or token.text.lower() in ("that", "because", "although")
-               for token in between)
+    return any(
+        token.tag in ("CC", "WDT", "WP", ",")
+        or token.text.lower() in ("that", "because", "although")
+        for token in between
+    )
 
 
 def _past(token: Token, subject: Count | str) -> str:
@@ -279,7 +350,9 @@ def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
         if subject == "I":
             return ""
         verbs = [one.tag for one in tokens[at + 1 : at + 4] if one.tag not in ("RB", "RBR")][:1]
-        return "" if verbs not in (["VBN"], ["VBG"]) else "is" if word == "was" else "are"  # a state may well last
+        return (
+            "" if verbs not in (["VBN"], ["VBG"]) else "is" if word == "was" else "are"
+        )  # a state may well last
     if after is not None and after.text.lower() == "by":  # "the plan proposed by …": a participle
         return ""
     return present(tokens[at].lemma, subject) if past(tokens[at].lemma) == word else ""  # type: ignore[arg-type]
@@ -288,13 +361,43 @@ def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
 _LABELS = frozenset({"PERSON"})
 _LETTERS = 5  # letters of the shortest name
 # Spellings that one name has in different transliterations; the first letter stays.
-_SPELLINGS = tuple((re.compile(rf"(?<=[^\W\d_]){old}"), new) for old, new in (
-    ("sch", "sh"), ("tch", "ch"), ("ck", "k"), ("ph", "f"), ("th", "t"), ("oo", "u"), ("ou", "u"), ("ei", "ai"),
-    ("ai", "ei"), ("ee", "i"), ("ie", "ee"), ("ov$", "off"), ("ev$", "eff"), ("sky$", "ski"), ("ski$", "sky"),
-    ("ff", "v"), ("w", "v"), ("v", "w"), ("zh", "j"), ("x", "ks"), ("y$", "i"), ("i$", "y"), ("ia", "ya"),
-    (r"([bdfglmnprst])\1", r"\1"), ("c(?=[aou])", "k"), ("k(?=[aou])", "c"), ("(?<=[aeiou])s(?=[aeiou])", "z"),
-    ("z", "s"), ("(?<=[aeiou])([lnt])(?=[aeiou])", r"\1\1"), ("i", "y"), ("j", "y"), ("e(?=[rln])", "a"),
-))
+_SPELLINGS = tuple(
+    (re.compile(rf"(?<=[^\W\d_]){old}"), new)
+    for old, new in (
+        ("sch", "sh"),
+        ("tch", "ch"),
+        ("ck", "k"),
+        ("ph", "f"),
+        ("th", "t"),
+        ("oo", "u"),
+        ("ou", "u"),
+        ("ei", "ai"),
+        ("ai", "ei"),
+        ("ee", "i"),
+        ("ie", "ee"),
+        ("ov$", "off"),
+        ("ev$", "eff"),
+        ("sky$", "ski"),
+        ("ski$", "sky"),
+        ("ff", "v"),
+        ("w", "v"),
+        ("v", "w"),
+        ("zh", "j"),
+        ("x", "ks"),
+        ("y$", "i"),
+        ("i$", "y"),
+        ("ia", "ya"),
+        (r"([bdfglmnprst])\1", r"\1"),
+        ("c(?=[aou])", "k"),
+        ("k(?=[aou])", "c"),
+        ("(?<=[aeiou])s(?=[aeiou])", "z"),
+        ("z", "s"),
+        ("(?<=[aeiou])([lnt])(?=[aeiou])", r"\1\1"),
+        ("i", "y"),
+        ("j", "y"),
+        ("e(?=[rln])", "a"),
+    )
+)
 
 
 class Name(Change):
@@ -311,56 +414,130 @@ class Name(Change):
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         words = {token.text for analysis in text.analyses for token in analysis.tokens}
-        persons = Counter(name for analysis in text.analyses for name in  # in order of mention: no set, as hashes vary
-                          dict.fromkeys(one.text.split()[-1] for one in analysis.entities if one.label in _LABELS))
-        others = {one.text.split()[-1] for analysis in text.analyses for one in analysis.entities
-                  if one.label not in _LABELS}
-        names = [name for name, segments in persons.most_common() if segments > 1 and name not in others
-                 and len(name) >= _LETTERS and re.fullmatch(r"[^\W\d_]+", name) and name.istitle()
-                 and name.lower() not in words]
+        persons = Counter(
+            name
+            for analysis in text.analyses
+            for name in dict.fromkeys(  # in order of mention: no set, as hashes vary
+                one.text.split()[-1] for one in analysis.entities if one.label in _LABELS
+            )
+        )
+        others = {
+            one.text.split()[-1]
+            for analysis in text.analyses
+            for one in analysis.entities
+            if one.label not in _LABELS
+        }
+        names = [
+            name
+            for name, segments in persons.most_common()
+            if segments > 1
+            and name not in others
+            and len(name) >= _LETTERS
+            and re.fullmatch(r"[^\W\d_]+", name)
+            and name.istitle()
+            and name.lower() not in words
+        ]
         for name in names:
             new = _respelled(name, rng)
-            mentions = [(at, token) for at, analysis in enumerate(text.analyses) for token in analysis.tokens
-                     if token.text == name and token.pos == "PROPN"]
+            mentions = [
+                (at, token)
+                for at, analysis in enumerate(text.analyses)
+                for token in analysis.tokens
+                if token.text == name and token.pos == "PROPN"
+            ]
             if new and new not in words and len(mentions) > 1:
-                return [(Replacement(at, token.start, token.end, new),) for at, token in mentions[1:]]
+                return [
+                    (Replacement(at, token.start, token.end, new),) for at, token in mentions[1:]
+                ]
         raise Refused("no person is named twice" if not names else "no other spelling of a name")
 
 
 def _respelled(name: str, rng: random.Random) -> str:
-    variants = [new for pattern, variant in _SPELLINGS if (new := pattern.sub(variant, name, count=1)) != name]
+    variants = [
+        new
+        for pattern, variant in _SPELLINGS
+        if (new := pattern.sub(variant, name, count=1)) != name
+    ]
     return rng.choice(variants[:3]) if variants else ""
 
 
 # Nouns that mean the same thing in nearly every text; plurals after the bar.
-_SYNONYMS = {one: two for pair in (
-    "company|companies firm|firms", "firm|firms company|companies", "doctor|doctors physician|physicians",
-    "physician|physicians doctor|doctors", "lawyer|lawyers attorney|attorneys", "attorney|attorneys lawyer|lawyers",
-    "film|films movie|movies", "movie|movies film|films", "country|countries nation|nations",
-    "nation|nations country|countries", "car|cars automobile|automobiles", "plane|planes aircraft|aircraft",
-    "airplane|airplanes aircraft|aircraft", "aircraft|aircraft airplane|airplanes", "ship|ships vessel|vessels",
-    "journalist|journalists reporter|reporters", "reporter|reporters journalist|journalists",
-    "scientist|scientists researcher|researchers", "researcher|researchers scientist|scientists",
-    "customer|customers client|clients", "prison|prisons jail|jails",
-    "jail|jails prison|prisons", "earthquake|earthquakes quake|quakes", "medicine|medicines medication|medications",
-    "medication|medications medicine|medicines", "employee|employees worker|workers",
-    "resident|residents inhabitant|inhabitants", "inhabitant|inhabitants resident|residents", "shop|shops store|stores",
-    "store|stores shop|shops", "apartment|apartments flat|flats", "illness|illnesses disease|diseases",
-    "disease|diseases illness|illnesses", "attack|attacks assault|assaults", "baby|babies infant|infants",
-    "infant|infants baby|babies", "agreement|agreements accord|accords", "treaty|treaties pact|pacts",
-    "expert|experts specialist|specialists", "author|authors writer|writers", "writer|writers author|authors",
-    "photo|photos photograph|photographs", "photograph|photographs photo|photos", "engine|engines motor|motors",
-    "bicycle|bicycles bike|bikes", "bike|bikes bicycle|bicycles", "victory|victories win|wins",
-    "method|methods technique|techniques", "outcome|outcomes result|results", "award|awards prize|prizes",
-    "prize|prizes award|awards", "mistake|mistakes error|errors", "error|errors mistake|mistakes",
-    "pupil|pupils student|students", "spectator|spectators onlooker|onlookers", "salary|salaries wage|wages",
-    "murder|murders killing|killings", "epidemic|epidemics outbreak|outbreaks", "vacation|vacations holiday|holidays",
-    "violin|violins fiddle|fiddles", "letter|letters message|messages", "painting|paintings picture|pictures",
-    "boat|boats vessel|vessels", "ferry|ferries boat|boats", "newspaper|newspapers paper|papers",
-    "corporation|corporations company|companies", "enterprise|enterprises company|companies",
-    "automobile|automobiles car|cars", "teacher|teachers instructor|instructors",
-    "migrant|migrants immigrant|immigrants",
-) for one, two in zip(pair.split()[0].split("|"), pair.split()[1].split("|"))}
+_SYNONYMS = {
+    one: two
+    for pair in (
+        "company|companies firm|firms",
+        "firm|firms company|companies",
+        "doctor|doctors physician|physicians",
+        "physician|physicians doctor|doctors",
+        "lawyer|lawyers attorney|attorneys",
+        "attorney|attorneys lawyer|lawyers",
+        "film|films movie|movies",
+        "movie|movies film|films",
+        "country|countries nation|nations",
+        "nation|nations country|countries",
+        "car|cars automobile|automobiles",
+        "plane|planes aircraft|aircraft",
+        "airplane|airplanes aircraft|aircraft",
+        "aircraft|aircraft airplane|airplanes",
+        "ship|ships vessel|vessels",
+        "journalist|journalists reporter|reporters",
+        "reporter|reporters journalist|journalists",
+        "scientist|scientists researcher|researchers",
+        "researcher|researchers scientist|scientists",
+        "customer|customers client|clients",
+        "prison|prisons jail|jails",
+        "jail|jails prison|prisons",
+        "earthquake|earthquakes quake|quakes",
+        "medicine|medicines medication|medications",
+        "medication|medications medicine|medicines",
+        "employee|employees worker|workers",
+        "resident|residents inhabitant|inhabitants",
+        "inhabitant|inhabitants resident|residents",
+        "shop|shops store|stores",
+        "store|stores shop|shops",
+        "apartment|apartments flat|flats",
+        "illness|illnesses disease|diseases",
+        "disease|diseases illness|illnesses",
+        "attack|attacks assault|assaults",
+        "baby|babies infant|infants",
+        "infant|infants baby|babies",
+        "agreement|agreements accord|accords",
+        "treaty|treaties pact|pacts",
+        "expert|experts specialist|specialists",
+        "author|authors writer|writers",
+        "writer|writers author|authors",
+        "photo|photos photograph|photographs",
+        "photograph|photographs photo|photos",
+        "engine|engines motor|motors",
+        "bicycle|bicycles bike|bikes",
+        "bike|bikes bicycle|bicycles",
+        "victory|victories win|wins",
+        "method|methods technique|techniques",
+        "outcome|outcomes result|results",
+        "award|awards prize|prizes",
+        "prize|prizes award|awards",
+        "mistake|mistakes error|errors",
+        "error|errors mistake|mistakes",
+        "pupil|pupils student|students",
+        "spectator|spectators onlooker|onlookers",
+        "salary|salaries wage|wages",
+        "murder|murders killing|killings",
+        "epidemic|epidemics outbreak|outbreaks",
+        "vacation|vacations holiday|holidays",
+        "violin|violins fiddle|fiddles",
+        "letter|letters message|messages",
+        "painting|paintings picture|pictures",
+        "boat|boats vessel|vessels",
+        "ferry|ferries boat|boats",
+        "newspaper|newspapers paper|papers",
+        "corporation|corporations company|companies",
+        "enterprise|enterprises company|companies",
+        "automobile|automobiles car|cars",
+        "teacher|teachers instructor|instructors",
+        "migrant|migrants immigrant|immigrants",
+    )
+    for one, two in zip(pair.split()[0].split("|"), pair.split()[1].split("|"))
+}
 
 
 class Term(Change):
@@ -389,14 +566,27 @@ class Term(Change):
             first = text.analyses[segment].tokens[at]
             if not other or other in words or _SYNONYMS[first.text.lower()] in words:
                 continue
-            sites = [(Replacement(segment, token.start, token.end, like(_SYNONYMS[token.text.lower()], token.text)),)
-                     for segment, at in uses[lemma][1:]
-                     if _alone(text.analyses[segment], at) and (token := text.analyses[segment].tokens[at])]
+            sites = [
+                (
+                    Replacement(
+                        segment,
+                        token.start,
+                        token.end,
+                        like(_SYNONYMS[token.text.lower()], token.text),
+                    ),
+                )
+                for segment, at in uses[lemma][1:]
+                if _alone(text.analyses[segment], at)
+                and (token := text.analyses[segment].tokens[at])
+            ]
             if sites:
                 return sites
         twice = any(len(places) > 1 for places in uses.values())
-        raise Refused("every later use of a noun is part of an expression, or its synonym is used too" if twice
-                      else "no noun of the list of synonyms is used twice")
+        raise Refused(
+            "every later use of a noun is part of an expression, or its synonym is used too"
+            if twice
+            else "no noun of the list of synonyms is used twice"
+        )
 
 
 def _alone(analysis: Analysis, at: int) -> bool:
@@ -415,15 +605,33 @@ def _alone(analysis: Analysis, at: int) -> bool:
 
 
 def _joined(token: Token) -> bool:
-    return token.tag in ("NN", "NNS", "NNP", "NNPS", "HYPH", "POS") or token.text in ("-", "’s", "'s", "of")
+    return token.tag in ("NN", "NNS", "NNP", "NNPS", "HYPH", "POS") or token.text in (
+        "-",
+        "’s",
+        "'s",
+        "of",
+    )
 
 
 Words = list[tuple[int, int, str]]  # start, end, new word
 _GERMAN = {"Ihnen": "dir", **{f"Ihr{end}": f"dein{end}" for end in ("e", "em", "en", "er", "es")}}
 _RUSSIAN = {"вам": "тебе", "вас": "тебя", "вами": "тобой"} | {
-    f"ваш{old}": f"тво{new}" for old, new in (
-        ("", "й"), ("а", "я"), ("е", "ё"), ("и", "и"), ("его", "его"), ("ей", "ей"), ("ему", "ему"), ("им", "им"),
-        ("ем", "ём"), ("у", "ю"), ("их", "их"), ("ими", "ими"))}
+    f"ваш{old}": f"тво{new}"
+    for old, new in (
+        ("", "й"),
+        ("а", "я"),
+        ("е", "ё"),
+        ("и", "и"),
+        ("его", "его"),
+        ("ей", "ей"),
+        ("ему", "ему"),
+        ("им", "им"),
+        ("ем", "ём"),
+        ("у", "ю"),
+        ("их", "их"),
+        ("ими", "ими"),
+    )
+}
 _CHINESE_ADDRESS = {"您": "你", "你": "您"}
 
 
@@ -441,8 +649,18 @@ class Address(Change):
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         find: Callable[[str], Words] = {"de": _german, "ru": _russian, "zh": _chinese}[text.lang]
         forms = [(at, some) for at, segment in enumerate(text.segments) if (some := find(segment))]
-        if text.lang == "zh" and len({segment[a:b] for at, some in forms for segment in [text.segments[at]]
-                                      for a, b, _ in some}) > 1:
+        if (
+            text.lang == "zh"
+            and len(
+                {
+                    segment[a:b]
+                    for at, some in forms
+                    for segment in [text.segments[at]]
+                    for a, b, _ in some
+                }
+            )
+            > 1
+        ):
             raise Refused("both forms of address")
         if len(forms) < 2:
             raise Refused("no form of address, after the first one, that nothing has to agree with")
@@ -460,15 +678,24 @@ def _words(segment: str, table: dict[str, str], fold: bool) -> Words:
 
 def _german(segment: str) -> Words:
     """Capital letters tell address from the third person, except at the beginning of a sentence."""
-    if re.search(r"\b(?:Sie|Ihr|sich|Euch|euch|ihr)\b", segment) or re.search(r"(?:^|[.!?:“„\"»])\s*Ihr", segment):
+    if re.search(r"\b(?:Sie|Ihr|sich|Euch|euch|ihr)\b", segment) or re.search(
+        r"(?:^|[.!?:“„\"»])\s*Ihr", segment
+    ):
         return []
     return _words(segment, _GERMAN, fold=False)
 
 
 def _russian(segment: str) -> Words:
-    return [] if re.search(r"\bвы\b|\b\w+те(?:сь)?\b", segment, re.I) else _words(segment, _RUSSIAN, fold=True)
+    return (
+        []
+        if re.search(r"\bвы\b|\b\w+те(?:сь)?\b", segment, re.I)
+        else _words(segment, _RUSSIAN, fold=True)
+    )
 
 
 def _chinese(segment: str) -> Words:
     """你们 has no formal form."""
-    return [(match.start(), match.end(), _CHINESE_ADDRESS[match[0]]) for match in re.finditer("[您你](?!们)", segment)]
+    return [
+        (match.start(), match.end(), _CHINESE_ADDRESS[match[0]])
+        for match in re.finditer("[您你](?!们)", segment)
+    ]

@@ -31,7 +31,11 @@ class Number(Change):
         for place, segment in enumerate(text.segments):
             for match in _NUMBER.finditer(segment):
                 before = segment[max(0, match.start() - _NEAR) : match.start()]
-                if match[0] != "1" and not _TIME.search(before) and not _LISTED.match(segment, match.start()):
+                if (
+                    match[0] != "1"
+                    and not _TIME.search(before)
+                    and not _LISTED.match(segment, match.start())
+                ):
                     sites.append((Replacement(place, *match.span(), _another(match[0], rng)),))
         return certain(sites, "no number in digits")
 
@@ -40,17 +44,27 @@ def _another(number: str, rng: random.Random) -> str:
     if _YEAR.fullmatch(number):
         return number[:3] + rng.choice([digit for digit in "0123456789" if digit != number[3]])
     if number.isdigit() and len(number) <= 2 and int(number) <= _DAY:
-        return str(rng.choice([one for one in range(2, 29) if len(str(one)) == len(number) and str(one) != number]))
+        return str(
+            rng.choice(
+                [one for one in range(2, 29) if len(str(one)) == len(number) and str(one) != number]
+            )
+        )
     return rng.choice([digit for digit in "23456789" if digit != number[0]]) + number[1:]
 
 
 _BE = frozenset({"is", "are", "was", "were"})
 _MODAL = frozenset({"will", "can", "could", "should", "would", "must"})
-_NEGATIVE = re.compile(r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
-                       r"yet|already|still|only|also|too|but|until|than|well|far)\b|n['’]t\b", re.I)
-_FIXED = re.compile(r"\bnot (?:only|just|so|to|that|all|every\w*|yet|even|any\w*|until|unlike|least|surprising\w*|many|"
-                    r"much|enough|in|at|the|a|an|be|have|necessarily|really|too|very|simply|merely|because|for|as|by)\b|"
-                    r"\bbut\b|\beither\b|\bany\w*\b|\buntil\b|\byet\b|\?", re.I)
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
+    r"yet|already|still|only|also|too|but|until|than|well|far)\b|n['’]t\b",
+    re.I,
+)
+_FIXED = re.compile(
+    r"\bnot (?:only|just|so|to|that|all|every\w*|yet|even|any\w*|until|unlike|least|surprising\w*|many|"
+    r"much|enough|in|at|the|a|an|be|have|necessarily|really|too|very|simply|merely|because|for|as|by)\b|"
+    r"\bbut\b|\beither\b|\bany\w*\b|\buntil\b|\byet\b|\?",
+    re.I,
+)
 
 
 class Negation(Change):
@@ -68,8 +82,14 @@ class Negation(Change):
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         sites: list[Site] = []
         for unit in text.whole_units():
-            tokens = [token for token in text.analyses[unit.segment].tokens if unit.start <= token.start < unit.end]
-            site = _negated(tokens, unit.segment, unit.text) or _affirmed(tokens, unit.segment, unit.text)
+            tokens = [
+                token
+                for token in text.analyses[unit.segment].tokens
+                if unit.start <= token.start < unit.end
+            ]
+            site = _negated(tokens, unit.segment, unit.text) or _affirmed(
+                tokens, unit.segment, unit.text
+            )
             if site:
                 sites.append((site,))
         return certain(sites, "no sentence that can be negated with certainty")
@@ -85,17 +105,30 @@ def _verb(tokens: Sequence[Token]) -> int | None:
 
 def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacement | None:
     at = _verb(tokens)
-    if at is None or _NEGATIVE.search(sentence) or re.search("[?\"“”]", sentence):
+    if at is None or _NEGATIVE.search(sentence) or re.search('[?"“”]', sentence):
         return None
     wanted = ("VB",) if tokens[at].tag == "MD" else ("VBN", "VBG", "JJ", "DT")
-    if tokens[at + 1].tag not in wanted or tokens[at + 1].text.lower() in ("some", "all", "both", "such", "another"):
+    if tokens[at + 1].tag not in wanted or tokens[at + 1].text.lower() in (
+        "some",
+        "all",
+        "both",
+        "such",
+        "another",
+    ):
         return None
-    return Replacement(segment, tokens[at].end, tokens[at].end, "not" if tokens[at].text == "can" else " not")
+    return Replacement(
+        segment, tokens[at].end, tokens[at].end, "not" if tokens[at].text == "can" else " not"
+    )
 
 
 def _affirmed(tokens: Sequence[Token], segment: int, sentence: str) -> Replacement | None:
     at = _verb(tokens)
-    if at is None or at + 2 >= len(tokens) or tokens[at + 1].text != "not" or _FIXED.search(sentence):
+    if (
+        at is None
+        or at + 2 >= len(tokens)
+        or tokens[at + 1].text != "not"
+        or _FIXED.search(sentence)
+    ):
         return None
     wanted = ("VB",) if tokens[at].tag == "MD" else ("VBN", "VBG", "JJ")
     if tokens[at + 2].tag not in wanted or sentence.count(" not ") != 1:
@@ -103,21 +136,66 @@ def _affirmed(tokens: Sequence[Token], segment: int, sentence: str) -> Replaceme
     return Replacement(segment, tokens[at].end, tokens[at + 1].end, "")
 
 
-_SAME = {one: two for pair in (
-    "for example|for instance", "however,|nevertheless,", "in addition,|additionally,", "moreover,|furthermore,",
-    "as a result,|consequently,", "in order to|so as to", "nearly|almost", "often|frequently", "quickly|rapidly",
-    "began to|started to", "perhaps|maybe", "mainly|primarily", "especially|particularly", "despite|in spite of",
-    "approximately|roughly", "at the moment|at present",
-    "therefore,|consequently,", "a lot of|a great deal of", "usually|normally", "because of|on account of",
-    "every year|each year", "every day|each day", "many people|a lot of people", "a number of|several",
-    "more than|over", "at least|no fewer than", "right away|immediately", "in the end|eventually",
-) for one, two in (pair.split("|"), pair.split("|")[::-1])}
+_SAME = {
+    one: two
+    for pair in (
+        "for example|for instance",
+        "however,|nevertheless,",
+        "in addition,|additionally,",
+        "moreover,|furthermore,",
+        "as a result,|consequently,",
+        "in order to|so as to",
+        "nearly|almost",
+        "often|frequently",
+        "quickly|rapidly",
+        "began to|started to",
+        "perhaps|maybe",
+        "mainly|primarily",
+        "especially|particularly",
+        "despite|in spite of",
+        "approximately|roughly",
+        "at the moment|at present",
+        "therefore,|consequently,",
+        "a lot of|a great deal of",
+        "usually|normally",
+        "because of|on account of",
+        "every year|each year",
+        "every day|each day",
+        "many people|a lot of people",
+        "a number of|several",
+        "more than|over",
+        "at least|no fewer than",
+        "right away|immediately",
+        "in the end|eventually",
+    )
+    for one, two in (pair.split("|"), pair.split("|")[::-1])
+}
 # where the two are not the same after all
-_ONE_WAY = {"a great deal of", "over", "no fewer than", "several", "a lot of people", "consequently,", "eventually",
-            "immediately", "a lot of", "more than", "at least", "started to"}
-_PATTERN = re.compile(r"\b(?:" + "|".join(sorted((re.escape(one) for one in _SAME if one not in _ONE_WAY),
-                                                 key=len, reverse=True)) + r")(?!\w)", re.I)
-_BINDING = frozenset({"a", "an", "more", "less", "most", "least", "as", "so", "too", "how", "very", "not"})
+_ONE_WAY = {
+    "a great deal of",
+    "over",
+    "no fewer than",
+    "several",
+    "a lot of people",
+    "consequently,",
+    "eventually",
+    "immediately",
+    "a lot of",
+    "more than",
+    "at least",
+    "started to",
+}
+_PATTERN = re.compile(
+    r"\b(?:"
+    + "|".join(
+        sorted((re.escape(one) for one in _SAME if one not in _ONE_WAY), key=len, reverse=True)
+    )
+    + r")(?!\w)",
+    re.I,
+)
+_BINDING = frozenset(
+    {"a", "an", "more", "less", "most", "least", "as", "so", "too", "how", "very", "not"}
+)
 
 
 class Paraphrase(Change):
@@ -134,13 +212,19 @@ class Paraphrase(Change):
             for match in _PATTERN.finditer(segment):
                 before = segment[: match.start()].rsplit(None, 1)[-1:]
                 if not before or before[0].lower() not in _BINDING:
-                    sites.append((Replacement(at, *match.span(), like(_SAME[match[0].lower()], match[0])),))
+                    sites.append(
+                        (Replacement(at, *match.span(), like(_SAME[match[0].lower()], match[0])),)
+                    )
         return certain(sites, "no expression of the list")
 
 
-_SHORT = re.compile(r"(?<=\w)(?:(?<=[Ww]o)n['’]t|(?<=[Cc]a)n['’]t|n['’]t|['’]re|['’]ll|['’]ve|(?<=\bI)['’]m)\b")
+_SHORT = re.compile(
+    r"(?<=\w)(?:(?<=[Ww]o)n['’]t|(?<=[Cc]a)n['’]t|n['’]t|['’]re|['’]ll|['’]ve|(?<=\bI)['’]m)\b"
+)
 _LONG = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
-_NOT = re.compile(r"(?<=\w )(is|are|was|were|do|does|did|has|have|had|would|could|should) not(?= [a-z])")
+_NOT = re.compile(
+    r"(?<=\w )(is|are|was|were|do|does|did|has|have|had|would|could|should) not(?= [a-z])"
+)
 _TAG = re.compile(r"[?]|\b(?:sha|ai)n['’]t|n['’]t (?:I|you|he|she|it|we|they)\b", re.I)
 
 
@@ -165,10 +249,20 @@ class Contraction(Change):
                     start, new = start - 1, "ill not"
                 elif match[0].startswith("n") and stem.endswith("ca"):
                     new = "nnot"
-                sites.append((Replacement(unit.segment, unit.start + start, unit.start + end, new),))
+                sites.append(
+                    (Replacement(unit.segment, unit.start + start, unit.start + end, new),)
+                )
         if not sites:
-            sites = [(Replacement(unit.segment, unit.start + match.end(1), unit.start + match.end(), "n't"),)
-                     for unit in text.units if not _TAG.search(unit.text) for match in _NOT.finditer(unit.text)]
+            sites = [
+                (
+                    Replacement(
+                        unit.segment, unit.start + match.end(1), unit.start + match.end(), "n't"
+                    ),
+                )
+                for unit in text.units
+                if not _TAG.search(unit.text)
+                for match in _NOT.finditer(unit.text)
+            ]
         return certain(sites, "nothing to contract or to write out")
 
 
@@ -192,13 +286,20 @@ class Typography(Change):
             straight = [place for place, mark in enumerate(segment) if mark == '"']
             curly = [place for place, mark in enumerate(segment) if mark in opening + closing]
             if straight and len(straight) % 2 == 0 and not curly and not re.search(r'\d"', segment):
-                sites.append(tuple(Replacement(at, place, place + 1, (opening, closing)[number % 2])
-                                   for number, place in enumerate(straight)))
+                sites.append(
+                    tuple(
+                        Replacement(at, place, place + 1, (opening, closing)[number % 2])
+                        for number, place in enumerate(straight)
+                    )
+                )
             elif curly and len(curly) % 2 == 0 and not straight:
                 sites.append(tuple(Replacement(at, place, place + 1, '"') for place in curly))
         if not sites and text.lang == "en":
-            sites = [(Replacement(at, match.start(), match.end(), "’" if match[0] == "'" else "'"),)
-                     for at, segment in enumerate(text.segments) for match in _APOSTROPHE.finditer(segment)]
+            sites = [
+                (Replacement(at, match.start(), match.end(), "’" if match[0] == "'" else "'"),)
+                for at, segment in enumerate(text.segments)
+                for match in _APOSTROPHE.finditer(segment)
+            ]
         return certain(sites, "no quotation marks in pairs")
 
 
@@ -219,13 +320,20 @@ class Resegment(Change):
         for at in range(len(text.segments) - 1):
             segment, following = text.segments[at], text.segments[at + 1]
             cuts = [match.end() for match in _CLAUSE.finditer(segment)]
-            tail = max((segment[cut:] for cut in cuts if cut >= _SHARE * len(segment)), key=len, default="")
+            tail = max(
+                (segment[cut:] for cut in cuts if cut >= _SHARE * len(segment)), key=len, default=""
+            )
             if not tail or at == taken or not following.strip() or following != following.lstrip():
                 continue
             kept = segment[: len(segment) - len(tail)]
             if (kept[-1:] == " ") != (text.glue == " ") or tail != tail.rstrip():
                 continue
             stop = len(kept.rstrip())
-            sites.append((Replacement(at, stop, len(segment), ""), Replacement(at + 1, 0, 0, tail + text.glue)))
+            sites.append(
+                (
+                    Replacement(at, stop, len(segment), ""),
+                    Replacement(at + 1, 0, 0, tail + text.glue),
+                )
+            )
             taken = at + 1
         return certain(sites, "no segment ends with a clause that can begin the next one")

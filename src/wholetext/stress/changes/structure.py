@@ -6,7 +6,17 @@ import random
 from collections.abc import Callable
 from itertools import pairwise
 
-from wholetext.stress.change import Change, Refused, Replacement, Site, Text, apart, certain, units_of, without
+from wholetext.stress.change import (
+    Change,
+    Refused,
+    Replacement,
+    Site,
+    Text,
+    apart,
+    certain,
+    units_of,
+    without,
+)
 
 
 class Swap(Change):
@@ -18,8 +28,11 @@ class Swap(Change):
 
     def sites(self, text: Text, rng: random.Random) -> list[Site]:
         units = text.units
-        pairs = [(one, other) for one, other in pairwise(units)
-                 if one.whole and other.whole and one.text != other.text]
+        pairs = [
+            (one, other)
+            for one, other in pairwise(units)
+            if one.whole and other.whole and one.text != other.text
+        ]
         sites: list[Site] = []
         last = None
         for one, other in pairs[rng.randrange(2) if len(pairs) > 2 else 0 :]:
@@ -39,8 +52,13 @@ def permuted(text: Text, reorder: Callable[[list[int]], list[int]]) -> list[Site
     if len(units) < LEAST:
         raise Refused(f"fewer than {LEAST} whole sentences")
     order = reorder(list(range(len(units))))
-    return [tuple(Replacement(*units[at][:3], units[source].text) for at, source in enumerate(order)
-                  if units[at].text != units[source].text)]
+    return [
+        tuple(
+            Replacement(*units[at][:3], units[source].text)
+            for at, source in enumerate(order)
+            if units[at].text != units[source].text
+        )
+    ]
 
 
 class Shuffle(Change):
@@ -93,7 +111,9 @@ class Double(Change):
         units = text.whole_units()
         if not units:
             raise Refused("no whole sentence")
-        return [(Replacement(one.segment, one.end, one.end, text.glue + one.text),) for one in units]
+        return [
+            (Replacement(one.segment, one.end, one.end, text.glue + one.text),) for one in units
+        ]
 
 
 DISTANCE = 3  # sentences between the old place and the new one, at least
@@ -114,11 +134,17 @@ class Move(Change):
         stay = [at for at in range(len(units)) if at not in moved and at + 1 not in moved]
         sites: list[Site] = []
         for at in moved:
-            places = [to for to in stay if abs(to - at) > DISTANCE and units[to].segment != units[at].segment]
+            places = [
+                to
+                for to in stay
+                if abs(to - at) > DISTANCE and units[to].segment != units[at].segment
+            ]
             if places:
                 to = rng.choice(places)
                 stay.remove(to)
-                after = Replacement(units[to].segment, units[to].end, units[to].end, text.glue + units[at].text)
+                after = Replacement(
+                    units[to].segment, units[to].end, units[to].end, text.glue + units[at].text
+                )
                 sites.append((without(units[at], text.segments), after))
         return certain(sites, "no two places that are far enough apart")
 
@@ -138,8 +164,12 @@ class Foreign(Change):
             raise Refused("fewer than two whole sentences")
         if not text.others:
             raise Refused("there is no other document")
-        lent = [one.text for other in rng.sample(list(text.others), min(len(text.others), _TRIED))
-                for one in units_of(other, text.glue) if one.whole and one.text not in own]
+        lent = [
+            one.text
+            for other in rng.sample(list(text.others), min(len(text.others), _TRIED))
+            for one in units_of(other, text.glue)
+            if one.whole and one.text not in own
+        ]
         sites: list[Site] = []
         for at in sorted(rng.sample(range(len(units)), len(units) // 2)):
             tried = rng.sample(lent, min(len(lent), _TRIED))

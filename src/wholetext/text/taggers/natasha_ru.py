@@ -41,10 +41,18 @@ class NatashaAnalyser(Analyser):
         tokens = []
         for token in doc.tokens:
             lemma = lemmas.lemmatize(token.text, token.pos, token.feats) if lemmas else token.text
-            features = "|".join(f"{key}={value}" for key, value in sorted((token.feats or {}).items()))
-            tokens.append(Token(token.text, lemma, token.pos, token.pos, features, token.start, token.stop))
-        entities = tuple(Entity(span.text, span.type, span.start, span.stop) for span in doc.spans or ())
-        return Analysis(tuple(tokens), entities, tuple((sent.start, sent.stop) for sent in doc.sents))
+            features = "|".join(
+                f"{key}={value}" for key, value in sorted((token.feats or {}).items())
+            )
+            tokens.append(
+                Token(token.text, lemma, token.pos, token.pos, features, token.start, token.stop)
+            )
+        entities = tuple(
+            Entity(span.text, span.type, span.start, span.stop) for span in doc.spans or ()
+        )
+        return Analysis(
+            tuple(tokens), entities, tuple((sent.start, sent.stop) for sent in doc.sents)
+        )
 
 
 def _vocabulary() -> Any:

@@ -61,5 +61,7 @@ class PlainAnalyser(Analyser):
 
     def analyse(self, text: str) -> Analysis:
         found = [(text[start:end], start, end) for start, end in words(text)]
-        tokens = tuple(Token(word, self.lemma(word), "", "", "", start, end) for word, start, end in found)
+        tokens = tuple(
+            Token(word, self.lemma(word), "", "", "", start, end) for word, start, end in found
+        )
         return Analysis(tokens, (), sentences(text))

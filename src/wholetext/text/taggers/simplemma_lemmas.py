@@ -23,7 +23,9 @@ class SimplemmaAnalyser(PlainAnalyser):
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
         found = find_spec("simplemma")
         folders = (found and found.submodule_search_locations) or ()
-        there = any(list(Path(folder).glob(f"strategies/dictionaries/data/{lang}.*")) for folder in folders)
+        there = any(
+            list(Path(folder).glob(f"strategies/dictionaries/data/{lang}.*")) for folder in folders
+        )
         return cls(lang, layers) if there else None
 
     def lemma(self, word: str) -> str:

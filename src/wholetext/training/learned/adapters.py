@@ -13,7 +13,10 @@ from wholetext.errors import ModelError, did_you_mean
 from wholetext.models.device import torch_module
 from wholetext.training.learned.config import Adapter
 
-PREFIXES: Mapping[str, str] = {"lora": "adapter.", "full": "encoder."}  # of trained tensors in checkpoints
+PREFIXES: Mapping[str, str] = {
+    "lora": "adapter.",
+    "full": "encoder.",
+}  # of trained tensors in checkpoints
 # queries and values of attention, as families of models call them
 ATTENTION = (("query", "value"), ("q", "v"), ("q_lin", "v_lin"), ("q_proj", "v_proj"), ("Wqkv",))
 
@@ -37,8 +40,11 @@ def trained(model: Any, adapter: Adapter) -> dict[str, Any]:
     if adapter.kind == "frozen":
         return {}
     prefix, ends = PREFIXES[adapter.kind], (".down", ".up") if adapter.kind == "lora" else ("",)
-    return {f"{prefix}{name}": parameter for name, parameter in model.named_parameters()
-            if name.endswith(ends)}
+    return {
+        f"{prefix}{name}": parameter
+        for name, parameter in model.named_parameters()
+        if name.endswith(ends)
+    }
 
 
 def merge(model: Any) -> Any:
@@ -67,19 +73,30 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
         def forward(self, x: Any) -> Any:
             return self.linear(x) + (x @ self.down.T @ self.up.T) * self.low_rank_scale
 
-    linears = {name: layer for name, layer in model.named_modules()
-               if isinstance(layer, torch.nn.Linear)}
+    linears = {
+        name: layer for name, layer in model.named_modules() if isinstance(layer, torch.nn.Linear)
+    }
     lasts = {name.rpartition(".")[2] for name in linears}
     wanted = adapter.linears or next((each for each in ATTENTION if set(each) <= lasts), ())
     unknown = [each for each in wanted if each not in lasts]
     if unknown or not wanted:
-        what = f"it has no layer {unknown[0]!r}" if unknown else "its attention layers are not known by name"
+        what = (
+            f"it has no layer {unknown[0]!r}"
+            if unknown
+            else "its attention layers are not known by name"
+        )
         near = did_you_mean(unknown[0], sorted(lasts)) if unknown else ""
-        raise ModelError(f"{what} to adapt", next=near or f"name some of adapter.linears: {', '.join(sorted(lasts))}")
+        raise ModelError(
+            f"{what} to adapt",
+            next=near or f"name some of adapter.linears: {', '.join(sorted(lasts))}",
+        )
     chosen = {name: layer for name, layer in linears.items() if name.rpartition(".")[2] in wanted}
     most = min(min(layer.weight.shape) for layer in chosen.values())
     if not 1 <= adapter.rank <= most:
-        raise ModelError(f"adapter.rank is {adapter.rank}", next=f"it must be from 1 to the size of a layer, {most}")
+        raise ModelError(
+            f"adapter.rank is {adapter.rank}",
+            next=f"it must be from 1 to the size of a layer, {most}",
+        )
     for name, layer in chosen.items():
         owner, _, last = name.rpartition(".")
         setattr(model.get_submodule(owner), last, LowRank(layer))

@@ -71,8 +71,11 @@ def both_read(
 def reads_only(opening: Opening, form: str, reads: Sequence[str]) -> None:
     """Raise if a configuration has a form read other texts than it can."""
     if set(opening.config.reads) != set(reads):
-        raise ModelError(f"the form {form} reads {' and '.join(reads)}, not {', '.join(opening.config.reads)}",
-                         where=opening.base.name, next="choose another form")
+        raise ModelError(
+            f"the form {form} reads {' and '.join(reads)}, not {', '.join(opening.config.reads)}",
+            where=opening.base.name,
+            next="choose another form",
+        )
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,10 @@ class Units(Texts):
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         layouts, _, units = self.stacked(batch)
-        return [row[:, layout.start : layout.stop].copy() for row, layout in zip(units.cpu().numpy(), layouts)]
+        return [
+            row[:, layout.start : layout.stop].copy()
+            for row, layout in zip(units.cpu().numpy(), layouts)
+        ]
 
 
 class PairForm:
@@ -116,7 +122,10 @@ class PairForm:
 
     def shows(self, pair: Request) -> list[tuple[str, str]]:
         marked = self.body.tokenizer.marked
-        return [(side, marked(self.texts.layout(view))) for side, view in texts_of(pair, self.reads).items()]
+        return [
+            (side, marked(self.texts.layout(view)))
+            for side, view in texts_of(pair, self.reads).items()
+        ]
 
     def seen(self, pair: Request) -> int | None:
         return self.body.tokenizer.seen(pair.hyp[0], self.texts.reading)
@@ -135,7 +144,9 @@ class PairForm:
         deep = np.zeros((len(pairs), self.deep))
         for i, hyp, ref in both_read(sides, self.texts, run, self.held):
             deep[i] = self.compare(hyp, ref, texts[i])
-        return np.concatenate([deep, self.surface([hyp for hyp, _ in texts], [ref for _, ref in texts])], axis=1)
+        return np.concatenate(
+            [deep, self.surface([hyp for hyp, _ in texts], [ref for _, ref in texts])], axis=1
+        )
 
 
 class Aligned(PairForm):
@@ -162,8 +173,14 @@ def matched_features(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: 
     layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
     ratio = float(np.log((size + 1) / (ref_size + 1)))
     # how finely words fall apart: broken words do
-    pieces = [many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))]
-    lengths = [min(3.0, max(-3.0, ratio)), float(np.log1p(ref_size)), *(min(5.0, each) for each in pieces)]
+    pieces = [
+        many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))
+    ]
+    lengths = [
+        min(3.0, max(-3.0, ratio)),
+        float(np.log1p(ref_size)),
+        *(min(5.0, each) for each in pieces),
+    ]
     if not size or not ref_size:
         return np.array([0.0] * (layers * PER_LAYER) + [0.0, 0.0, 1.0, 1.0, 0.0] + lengths)
     similar = hyp @ ref.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
@@ -175,7 +192,9 @@ def matched_features(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: 
     order = [in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
     poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]
     mean = [side[-1].mean(axis=0) for side in (hyp, ref)]
-    cosine = float(mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1]))))
+    cosine = float(
+        mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1])))
+    )
     return np.array([*np.concatenate(parts), *order, *poor, cosine, *lengths], dtype=np.float64)
 
 

@@ -29,7 +29,17 @@ ROWS = 1024  # windows compared at a time
 PER_SIZE, ONCE = 9, 14
 POOR = 0.5  # a window that matches worse has no counterpart
 LEAST = -20.0  # log-probability of the rarest pieces
-KIND_SIGNS = (0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # how well the source is covered: mean, worst fifth
+KIND_SIGNS = (
+    0.0,
+    1.0,
+    0.0,
+    1.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+    0.0,
+)  # how well the source is covered: mean, worst fifth
 ONCE_SIGNS = (1.0,) + (0.0,) * 4 + (1.0,) + (0.0,) * 8  # the cosine, counterparts
 KEPT = ("precision of numbers", "recall of numbers")
 COPIED = ("precision of words' 3-grams", "equal")  # of a text that is longer than a name
@@ -50,8 +60,10 @@ class Texts:
 
     def fit(self, x: Excerpt) -> Fit:
         if x.before or x.after:
-            raise MetricError("this metric reads a text as a whole, so a segment cannot be separated from its context",
-                              next="use a view without context: sentence, slide, paragraph, whole")
+            raise MetricError(
+                "this metric reads a text as a whole, so a segment cannot be separated from its context",
+                next="use a view without context: sentence, slide, paragraph, whole",
+            )
         return Fit(len(pieces().encode(x.text)) + 2, 2)
 
     def run(self, batch: Sequence[Excerpt]) -> list[Windows]:
@@ -76,8 +88,10 @@ class Bitext:
         return together(self.texts.fit(view) for view in texts_of(pair, self.reads).values())
 
     def shows(self, pair: Request) -> list[tuple[str, str]]:
-        return [(side, f"«{' '.join(pieces().encode(view.text, out_type=str))}»")
-                for side, view in texts_of(pair, self.reads).items()]
+        return [
+            (side, f"«{' '.join(pieces().encode(view.text, out_type=str))}»")
+            for side, view in texts_of(pair, self.reads).items()
+        ]
 
     def seen(self, pair: Request) -> int | None:
         return len(pair.hyp[0].text)
@@ -97,7 +111,9 @@ class Bitext:
         """(n,) the cosine of wholes and the mean match of the widest windows, standardised and added."""
         match = features[:, len(SIZES) - 1] + features[:, 2 * len(SIZES) - 1]  # of both directions
         cosine = features[:, len(SIZES) * PER_SIZE]
-        return np.asarray((match - match.mean()) / match.std() + (cosine - cosine.mean()) / cosine.std())
+        return np.asarray(
+            (match - match.mean()) / match.std() + (cosine - cosine.mean()) / cosine.std()
+        )
 
     @property
     def signs(self) -> FloatArray:
@@ -121,19 +137,27 @@ def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
     if empty:
         return np.array([0.0] * (len(SIZES) * PER_SIZE + 6) + rare + lengths, dtype=np.float64)
     kinds: list[list[float]] = [[] for _ in range(PER_SIZE)]
-    matches = [(_best(ours, theirs), _best(theirs, ours)) for ours, theirs in zip(hyp.parts, src.parts)]
+    matches = [
+        (_best(ours, theirs), _best(theirs, ours)) for ours, theirs in zip(hyp.parts, src.parts)
+    ]
     for (best, where), (covered, _) in matches:
         row = [side.mean() for side in (best, covered)]
-        row += [tail(side[None])[0] for side in (best, covered)] + [side.min() for side in (best, covered)]
+        row += [tail(side[None])[0] for side in (best, covered)] + [
+            side.min() for side in (best, covered)
+        ]
         row += [in_order(where), *(np.log1p((1.0 - side).sum()) for side in (best, covered))]
         for kind, value in zip(kinds, row):
             kind.append(float(value))
     middle = matches[len(SIZES) // 2]
-    once = [float(hyp.whole @ src.whole),
-            *(float(np.log1p(longest(found < POOR))) for found, _ in middle),
-            *(float((found < POOR).mean()) for found, _ in middle),
-            len(np.unique(middle[0][1])) / len(middle[1][0])]
-    return np.array([*(value for kind in kinds for value in kind), *once, *rare, *lengths], dtype=np.float64)
+    once = [
+        float(hyp.whole @ src.whole),
+        *(float(np.log1p(longest(found < POOR))) for found, _ in middle),
+        *(float((found < POOR).mean()) for found, _ in middle),
+        len(np.unique(middle[0][1])) / len(middle[1][0]),
+    ]
+    return np.array(
+        [*(value for kind in kinds for value in kind), *once, *rare, *lengths], dtype=np.float64
+    )
 
 
 def may_be_kept(text: str) -> bool:

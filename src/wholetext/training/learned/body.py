@@ -31,13 +31,19 @@ class Body:
 
     def __init__(self, opening: Opening, layers: Sequence[int]) -> None:
         base = opening.base
-        self.tokenizer = opening.run.resource(("tokenizer", base.path), lambda: Tokenizer(base.path))
+        self.tokenizer = opening.run.resource(
+            ("tokenizer", base.path), lambda: Tokenizer(base.path)
+        )
         depth = int(self.tokenizer.config.get("num_hidden_layers") or 12)
         self.layers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)
         missing = [layer for layer, at in zip(layers, self.layers) if not 0 <= at <= depth]
         if missing or not self.layers:
             what = f"there is no layer {missing[0]}" if missing else "no layer is read"
-            raise ModelError(f"{what}: it has {depth} layers", where=base.name, next="name layers with settings.layers")
+            raise ModelError(
+                f"{what}: it has {depth} layers",
+                where=base.name,
+                next="name layers with settings.layers",
+            )
         top = max(self.layers)
 
         def build() -> Any:
@@ -57,9 +63,13 @@ class Body:
 def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
     """The texts a metric reads, in its order, the hypothesis first."""
     sides = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
-    texts = {side: view for side in dict.fromkeys(("hyp", *reads)) if (view := sides[side]) is not None}
+    texts = {
+        side: view for side in dict.fromkeys(("hyp", *reads)) if (view := sides[side]) is not None
+    }
     missing = [side for side in reads if side not in texts]
     if missing:
-        raise MetricError(f"this metric reads the {missing[0]}, and there is none",
-                          next="give it, or use another metric")
+        raise MetricError(
+            f"this metric reads the {missing[0]}, and there is none",
+            next="give it, or use another metric",
+        )
     return texts

@@ -30,7 +30,9 @@ class Adapter:
     kind: Literal["frozen", "lora", "full"] = "frozen"
     rank: int = 8
     alpha: float = 16.0
-    linears: tuple[str, ...] = ()  # last parts of layer names; none: the queries and values of attention
+    linears: tuple[
+        str, ...
+    ] = ()  # last parts of layer names; none: the queries and values of attention
 
 
 @dataclass(frozen=True)
@@ -88,21 +90,38 @@ def read_config(folder: Path) -> Config:
     """Read ``wholetext.json``; every fault in it is named."""
     path = folder / FILE
     if not path.is_file():
-        raise ModelError(f"there is no {FILE}", where=str(folder), next="give the folder that `wholetext train` wrote")
-    given = read_json(file_bytes(path, error=ModelError), where=str(path), next="copy or train it again",
-                      error=ModelError)
+        raise ModelError(
+            f"there is no {FILE}",
+            where=str(folder),
+            next="give the folder that `wholetext train` wrote",
+        )
+    given = read_json(
+        file_bytes(path, error=ModelError),
+        where=str(path),
+        next="copy or train it again",
+        error=ModelError,
+    )
     if isinstance(given, dict) and given.get("format", FORMAT) != FORMAT:
-        raise ModelError(f"it has the format {given['format']!r}, and this version reads {FORMAT}", where=str(path),
-                         next="use the version of wholetext that wrote it")
+        raise ModelError(
+            f"it has the format {given['format']!r}, and this version reads {FORMAT}",
+            where=str(path),
+            next="use the version of wholetext that wrote it",
+        )
     found = fill(Config, given, str(path))
     if "hyp" not in found.reads or len(found.reads) < 2 or len(set(found.reads)) < len(found.reads):
-        raise ModelError(f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src",
-                         where=str(path))
+        raise ModelError(
+            f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src",
+            where=str(path),
+        )
     return found
 
 
 def fill(
-    kind: type[T], given: Any, where: str, inside: str = "", error: type[WholetextError] = ModelError
+    kind: type[T],
+    given: Any,
+    where: str,
+    inside: str = "",
+    error: type[WholetextError] = ModelError,
 ) -> T:
     """A dataclass from a mapping; fields that are not given keep their defaults."""
     if not isinstance(given, Mapping):
@@ -111,13 +130,23 @@ def fill(
     known = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in given:
         if key not in known:
-            raise error(f"there is no setting {inside}{key}", where=where,
-                        next=did_you_mean(str(key), list(known)) or f"there are {', '.join(known)}")
+            raise error(
+                f"there is no setting {inside}{key}",
+                where=where,
+                next=did_you_mean(str(key), list(known)) or f"there are {', '.join(known)}",
+            )
     for name, each in known.items():
-        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        required = (
+            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        )
         if required and name not in given:
             raise error(f"the setting {inside}{name} is missing", where=where)
-    return kind(**{key: _value(hints[key], value, where, f"{inside}{key}", error) for key, value in given.items()})
+    return kind(
+        **{
+            key: _value(hints[key], value, where, f"{inside}{key}", error)
+            for key, value in given.items()
+        }
+    )
 
 
 def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextError]) -> Any:
@@ -128,16 +157,23 @@ def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextEr
     if outer in (typing.Union, types.UnionType):
         if value is None and type(None) in inner:
             return None
-        return _value(next(each for each in inner if each is not type(None)), value, where, name, error)
+        return _value(
+            next(each for each in inner if each is not type(None)), value, where, name, error
+        )
     if outer is Literal:
         if value not in inner:
-            raise error(f"{name} is one of {', '.join(map(str, inner))}; got {value!r}", where=where,
-                        next=did_you_mean(str(value), [str(each) for each in inner]))
+            raise error(
+                f"{name} is one of {', '.join(map(str, inner))}; got {value!r}",
+                where=where,
+                next=did_you_mean(str(value), [str(each) for each in inner]),
+            )
         return value
     if outer is tuple:
         if not isinstance(value, (list, tuple)):
             raise error(f"{name} is a list; got {value!r}", where=where)
-        return tuple(_value(inner[0], each, where, f"{name}[{i}]", error) for i, each in enumerate(value))
+        return tuple(
+            _value(inner[0], each, where, f"{name}[{i}]", error) for i, each in enumerate(value)
+        )
     if outer is not None and isinstance(value, Mapping):
         return dict(value)
     if hint is float and type(value) is int:

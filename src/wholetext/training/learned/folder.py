@@ -42,17 +42,27 @@ def read_weights(path: Path) -> dict[str, Array]:
         raise ModelError(f"it cannot be read ({fault})", where=str(path), next=AGAIN) from None
     for name, tensor in tensors.items():
         if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
-            raise ModelError(f"{name} contains values that are not finite numbers", where=str(path), next=AGAIN)
+            raise ModelError(
+                f"{name} contains values that are not finite numbers", where=str(path), next=AGAIN
+            )
     return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
 
 
 def read_head(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """The tensors of a head by their names without prefix, of these shapes; there may be no others."""
-    tensors, expected = read_weights(path), {f"{PREFIX}{name}": shape for name, shape in shapes.items()}
-    faults = [*(f"it has no {name}" for name in expected if name not in tensors),
-              *(f"unexpected tensor {name}" for name in sorted(tensors) if name not in expected),
-              *(f"{name} has the shape {tensors[name].shape}, not {shape}" for name, shape in expected.items()
-                if name in tensors and tensors[name].shape != shape)]  # fmt: skip
+    tensors, expected = (
+        read_weights(path),
+        {f"{PREFIX}{name}": shape for name, shape in shapes.items()},
+    )
+    faults = [
+        *(f"it has no {name}" for name in expected if name not in tensors),
+        *(f"unexpected tensor {name}" for name in sorted(tensors) if name not in expected),
+        *(
+            f"{name} has the shape {tensors[name].shape}, not {shape}"
+            for name, shape in expected.items()
+            if name in tensors and tensors[name].shape != shape
+        ),
+    ]
     if faults:
         raise ModelError(faults[0], where=str(path), next=AGAIN)
     return {name: tensors[f"{PREFIX}{name}"] for name in shapes}
@@ -62,7 +72,10 @@ def write_weights(path: Path, tensors: Mapping[str, Array]) -> None:
     from safetensors.numpy import save_file
 
     with safetensors_faults():
-        save_file({name: np.ascontiguousarray(tensor) for name, tensor in sorted(tensors.items())}, str(path))
+        save_file(
+            {name: np.ascontiguousarray(tensor) for name, tensor in sorted(tensors.items())},
+            str(path),
+        )
 
 
 @contextmanager
@@ -84,30 +97,50 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
     """The base model: as given, next to the metric's folder, or by name; its content must match."""
     if not config.base:
         if wanted:
-            raise ModelError("it contains the whole model, so base= has no effect", where=str(folder),
-                             next="leave it out")
+            raise ModelError(
+                "it contains the whole model, so base= has no effect",
+                where=str(folder),
+                next="leave it out",
+            )
         return hub.locate(str(folder))
     name = wanted or hub.beside(folder, Path(config.base).name)
     if not wanted and not Path(name).is_dir():
         name = config.base
     path = Path(name)
     if "/" in name and path.is_dir() and not (path / "config.json").is_file():
-        raise ModelError(f"its base model {name!r} is not a model folder", where=str(folder),
-                         next="give its path: learned(base=FOLDER)@…")
+        raise ModelError(
+            f"its base model {name!r} is not a model folder",
+            where=str(folder),
+            next="give its path: learned(base=FOLDER)@…",
+        )
     local = path.is_dir() or name in hub.EMBEDDED
     if path.is_absolute() and not path.is_dir():
-        raise ModelError(f"its base model {config.base!r} was not found", where=str(folder),
-                         next="put it next to the metric's folder, or give its path: learned(base=FOLDER)@…")
-    found = hub.locate(name, patterns=FILES) if local else hub.locate(name, config.content, patterns=FILES)
+        raise ModelError(
+            f"its base model {config.base!r} was not found",
+            where=str(folder),
+            next="put it next to the metric's folder, or give its path: learned(base=FOLDER)@…",
+        )
+    found = (
+        hub.locate(name, patterns=FILES)
+        if local
+        else hub.locate(name, config.content, patterns=FILES)
+    )
     if found.revision != config.content:
-        raise ModelError(f"it was trained on {Path(config.base).name} with the content {config.content}; {name} has "
-                         f"{found.revision}", where=str(folder / FILE),
-                         next="give the base model it was trained on: learned(base=FOLDER)@…")
+        raise ModelError(
+            f"it was trained on {Path(config.base).name} with the content {config.content}; {name} has "
+            f"{found.revision}",
+            where=str(folder / FILE),
+            next="give the base model it was trained on: learned(base=FOLDER)@…",
+        )
     return found
 
 
 def write_folder(
-    folder: Path, config: Config, card: str, tensors: Mapping[str, Array], more: Callable[[Path], None] | None = None
+    folder: Path,
+    config: Config,
+    card: str,
+    tensors: Mapping[str, Array],
+    more: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a learned metric, all of its files or none; ``more`` adds files of the form."""
     with replacing_folder(folder, MODEL) as staged:
@@ -117,7 +150,9 @@ def write_folder(
             with safetensors_faults():
                 more(staged)
         (staged / CARD).write_text(card, "utf-8")
-        (staged / FILE).write_text(json.dumps(plain(config), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        (staged / FILE).write_text(
+            json.dumps(plain(config), indent=1, ensure_ascii=False) + "\n", "utf-8"
+        )
         listed = {path.name: sha256(path) for path in sorted(staged.iterdir())}
         (staged / LIST).write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
 
@@ -127,8 +162,11 @@ def verify(folder: Path) -> None:
     for name, digest in read_list(folder, ModelError).items():
         path = folder / name
         if name.endswith(".safetensors") and path.is_file() and sha256(path) != digest:
-            raise ModelError("the weights were changed since they were written (their SHA-256 differs)",
-                             where=str(path), next="copy the folder again, or train again")
+            raise ModelError(
+                "the weights were changed since they were written (their SHA-256 differs)",
+                where=str(path),
+                next="copy the folder again, or train again",
+            )
 
 
 def _written(folder: Path) -> dict[str, str] | None:
@@ -146,8 +184,21 @@ def _written(folder: Path) -> dict[str, str] | None:
 
 
 # of a whole model, next to its weights
-MODEL_FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "spiece.model",
-               "special_tokens_map.json", "added_tokens.json")
+MODEL_FILES = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "spiece.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
 OWN = (FILE, WEIGHTS, CARD, "model.safetensors", *MODEL_FILES)
 _NAMES = re.compile("|".join(map(re.escape, (*OWN, LIST))))
-MODEL = OwnFolder("folder of a learned metric", _NAMES, _written, ModelError, ignored=re.compile(r"\..*", re.DOTALL))
+MODEL = OwnFolder(
+    "folder of a learned metric",
+    _NAMES,
+    _written,
+    ModelError,
+    ignored=re.compile(r"\..*", re.DOTALL),
+)

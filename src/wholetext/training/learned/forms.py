@@ -20,7 +20,15 @@ from wholetext.errors import ModelError, did_you_mean
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
 from wholetext.training.learned.body import Opening
-from wholetext.training.learned.config import WEIGHTS, Config, HeadShape, Penalty, Scale, fill, read_config
+from wholetext.training.learned.config import (
+    WEIGHTS,
+    Config,
+    HeadShape,
+    Penalty,
+    Scale,
+    fill,
+    read_config,
+)
 from wholetext.training.learned.folder import Array, find_base, read_head, verify
 from wholetext.types import Fit, FloatArray, Request, Runtime
 
@@ -61,8 +69,11 @@ class Form(Protocol):
 def form_class(name: str, where: str = "") -> Any:
     """The class behind a form's name."""
     if name not in FORMS:
-        raise ModelError(f"there is no form {name!r}", where=where,
-                         next=did_you_mean(name, list(FORMS)) or f"forms: {', '.join(FORMS)}")
+        raise ModelError(
+            f"there is no form {name!r}",
+            where=where,
+            next=did_you_mean(name, list(FORMS)) or f"forms: {', '.join(FORMS)}",
+        )
     module, _, attribute = FORMS[name].partition(":")
     return getattr(import_module(module), attribute)
 
@@ -72,14 +83,23 @@ def check(config: Config, where: str) -> None:
     kind = form_class(config.form, where)
     fill(kind.Settings, config.settings, where, "settings.")
     if (config.head is None) != predicts_directly(kind):
-        raise ModelError(f"a metric of the form {config.form} has {'no' if config.head else 'a'} head", where=where)
+        raise ModelError(
+            f"a metric of the form {config.form} has {'no' if config.head else 'a'} head",
+            where=where,
+        )
     scale, penalty = config.output, config.penalty
-    if penalty is not None and (scale.low, scale.high, scale.higher_is_better) != (0.0, 100.0, True):
+    if penalty is not None and (scale.low, scale.high, scale.higher_is_better) != (
+        0.0,
+        100.0,
+        True,
+    ):
         raise ModelError("a penalty needs scores from 0 to 100", where=where)
     if penalty is not None and min(penalty.rate, penalty.length, penalty.shape) <= 0:
         raise ModelError("the rate, length and shape of a penalty must be above 0", where=where)
     if config.head is not None and min((*config.head.hidden, 1)) < 1:
-        raise ModelError(f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1")
+        raise ModelError(
+            f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1"
+        )
 
 
 def predicts_directly(kind: Any) -> bool:
@@ -105,7 +125,11 @@ class LearnedModel:
     def head(self) -> dict[str, Array]:
         """The tensors of the head; the weights are checked once."""
         shape = self.config.head
-        tensors = {} if shape is None else read_head(self.folder / WEIGHTS, head_shapes(self.form.width, shape))
+        tensors = (
+            {}
+            if shape is None
+            else read_head(self.folder / WEIGHTS, head_shapes(self.form.width, shape))
+        )
         verify(self.folder)
         return tensors
 
@@ -130,7 +154,9 @@ def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> F
     texts = [(pair.refs or pair.hyp)[0].text for pair in pairs]
     words = np.array([max(1, len(text.split())) for text in texts], dtype=np.float64)
     wrong = np.maximum(0.0, 1.0 - scores / 100.0)
-    return np.asarray(-shape.rate * words**shape.length * wrong**shape.shape) + 0.0  # no negative zero
+    return (
+        np.asarray(-shape.rate * words**shape.length * wrong**shape.shape) + 0.0
+    )  # no negative zero
 
 
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
@@ -158,14 +184,18 @@ def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def predictions(features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]) -> FloatArray:
+def predictions(
+    features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]
+) -> FloatArray:
     """(n, features) → (n,), in double precision: scores do not depend on the batch."""
     if shape is None:
         return np.asarray(features[:, 0])
     exact = {name: np.asarray(tensor, dtype=np.float64) for name, tensor in tensors.items()}
     x = (np.asarray(features, dtype=np.float64) - exact["mean"]) / exact["spread"]
     for i in range(len(shape.hidden) + 1):
-        x = (_ACTIVATE[shape.activation](x) if i else x) @ exact[f"{i}.weight"].T + exact[f"{i}.bias"]
+        x = (_ACTIVATE[shape.activation](x) if i else x) @ exact[f"{i}.weight"].T + exact[
+            f"{i}.bias"
+        ]
     return np.asarray(x[:, 0])
 
 
@@ -176,7 +206,9 @@ def _gelu(x: FloatArray) -> FloatArray:
 
 
 _ACTIVATE: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0), "gelu": _gelu
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0.0),
+    "gelu": _gelu,
 }
 
 

@@ -19,15 +19,27 @@ from wholetext.types import Excerpt, FloatArray
 
 PAIRS = 64  # whose token vectors are held at a time
 POOR = 0.6  # a token that matches worse is not found
-ROUNDING = 1e-4  # similarities that differ by less are equal: the last digits depend on the processor
+ROUNDING = (
+    1e-4  # similarities that differ by less are equal: the last digits depend on the processor
+)
 BELOW = (0.4, 0.6, 0.8)  # shares of tokens are counted whose match is worse
 PER_LAYER, ONCE = 9, 29
 MEANS = (0, 1, 2, 3, 8)  # of the features per layer: means over tokens, and the cosine of wholes
 # order, 12 shares of poor tokens, counterparts, 2 omissions, 4 sums, use of context; length ratio, its size, 4 lengths
 ONCE_SIGNS = np.array([1.0] * 2 + [0.0] * 12 + [1.0] * 2 + [0.0] * 7 + [0.0, -1.0] + [0.0] * 4)
-SHARED = ("precision", "recall", "the same last character", "equal")  # what two texts share on the surface, or
-WORSE = ("its size", "foreign script in the hypothesis alone", "case differs in shared words",
-         "more negations in the hypothesis", "fewer negations")  # fmt: skip
+SHARED = (
+    "precision",
+    "recall",
+    "the same last character",
+    "equal",
+)  # what two texts share on the surface, or
+WORSE = (
+    "its size",
+    "foreign script in the hypothesis alone",
+    "case differs in shared words",
+    "more negations in the hypothesis",
+    "fewer negations",
+)
 # of a pair one of which is empty: no order, all tokens poor, no counterparts
 NOTHING = [0.0] * 2 + [1.0] * 12 + [0.0] * 9
 
@@ -56,8 +68,13 @@ class Vectors(Texts):
         found = []
         for layout, states, units in zip(layouts, plain.cpu().numpy(), unit.cpu().numpy()):
             start, stop, kept = layout.start, layout.stop, layout.kept(markers=True)
-            found.append(Encoded(units[:, start:stop].copy(), states[:, kept].mean(axis=1),
-                                 rarity(layout.ids[start:stop])))
+            found.append(
+                Encoded(
+                    units[:, start:stop].copy(),
+                    states[:, kept].mean(axis=1),
+                    rarity(layout.ids[start:stop]),
+                )
+            )
         return found
 
 
@@ -93,7 +110,9 @@ class Matched(PairForm):
         Left out is what grows with the length of a text, single worst tokens, and what is no quality (lengths).
         """
         deep = np.repeat(np.isin(np.arange(PER_LAYER), MEANS).astype(float), len(self.body.layers))
-        surface = [1.0 if name.startswith(SHARED) else -1.0 if name in WORSE else 0.0 for name in FOLDED]
+        surface = [
+            1.0 if name.startswith(SHARED) else -1.0 if name in WORSE else 0.0 for name in FOLDED
+        ]
         return np.concatenate([deep, ONCE_SIGNS, surface])
 
 
@@ -101,26 +120,44 @@ def compared(hyp: Encoded, ref: Encoded, words: tuple[int, int]) -> FloatArray:
     """(layers · PER_LAYER + ONCE,) features of two texts of so many words; each kind for all layers in turn."""
     layers, size, ref_size = hyp.units.shape[0], hyp.units.shape[1], ref.units.shape[1]
     ratio = min(3.0, max(-3.0, float(np.log((size + 1) / (ref_size + 1)))))
-    lengths = [ratio, abs(ratio), float(np.log1p(ref_size)), float(np.log1p(words[1])),
-               *(min(5.0, many / max(1, of)) for many, of in zip((size, ref_size), words))]
+    lengths = [
+        ratio,
+        abs(ratio),
+        float(np.log1p(ref_size)),
+        float(np.log1p(words[1])),
+        *(min(5.0, many / max(1, of)) for many, of in zip((size, ref_size), words)),
+    ]
     if not size or not ref_size:
         return np.array([0.0] * (layers * PER_LAYER) + NOTHING + lengths)
     similar = hyp.units @ ref.units.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
-    sides = [(similar.max(axis=2), hyp.rarity), (similar.max(axis=1), ref.rarity)]  # (layers, tokens of one side)
+    sides = [
+        (similar.max(axis=2), hyp.rarity),
+        (similar.max(axis=1), ref.rarity),
+    ]  # (layers, tokens of one side)
     parts = [side.mean(axis=1) for side, _ in sides]
-    parts += [side @ (weights / weights.sum()) if weights.sum() else side.mean(axis=1) for side, weights in sides]
+    parts += [
+        side @ (weights / weights.sum()) if weights.sum() else side.mean(axis=1)
+        for side, weights in sides
+    ]
     parts += [tail(side) for side, _ in sides] + [side.min(axis=1) for side, _ in sides]
     length = np.linalg.norm(hyp.pooled, axis=1) * np.linalg.norm(ref.pooled, axis=1)
     parts.append((hyp.pooled * ref.pooled).sum(axis=1) / np.maximum(length, 1e-12))
     middle = layers // 2
     places = [similar[middle].argmax(axis=axis) for axis in (1, 0)]
     missed = [side[middle] < POOR for side, _ in sides]
-    once = [*(in_order(each) for each in places),
-            *(float((side[at] < bound).mean()) for side, _ in sides for at in (middle, -1) for bound in BELOW),
-            *(len(np.unique(each)) / of for each, of in zip(places, (ref_size, size))),
-            *(float(np.log1p(longest(each))) for each in missed),
-            *(float(np.log1p((1.0 - side[at]).sum())) for side, _ in sides for at in (middle, -1)),
-            float((similar[-1].max(axis=1) > similar[0].max(axis=1) + ROUNDING).mean())]
+    once = [
+        *(in_order(each) for each in places),
+        *(
+            float((side[at] < bound).mean())
+            for side, _ in sides
+            for at in (middle, -1)
+            for bound in BELOW
+        ),
+        *(len(np.unique(each)) / of for each, of in zip(places, (ref_size, size))),
+        *(float(np.log1p(longest(each))) for each in missed),
+        *(float(np.log1p((1.0 - side[at]).sum())) for side, _ in sides for at in (middle, -1)),
+        float((similar[-1].max(axis=1) > similar[0].max(axis=1) + ROUNDING).mean()),
+    ]
     return np.array([*np.concatenate(parts), *once, *lengths], dtype=np.float64)
 
 

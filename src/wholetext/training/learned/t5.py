@@ -48,9 +48,13 @@ class T5:
         both = {"ref", "src"} <= set(self.reads)
         version = "24" if both or "ref" not in self.reads else "23"
         self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
-        learning = opening.config.adapter if opening.config.base else None  # a finished folder is a whole model
+        learning = (
+            opening.config.adapter if opening.config.base else None
+        )  # a finished folder is a whole model
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
-        self.checkpoint = Checkpoint(opening.base.asked, opening.base.revision, opening.precision, "eager")
+        self.checkpoint = Checkpoint(
+            opening.base.asked, opening.base.revision, opening.precision, "eager"
+        )
         self.regressor = Regressor(self.checkpoint, settings.tokenizer, settings.limit)
         self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}/{learning}"
         self._adapter = learning
@@ -68,7 +72,9 @@ class T5:
         return None
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        return np.array(run.map(self.regressor, [self.prompt(pair) for pair in pairs]), dtype=np.float64)[:, None]
+        return np.array(
+            run.map(self.regressor, [self.prompt(pair) for pair in pairs]), dtype=np.float64
+        )[:, None]
 
     @property
     def module(self) -> Any:
@@ -95,6 +101,9 @@ class T5:
         first: dict[int, str] = {}  # tied tensors are written once, under their first name
         for name, tensor in model.state_dict().items():
             first.setdefault(tensor.data_ptr(), name)
-        state = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()
-                 if first[tensor.data_ptr()] == name}
+        state = {
+            name: tensor.detach().cpu().contiguous()
+            for name, tensor in model.state_dict().items()
+            if first[tensor.data_ptr()] == name
+        }
         save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})

