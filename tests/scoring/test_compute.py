@@ -129,8 +129,8 @@ def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> No
 
 
 def test_other_versions_on_a_worker_are_refused() -> None:
-    computer = Computer(Engine())
-    lookup = SimpleNamespace(rows=[], keys=[])
+    computer, lookup = Computer(Engine()), SimpleNamespace(rows=[], keys=[])
     computer._store(lookup, [], {"numpy": installed("numpy"), "python": "3.99", "device": "cuda"})  # type: ignore[arg-type]
-    with pytest.raises(wt.WorkerError, match=r"a worker has numpy 0\.1, this process .*\n.*every machine"):
-        computer._store(lookup, [], {"numpy": "0.1"})  # type: ignore[arg-type]
+    for name in ("numpy", "wholetext"):
+        with pytest.raises(wt.WorkerError, match=rf"a worker has {name} 0\.1, this process .*\n.*every machine"):
+            computer._store(lookup, [], {name: "0.1"})  # type: ignore[arg-type]

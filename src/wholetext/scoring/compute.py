@@ -41,6 +41,7 @@ from wholetext.scoring.bound import (
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key
 from wholetext.scoring.nulls import with_nulls
 from wholetext.types import Document, Excerpt, IntArray, Metric, Output, Request, Rows, Scores
+from wholetext.version import __version__
 from wholetext.views import Context, Span, Whole, without_context
 
 Progress = Callable[
@@ -160,12 +161,13 @@ class Computer:
 
     def _store(self, lookup: _Lookup, computed: list[bytes], worker: dict[str, str]) -> None:
         for name, value in worker.items():
-            self._environments.setdefault(name, set()).add(value)
             if (here := installed(name)) not in ("", value):
                 raise WorkerError(
                     f"a worker has {name} {value}, this process {here}: scores could differ",
                     next=f"install {name} {here} on every machine that has workers",
                 )
+            if name != "wholetext":  # it is in every signature
+                self._environments.setdefault(name, set()).add(value)
         missing = [at for at, row in enumerate(lookup.rows) if not row]
         for at, row in zip(missing, computed):
             lookup.rows[at] = row
@@ -185,7 +187,9 @@ def compute_on_worker(
 ) -> Answer:
     """Compute rows in a worker; its cache, for outputs of backends, is that of the machine."""
     engine = _worker_engine(*settings)
-    return engine.rows(metric, requests, survey), environment(engine.device)
+    return engine.rows(metric, requests, survey), environment(engine.device) | {
+        "wholetext": __version__
+    }
 
 
 @lru_cache(maxsize=1)
@@ -207,6 +211,8 @@ def environment(device: str, here: bool = True) -> dict[str, str]:
 @lru_cache
 def installed(package: str) -> str:
     """The version of a package; "" where it is not installed, or not one that scores depend on."""
+    if package == "wholetext":
+        return __version__
     try:
         return version(package) if package in _PACKAGES else ""
     except PackageNotFoundError:
