@@ -60,7 +60,7 @@ def test_limits_of_cross_encoders(models: Path) -> None:
 @pytest.mark.parametrize(("line", "said"), [
     ("pretrained_model:", "names no pretrained_model"), ("layer: 9", "asks for layer 9"), ("layer: -1", "layer -1"),
     ("pool: attention", "pool is 'attention'"), ("layer_transformation: entmax15", "entmax15"),
-    ("hidden_sizes: [-1]", "hidden_sizes"), ("hidden_sizes: 7", "it cannot be used"),
+    ("hidden_sizes: [-1]", "hparams.yaml and the checkpoint do not match"), ("hidden_sizes: 7", "it cannot be used"),
     ("final_activation: MultiheadAttention", "MultiheadAttention"),
 ])  # fmt: skip
 def test_hyper_parameters(line: str, said: str, tmp_path: Path) -> None:

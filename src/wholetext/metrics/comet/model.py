@@ -137,7 +137,8 @@ def read_hparams(folder: Path) -> Hparams:
             ("input_segments", hparams.segments, ("mt", "src", "ref")),
         ):
             if not {*values} <= {*known}:
-                raise ValueError(f"{name} is {str(values)[:80]}; known: {', '.join(known)}")
+                stated = ", ".join(map(repr, values))[:80]
+                raise ValueError(f"{name} is {stated}; known: {', '.join(known)}")
     return hparams
 
 
