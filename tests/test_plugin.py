@@ -98,7 +98,7 @@ def test_adding_a_metric_is_one_file_of_thirty_lines_and_one_line(tmp_path: Path
     copy, environment = copied(tmp_path)
     (copy / "metrics" / "lengthmatch.py").write_text(METRIC.read_text())
     line = '    "lengthmatch": "wholetext.metrics.lengthmatch:LengthMatch",\n'
-    put(copy / "registry.py", "BUILTIN: Mapping[str, str] = {\n", line)
+    put(copy / "registry.py", "CORE_METRICS: Mapping[str, str] = {\n", line)
     done = run(environment, "-c", "from wholetext.testing import check_metric; check_metric('lengthmatch')")
     assert done.returncode == 0, done.stderr
     assert re.search("^  lengthmatch +↑ hyp\\+ref +ratio of", run(environment, "-m", "wholetext", "list").stdout, re.M)
@@ -112,7 +112,7 @@ def test_adding_a_view_and_a_verb_takes_what_the_recipes_say(tmp_path: Path) -> 
     put(copy / "views.py", "for view in (", "First, ")
     verb = 'def greet(name: str) -> None:\n    """Greet."""\n    print("good day", name)\n'
     (copy / "cli" / "greet.py").write_text(verb)
-    put(copy / "cli" / "main.py", "VERBS = {\n", '    "greet": "greet:greet",\n')
+    put(copy / "cli" / "main.py", "CORE_VERBS = {\n", '    "greet": "wholetext.cli.greet:greet",\n')
     listed = run(environment, "-m", "wholetext", "list").stdout
     assert re.search(r"^  first +The first segment of each document\.$", listed, re.M)
     code = "import wholetext as w; print(w.score_texts(['a', 'b'], refs=['a', 'x'], metric='first:chrf').score)"

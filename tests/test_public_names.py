@@ -37,7 +37,7 @@ PUBLIC = [
     "list_models", "log_run", "make_campaign", "make_recipe", "make_run", "mean_stats", "meta_evaluate", "open_run",
     "paired_t", "paragraph_sets", "perturb", "plan", "plot", "rank", "rater_spans", "read", "read_contrast_set",
     "read_meta", "read_pearmut", "read_spans", "report", "sample", "score", "score_texts", "serve", "show_model",
-    "stress", "sweep", "train", "verify_model", "williams_test", "write", "write_judge_check", "write_judgments",
+    "sweep", "train", "verify_model", "williams_test", "write", "write_judge_check", "write_judgments",
     "write_meta", "write_prompts", "write_run", "write_stress", "write_sweep",
 ]  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_functions_are_not_replaced_by_modules_of_the_same_name() -> None:
         importlib.import_module("wholetext.metrics.surface")
         assert not isinstance(wt.evaluate, ModuleType) and "chrf" in wt.list_metrics()
     for module in pkgutil.iter_modules(wt.__path__):
-        if module.name not in ("backends", "reporting", "training", "__main__"):
+        if module.name not in ("models", "reporting", "training", "__main__"):
             importlib.import_module(f"wholetext.{module.name}")
     for name in wt.__all__:
         assert not isinstance(getattr(wt, name), ModuleType), name

@@ -61,7 +61,7 @@ Everything the command line can do is a function of `wholetext`. Made by `make d
 | `spans` | `read_spans`, then `evaluate_spans` or `rater_spans` |
 | `contrast` | `read_contrast_set`, then `contrast` |
 | `judge-check` | `judge_check`, `write_judge_check` |
-| `stress` | `stress`, `write_stress`; `perturb` for the changed documents alone, `list_changes` |
+| `stress` | `wholetext.stress.stress`, `write_stress`; `perturb` for the changed documents alone, `list_changes` |
 | `serve` | `serve` |
 | `train` | `make_recipe`, then `train` |
 | `list`, `cache` | `list_metrics`, `Cache` |
