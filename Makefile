@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-long test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-integration test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -25,13 +25,29 @@ $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, write a report
 	$(BIN)/wholetext demo --out demo-run
 
-test: $(VENV)/test.ready lint  ## lint and the default tests (< 3 minutes)
+test: $(VENV)/test.ready lint  ## lint and the default tests (about 3 minutes)
 	$(PYTEST) -m "not long and not slow and not browser" -n 2 --dist worksteal -rs
 
-test-long: $(VENV)/test.ready  ## tests that take some seconds each and are not in `make test`
+test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills, every block of the documentation, Ray
 	$(PYTEST) -m "long and not slow and not browser" -n 2 --dist worksteal
+	# What the product promises: resuming after a kill, what the demo shows, how others contribute, the server in
+	# processes of its own.
+	$(PYTEST) tests/training/test_resume.py::test_kill_and_go_on tests/test_contributing.py \
+	  tests/demo/test_demo_corpus.py::test_discourse_agreement_prefers_the_coherent_system
+	$(PYTEST) -m slow tests/serving
+	$(PYTEST) tests/test_doc_blocks.py tests/test_docs.py
+	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
+	$(PYTEST) -rs tests/judges/test_servers.py tests/judges/test_real_judges.py tests/judges/test_faults.py
+	$(PYTEST) -rs tests/io/test_tables.py
+	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus"
 
-test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time
+$(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt
+	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt
+	$(PIP) 'datasets>=3' -e '.[ray]'
+	@touch $@
+
+test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time; axe-core for accessibility
+	bash tools/install_browser.sh
 	$(BIN)/python -m pytest -m browser -rs
 	@cat artefacts/timing.txt 2>/dev/null || true
 
