@@ -104,7 +104,7 @@ def type_stub() -> str:
     import wholetext
 
     lines = ['"""Made by `make docs` from the table of public names in __init__.py."""', ""]
-    for module, names in wholetext._PUBLIC.items():
+    for module, names in sorted(wholetext._PUBLIC.items()):
         lines += [f"from wholetext.{module} import {name} as {name}" for name in names]
     return "\n".join([*lines, "from wholetext.version import __version__ as __version__", ""])
 

@@ -15,7 +15,7 @@ import typer
 from wholetext import slices
 from wholetext.cli import options
 from wholetext.cli.completion import complete_models, complete_names
-from wholetext.cli.terminal import entry, paged, print_json
+from wholetext.cli.terminal import columns, entry, paged, print_json
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
         )
     print("\naliases")
     for alias, spec in sorted(known["aliases"].items()):
-        print(f"  {alias:<{wide}} = {spec}")
+        head = f"  {alias:<{wide}} = "
+        fits = len(head) + len(spec) <= columns()
+        print(f"{head}{spec}" if fits else f"{head.rstrip()}\n      {spec}")  # specs stay whole
     print("\nviews (write view:metric)")
     for view, summary in known["views"].items():
         entry(f"  {view:<{wide}} ", summary)

@@ -53,14 +53,17 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
+def columns() -> int:
+    """Width of the terminal, at least 60; 80 where the output is not a terminal."""
+    return max(60, shutil.get_terminal_size((80, 24)).columns)
+
+
 def entry(head: str, text: str) -> None:
-    """Print a name and what it is, as wide as the terminal (80 columns where there is none); lines after the first are
-    indented like the text."""
-    width = max(60, shutil.get_terminal_size((80, 24)).columns)
+    """Print a name and its description, wrapped to the terminal with a hanging indent."""
     print(
         textwrap.fill(
             text,
-            width,
+            columns(),
             initial_indent=head,
             subsequent_indent=" " * len(head),
             break_on_hyphens=False,
