@@ -23,9 +23,8 @@ import pytest
 import wholetext as wt
 from wholetext.cli.main import main
 from wholetext.cli.terminal import (
-    by_kind,
+    condensed,
     console,
-    first_of_each,
     print_blocks,
     printable,
     progress_bar,
@@ -254,20 +253,12 @@ def test_a_wide_table_goes_on_below_with_no_cell_broken() -> None:
     assert [line.split("  ")[0] for line in lines[1:4]] == ["paragraph(size=6,", "partial=weighted):", "bertscore"]
 
 
-def test_many_notes_on_documents_are_shown_in_part() -> None:
+def test_many_notes_on_documents_are_shown_in_part(capsys: pytest.CaptureFixture[str]) -> None:
     many = [f"sys A, document 'd{i}': 1 × missing </p> added" for i in range(9)]
     other = ["source, document 'd1': 1 blank line left out", "12 documents only: with fewer than 20 …"]
-    shown = first_of_each([other[0], *many, other[1]])
-    assert shown == [other[0], *many[:3], "sys A: such notes on 6 more documents (-f json prints all)", other[1]]
-    assert first_of_each(many[:3]) == many[:3]
-
-
-def test_notes_of_one_kind_are_one_line() -> None:
-    notes = ["a, document 'x': 1 × missing </p> added", "a, document 'y': 2 × missing </p> added", "no source"]
-    assert by_kind(notes) == ["a, 2 documents: 3 × missing </p> added (first 'x')", "no source"]
-    assert by_kind([*notes[1:], "b, document z: no <p>"]) == [*notes[1:], "b, document z: no <p>"]
-
-
-def test_warnings_are_printed_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    warn(f"a, document 'd{i}': 1 × missing </p> added" for i in range(20))
-    assert capsys.readouterr().err == "warning: a, 20 documents: 20 × missing </p> added (first 'd0')\n"
+    rest = "sys A: such notes on 6 more documents (-f json prints all)"
+    shown = [other[0], *many[:3], other[1], rest]
+    assert condensed([other[0], *many, other[1]]) == shown
+    warn([other[0], *many, other[1]])
+    assert capsys.readouterr().err == "".join(f"warning: {note}\n" for note in shown)
+    assert condensed(many[:3]) == many[:3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.in_process import call
-from wholetext.cli.usage import asks_for_help, usage_error
+from wholetext.cli.usage import usage_error
 
 
 @pytest.mark.parametrize(("typed", "what", "step"), [
@@ -34,4 +34,4 @@ def test_a_group_alone_shows_its_help(typed: str, capsys: pytest.CaptureFixture[
 
 
 def test_other_exceptions_are_not_mistakes_of_the_user() -> None:
-    assert usage_error(ValueError("x"), ["score"]) is None and not asks_for_help(ValueError("x"))
+    assert usage_error(ValueError("x"), ["score"]) is None

@@ -1,73 +1,56 @@
-"""Completion in the shell: metrics, views and models; systems and documents of the run or texts typed before."""
+"""Shell completion: metrics, views, models, and the systems and documents of a run or a corpus."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 from wholetext.cli.spelling import spread
 from wholetext.errors import WholetextError
 
-VARIABLE = "_WHOLETEXT_COMPLETE"  # set by the shell's script: what it asks for
-_BREAKS = re.compile("[:@=]+")  # bash makes words of their own of these
+if TYPE_CHECKING:
+    from wholetext.types import Document, Output
+
+VARIABLE = "_WHOLETEXT_COMPLETE"  # set by the completion script of the shell
+_BREAKS = re.compile("[:@=]+")  # bash splits words at these
 _LARGEST = 20 << 20  # bytes of a file that is read to complete a name
 
 
 def complete_metrics(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Metrics, aliases and views; metrics after ``view:``, models after ``metric@``, more metrics after a comma. After
-    a run folder, its metrics."""
+    """Offer metrics, aliases and views; the metrics of the run folder typed before, if any.
+
+    After ``view:`` metrics are offered, after ``metric@`` models, after a comma more metrics.
+    """
     from wholetext.models.catalogue import CATALOGUE
     from wholetext.registry import names, view_names
 
-    done = re.match(r"(?:.*,(?![^(]*\)))?", incomplete)[0]  # type: ignore[index]  # metrics before the last comma
-    rest = incomplete[len(done) :]
-    if there := _metrics_of(ctx):
-        return [done + name for name in there]
-    if "@" in rest:
-        metric = re.sub(r"^.*:|\(.*", "", rest.partition("@")[0])
-        models = [one.name for one in CATALOGUE if metric in one.used_by] or [
-            one.name for one in CATALOGUE
-        ]
-        return [f"{done}{rest.partition('@')[0]}@{model}" for model in models]
-    view = rest[: rest.rfind(":") + 1]
-    offered = [view + name for name in names()] + (
-        [] if view else [f"{name}:" for name in view_names()]
-    )
-    return [done + name for name in offered]
-
-
-def _metrics_of(ctx: typer.Context) -> list[str]:
-    """The metrics of the run folder typed before; none where there is none."""
-    from wholetext.files.parsing import file_bytes, read_json
-
+    previous = re.match(r"(?:.*,(?![^(]*\)))?", incomplete)[0]  # type: ignore[index]
+    current = incomplete[len(previous) :]
     for path in _paths(ctx):
         with suppress(WholetextError, OSError, ValueError, KeyError, TypeError):
-            found = read_json(file_bytes(path / "run.json"))
-            return [str(one["spec"]) for one in found["metrics"]]
-    return []
-
-
-def _paths(ctx: typer.Context) -> list[Path]:
-    """Run folders or corpora typed so far."""
-    given = (
-        ctx.params.get("run"),
-        ctx.params.get("input"),
-        *(ctx.params.get("runs") or ()),
-        *ctx.args,
-    )
-    return [Path(name) for name in given if name]
+            run = json.loads((path / "run.json").read_bytes())
+            return [previous + entry["spec"] for entry in run["metrics"]]
+    if "@" in current:
+        head = current.partition("@")[0]
+        metric = re.sub(r"^.*:|\(.*", "", head)
+        models = [model.name for model in CATALOGUE if metric in model.used_by]
+        return [f"{previous}{head}@{model}" for model in models or complete_models()]
+    view = current[: current.rfind(":") + 1]
+    views = [] if view else [f"{name}:" for name in view_names()]
+    return [previous + name for name in (*(view + name for name in names()), *views)]
 
 
 def complete_names() -> list[str]:
-    """What ``show`` explains: metrics, aliases and views."""
+    """Offer metrics, aliases and views."""
     from wholetext.registry import names, view_names
 
     return [*names(), *view_names()]
@@ -76,63 +59,55 @@ def complete_names() -> list[str]:
 def complete_models() -> list[str]:
     from wholetext.models.catalogue import CATALOGUE
 
-    return [one.name for one in CATALOGUE]
+    return [model.name for model in CATALOGUE]
 
 
 def complete_systems(ctx: typer.Context) -> list[str]:
-    """Systems of a run folder, of ``-t`` files, or of a corpus."""
+    """Offer the systems of ``-t`` files, of a run folder or of a corpus."""
     files = ctx.params.get("translations") or ()
-    given = [name.partition("=")[0] if "=" in name else Path(name).stem for name in files]
-    return _quoted(given or _typed_before(ctx)[1])
+    names = [name.partition("=")[0] if "=" in name else Path(name).stem for name in files]
+    return [shlex.quote(name) for name in names or (output.system for output in _texts(ctx)[1])]
 
 
 def complete_documents(ctx: typer.Context) -> list[str]:
-    """Documents of a run folder or a corpus."""
-    return _quoted(_typed_before(ctx)[0])
+    """Offer the documents of a run folder or of a corpus."""
+    return [shlex.quote(doc.id) for doc in _texts(ctx)[0]]
 
 
-def _typed_before(ctx: typer.Context) -> tuple[list[str], list[str]]:
-    """Documents and systems of the run folder or corpus typed so far; none where it is large or cannot be read."""
-    from wholetext.files.parsing import file_bytes, read_json
+def _paths(ctx: typer.Context) -> list[Path]:
+    """Run folders or corpora typed so far."""
+    names = (ctx.params.get("run"), ctx.params.get("input"), *(ctx.params.get("runs") or ()))
+    return [Path(name) for name in (*names, *ctx.args) if name]
+
+
+def _texts(ctx: typer.Context) -> tuple[Sequence[Document], Sequence[Output]]:
+    """Read the documents and outputs of the run folder or corpus typed so far, unless it is large."""
     from wholetext.io import read
 
     for path in _paths(ctx):
-        with suppress(WholetextError, OSError, ValueError, KeyError, TypeError, AttributeError):
-            if (path / "run.json").is_file() and (path / "texts.jsonl").stat().st_size < _LARGEST:
-                lines = file_bytes(path / "texts.jsonl").splitlines()
-                return (
-                    [str(read_json(line)["doc"]) for line in lines],
-                    [str(system) for system in read_json(file_bytes(path / "run.json"))["systems"]],
-                )
-            if path.is_file() and path.stat().st_size < _LARGEST:
-                loaded = read(path, langs=ctx.params.get("langs"))
-                return [doc.id for doc in loaded.corpus.docs], [
-                    output.system for output in loaded.outputs
-                ]
-    return [], []
-
-
-def _quoted(names: Iterable[str]) -> list[str]:
-    return [shlex.quote(str(name)) for name in names]
+        file = path / "texts.jsonl" if path.is_dir() else path
+        with suppress(WholetextError, OSError):
+            if file.stat().st_size < _LARGEST:
+                loaded = read(file, langs=ctx.params.get("langs"))
+                return loaded.corpus.docs, loaded.outputs
+    return (), ()
 
 
 @contextmanager
 def completing() -> Iterator[None]:
-    """While the shell asks for completions: words as ``spread`` makes them.
+    """Adapt completion to ``spread``, and to bash, which splits words at ``:``, ``@`` and ``=``.
 
-    bash cuts words at ``:``, ``@`` and ``=``, and wants only what follows there (after ``@`` with it).
+    bash expects only what follows the last of these (an ``@`` included).
     """
     typed = ""
     if "COMP_WORDS" in os.environ:
-        words, typed = _joined(
-            os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
-        )
+        words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
+        words, typed = _joined(words)
         words = _spread(words)
         os.environ |= {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
     elif "_TYPER_COMPLETE_ARGS" in os.environ:
         line = os.environ["_TYPER_COMPLETE_ARGS"]
-        ended = line.endswith(" ")
-        words = _spread([*line.split(), *([""] if ended else [])])
+        words = _spread([*line.split(), *([""] if line.endswith(" ") else [])])
         os.environ["_TYPER_COMPLETE_ARGS"] = " ".join(words)
     shortened: Any = _Shortened(sys.stdout, typed)
     with redirect_stdout(shortened):
@@ -147,23 +122,23 @@ def _spread(words: list[str]) -> list[str]:
 
 
 def _joined(words: list[str]) -> tuple[list[str], str]:
-    """Words of bash joined again where it cut them, and what of the last one is left of the cut."""
+    """Join the words that bash split; also return what precedes the last split of the last word."""
     joined: list[str] = []
-    glue, cut = False, ""
+    glue, typed = False, ""
     for word in words:
-        alone = _BREAKS.fullmatch(word) is not None
-        if joined and (alone or glue):
-            cut = joined[-1] + (word if alone else "")
+        is_break = _BREAKS.fullmatch(word) is not None
+        if joined and (is_break or glue):
+            typed = joined[-1] + (word if is_break else "")
             joined[-1] += word
         else:
             joined.append(word)
-            cut = ""
-        glue = alone
-    return joined, cut.removesuffix("@")  # which is part of what readline replaces
+            typed = ""
+        glue = is_break
+    return joined, typed.removesuffix("@")  # readline replaces the @ itself
 
 
 class _Shortened:
-    """Standard output that leaves out ``typed`` where a line begins with it."""
+    """Standard output without the prefix ``typed`` of lines."""
 
     def __init__(self, inner: TextIO, typed: str) -> None:
         self.inner, self.typed = inner, typed

@@ -1,4 +1,4 @@
-"""Help in sections: commands by what they are for, options by what they are about."""
+"""Help texts in sections: commands by purpose, options by subject."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-# One line of 80 columns for each verb; `wholetext VERB --help` has its docstring.
+# One line of 80 columns for each command; `wholetext COMMAND --help` has its docstring.
 COMMANDS = {
     "Score and compare systems": {
         "score": "Score systems on whole documents",
@@ -43,19 +43,18 @@ COMMANDS = {
 
 
 class Sectioned(TyperCommand):
-    """A command whose help lists options by section; ``sections`` are the titles by parameter."""
+    """A command whose help lists options by section; ``sections`` has the titles by parameter."""
 
     sections: dict[str, str]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        found: dict[str, list[tuple[str, str]]] = {
-            title: [] for title in ("Arguments", "Input", "Options")
-        }
+        records: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Input": [], "Options": []}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 other = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                found.setdefault(self.sections.get(parameter.name or "", other), []).append(record)
-        for title, records in found.items():
-            if records:
+                title = self.sections.get(parameter.name or "", other)
+                records.setdefault(title, []).append(record)
+        for title, lines in records.items():
+            if lines:
                 with formatter.section(title):
-                    formatter.write_dl(records)
+                    formatter.write_dl(lines)

@@ -1,13 +1,13 @@
-"""Options that several verbs share, declared once; groups of options, and how the input is read."""
+"""Options that several commands share, in groups, and the reading of input by them."""
 
 from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
+from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -17,7 +17,7 @@ from wholetext import slices
 from wholetext.cli.completion import complete_metrics, complete_systems
 from wholetext.cli.spelling import TOKENS_PER_SEGMENT, split_metrics
 from wholetext.errors import InputError
-from wholetext.io.formats import BUILTIN, names
+from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
     from wholetext.executor import Executor
@@ -27,18 +27,16 @@ if TYPE_CHECKING:
 
 
 def int_or_none(text: str) -> int | None:
-    """An integer, or ``none`` for a random seed, as for sacreBLEU's SACREBLEU_SEED."""
+    """Parse a seed: an integer, or ``none`` for a random one, as in SACREBLEU_SEED."""
     from wholetext.files.parsing import integer
 
-    return (
-        None
-        if str(text).lower() == "none"
-        else integer(str(text), low=0, high=2**63 - 1, where="--seed")
-    )
+    if str(text).lower() == "none":
+        return None
+    return integer(str(text), low=0, high=2**63 - 1, where="--seed")
 
 
 def metrics_option(help: str) -> Any:
-    """The option ``-m``, which takes one or several metrics however they are written."""
+    """Declare the option ``-m``, which takes one metric or several."""
     return typer.Option(
         "-m",
         "--metric",
@@ -71,10 +69,12 @@ TestSet = Annotated[
     str | None,
     typer.Option("--test-set", help="sacreBLEU test set to take source and references from."),
 ]
-# looking for plug-ins takes time, so they are named only where the help of a verb is asked for
-_FORMATS = ", ".join(names() if {"-h", "--help"} & {*sys.argv[2:]} else BUILTIN)
 Reader = Annotated[
-    str | None, typer.Option("--reader", help=f"Input format (default: detected): {_FORMATS}.")
+    str | None,
+    typer.Option(
+        "--reader",
+        help=f"Input format (default: detected): {', '.join(BUILTIN)}, or that of a plug-in.",
+    ),
 ]
 Segments = Annotated[
     Literal["auto", "p", "lines", "json", "none"],
@@ -114,12 +114,7 @@ SampleFormat = Annotated[
     Literal["list", "json", "pearmut"],
     typer.Option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
 ]
-_FORMATS_WITH_JSON = (
-    TableOrJson,
-    TableJsonTsv,
-    Format,
-    SampleFormat,
-)  # verbs with one of them also have --json
+_FORMATS = (TableOrJson, TableJsonTsv, Format, SampleFormat)  # with one of these comes --json
 Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
 ByDomain = Annotated[
     bool, typer.Option("--by-domain", help="Also show the scores within each domain.")
@@ -206,7 +201,7 @@ Workers = Annotated[
 
 @dataclass(frozen=True)
 class Files:
-    """What to read: one file or folder, or parallel text files."""
+    """Files to read: one file or folder, or parallel text files."""
 
     input: Annotated[
         str | None,
@@ -222,7 +217,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What to select from the input, and its format."""
+    """Format of the input, and the part of it to use."""
 
     langs: Langs = None
     test_set: TestSet = None
@@ -305,7 +300,8 @@ class Execution:
         ),
     ] = None
 
-    def options(self, **more: Any) -> Options:
+    def options(self, **others: Any) -> Options:
+        """Make the library's options; ``others`` are passed on."""
         from wholetext.scoring.evaluate import Options
 
         make_calls = slices.hook("calls")
@@ -326,20 +322,20 @@ class Execution:
             batch_tokens=tokens,
             calls=calls,
             executor=self.executor,
-            **more,
+            **others,
         )
 
     @cached_property
     def executor(self) -> Executor:
-        """One for all that the command evaluates; its workers end with the command."""
+        """The executor of the command, whose workers end with it."""
         return executor(self.on, self.workers, self.gpus)
 
 
 def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Executor:
-    """Where the work of a command is computed; its workers import nothing from the current folder."""
+    """Make the executor of a command."""
     from wholetext.executor import Executor
 
-    os.environ.setdefault("PYTHONSAFEPATH", "1")
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers import nothing from the current folder
     return Executor(on or ("processes" if workers or gpus else "local"), workers, gpus or None)
 
 
@@ -355,7 +351,7 @@ Nulls = Annotated[
 
 @dataclass(frozen=True)
 class Aligning:
-    """How outputs with other segments than their document are aligned before scoring."""
+    """Alignment of outputs whose segments differ from those of the document."""
 
     align: Annotated[
         bool,
@@ -374,15 +370,16 @@ class Aligning:
     nulls: Nulls = None
 
     def options(self) -> dict[str, Any]:
+        """Options of scoring that concern alignment."""
         if not self.align and self.align_to is None:
             return {"align": None, "nulls": self.nulls}
-        chosen = slices.required("align-options", "--align")
-        return {"align": chosen(self.align_to or "auto"), "nulls": self.nulls}
+        make = slices.required("align-options", "--align")
+        return {"align": make(self.align_to or "auto"), "nulls": self.nulls}
 
 
 @dataclass(frozen=True)
 class Testing:
-    """How systems are tested for significant differences."""
+    """Significance tests of differences between systems."""
 
     resample: Annotated[
         Literal["documents", "segments"],
@@ -420,72 +417,64 @@ TITLES = {
 }
 
 
-def sections(verb: Callable[..., None]) -> dict[str, str]:
-    """The titles under which help lists the options of a verb's groups."""
-    parameters = inspect.signature(verb, eval_str=True).parameters.values()
+def sections(command: Callable[..., None]) -> dict[str, str]:
+    """Titles under which help lists the options of a command's groups, by option."""
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
     return {
-        option.name: "LLM judges" if option.name in JUDGES else TITLES[one.annotation]
-        for one in parameters
-        if one.annotation in TITLES
-        for option in fields(one.annotation)
+        option.name: "LLM judges" if option.name in JUDGES else TITLES[parameter.annotation]
+        for parameter in parameters
+        if parameter.annotation in TITLES
+        for option in fields(parameter.annotation)
     }
 
 
-def flattened(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb as typer reads it: a parameter that is a group of options stands for the options of the group, and one
-    of the formats for ``-f`` and ``--json``.
+def flattened(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command readable for typer, which knows no groups of options.
+
+    A parameter whose type is a group becomes the options of the group; one of the formats becomes
+    ``-f`` and ``--json``.
     """
-    parameters = inspect.signature(
-        verb, eval_str=True
-    ).parameters  # get_type_hints of Python 3.10 would hide options
-    groups: dict[str, Any] = {
-        name: one.annotation for name, one in parameters.items() if is_dataclass(one.annotation)
-    }
-    formatted = any(one.annotation in _FORMATS_WITH_JSON for one in parameters.values())
-    options = []
-    for name, parameter in parameters.items():
-        if name in groups:
-            kinds = get_type_hints(groups[name], include_extras=True)
-            options += [
-                inspect.Parameter(
-                    one.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=one.default,
-                    annotation=kinds[one.name],
-                )
-                for one in fields(groups[name])
-            ]
+    groups: dict[str, Any] = {}
+    options: dict[str, Parameter] = {}
+    # eval_str rather than get_type_hints, which hides options in Python 3.10
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        group: Any = parameter.annotation
+        if is_dataclass(group):
+            groups[name], kinds = group, get_type_hints(group, include_extras=True)
+            options |= {
+                one.name: _option(one.name, one.default, kinds[one.name]) for one in fields(group)
+            }
         else:
-            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-        if parameter.annotation in _FORMATS_WITH_JSON:
-            options.append(
-                inspect.Parameter(
-                    "json_", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json
-                )
-            )
+            options[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        if group in _FORMATS:
+            options["json_"] = _option("json_", False, Json)
 
-    @wraps(verb)
-    def run(**given: Any) -> None:
-        if formatted and given.pop("json_", False):
-            given["format"] = "json"
+    @wraps(command)
+    def run(**values: Any) -> None:
+        if values.pop("json_", False):
+            values["format"] = "json"
         made = {
-            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
-            for name, kind in groups.items()
+            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
+            for name, group in groups.items()
         }
         try:
-            verb(**made, **given)
+            command(**made, **values)
         finally:
             for group in made.values():
-                if "executor" in vars(group):  # it was asked for
+                if "executor" in vars(group):  # cached: it was used
                     group.executor.close()
 
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in options}
+    run.__signature__ = inspect.Signature([*options.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = {name: option.annotation for name, option in options.items()}
     return run
 
 
+def _option(name: str, default: Any, kind: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
 def load(files: Files, chosen: Chosen) -> Loaded:
-    """Read the input: one file, folder or test set (more outputs by -t), or parallel files."""
+    """Read one file, folder or test set (with more outputs by -t), or parallel files."""
     from wholetext.io import LineFiles, read
 
     corpus = files.input
@@ -495,23 +484,20 @@ def load(files: Files, chosen: Chosen) -> Loaded:
                 "both INPUT and --test-set were given", where=corpus, next="give one of them"
             )
         corpus = f"sacrebleu:{chosen.test_set}"
-    if corpus is None and not any(
-        (files.sources, files.translations, files.references, files.docs)
-    ):
+    if not any((corpus, files.sources, files.translations, files.references, files.docs)):
         raise InputError(
             "nothing to read",
             next="wholetext score -s src.txt -t sys.txt -r ref.txt -d docs.txt -m chrf, "
             "or wholetext score corpus.jsonl -m chrf; `wholetext demo` shows a whole run",
         )
-    given = LineFiles(
-        src=files.sources,
-        hyps=named(files.translations),
-        refs=named(files.references),
-        docs=files.docs,
-        corpus=corpus,
-    )
     return read(
-        given,
+        LineFiles(
+            src=files.sources,
+            hyps=named(files.translations),
+            refs=named(files.references),
+            docs=files.docs,
+            corpus=corpus,
+        ),
         langs=chosen.langs,
         systems=chosen.system or None,
         refs=chosen.ref or None,
@@ -521,31 +507,23 @@ def load(files: Files, chosen: Chosen) -> Loaded:
 
 
 def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
-    """``name=FILE`` entries as pairs; plain paths are named after their files."""
-    exists = os.path.exists  # pathlib's raises where a name is too long
-    return [
-        (path.partition("=")[0], path.partition("=")[2])
-        if "=" in path and not exists(path)
-        else path
-        for path in paths or ()
-    ]
+    """Split ``name=FILE`` into pairs; plain paths stay, and are named after their files."""
+    pairs: list[str | tuple[str, str]] = []
+    for path in paths or ():
+        name, equals, file = path.partition("=")
+        # os.path: pathlib raises where a name is too long
+        pairs.append((name, file) if equals and not os.path.exists(path) else path)  # noqa: PTH110
+    return pairs
 
 
 def refuse_existing(out: Path, files: Files, overwrite: bool, option: str = "--out") -> None:
-    """Raise if the output file exists and may not be replaced; an input file never may."""
+    """Raise if the output file exists, unless ``overwrite``; an input file is never replaced."""
     if not out.is_file():
         return
-    given = [
-        files.input,
-        files.sources,
-        files.docs,
-        *(files.translations or ()),
-        *(files.references or ()),
-    ]
-    paths = [
-        path for one in given if one for path in (Path(one), Path(one.partition("=")[2] or one))
-    ]
-    if any(os.path.exists(path) and path.samefile(out) for path in paths):  # noqa: PTH110 - names may be too long
+    texts = named([*(files.translations or ()), *(files.references or ())])
+    paths = [files.input, files.sources, files.docs]
+    paths += [text if isinstance(text, str) else text[1] for text in texts]
+    if any(path and os.path.exists(path) and out.samefile(path) for path in paths):  # noqa: PTH110
         raise InputError(
             "this is one of the input files", where=str(out), next=f"choose another {option}"
         )
