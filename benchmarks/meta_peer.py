@@ -28,6 +28,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")  # the loops ha
 import meta_loops as loops
 import numpy as np
 
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
 from wholetext.meta.agreement.ties import calibrate
@@ -201,7 +202,8 @@ def whole_table(tasks: str) -> Whole:
         root = Path(folder) / "wmt23.made"
         write_evalset(root)
         start, wall = time.process_time(), time.perf_counter()
-        parts = [gather(read_participants(root, lp, Selection()), []) for lp in ("en-de", "he-en", "zh-en")]
+        evalsets = [EvalSet.open(root, lp) for lp in ("en-de", "he-en", "zh-en")]
+        parts = [gather(read_participants(evalset, Selection()), []) for evalset in evalsets]
         read = time.process_time()
         chosen = preset(tasks)
         table = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import kendalltau, pearsonr
 
 from wholetext.io import read
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
 from wholetext.types import Excerpt, Request
@@ -29,7 +29,7 @@ PAIRS = ("cs-en", "de-en", "ja-en", "ru-en", "uk-en", "zh-en")
 def judged(pair: str, segments: int) -> tuple[list[Request], list[float]]:
     """A random sample of judged segments: hypothesis and reference, and what people thought of it."""
     folder = str(DATA / "evalsets" / "wmt22.da")
-    human = human_scores(folder, pair, "wmt-z", "seg")
+    human = EvalSet.open(folder, pair).human("wmt-z", "seg")
     loaded = read(folder, langs=pair)
     docs, name = loaded.corpus.docs, loaded.corpus.references[0]
     ref = [text for doc in docs for text in doc.refs[name]]

@@ -27,7 +27,7 @@ from wholetext.annotation.sampling import (
     probabilities,
     spread,
 )
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.types import FloatArray, IntArray
 
 SETS = {
@@ -54,7 +54,7 @@ class Judged:
 
 def judged(folder: Path, langs: str, gold: str, ref: str) -> Judged:
     """Score the judged documents of the judged systems (not of references)."""
-    human, loaded = human_scores(folder, langs, gold, "seg"), wt.read(folder, langs=langs)
+    human, loaded = EvalSet.open(folder, langs).human(gold, "seg"), wt.read(folder, langs=langs)
     docs = loaded.corpus.docs
     place = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])
     known = ~np.isnan(human.values)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.io import read
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.scoring.evaluate import evaluate
 from wholetext.types import FloatArray, Scores
 
@@ -61,7 +61,7 @@ TASKS = (
 def table(task: Task) -> str:
     """The agreement of every metric and output, as Markdown."""
     loaded = read(str(DATA / task.folder), langs=task.pair, refs=[task.ref])
-    judged = human_scores(DATA / task.folder, task.pair, task.scheme, "seg")
+    judged = EvalSet.open(DATA / task.folder, task.pair).human(task.scheme, "seg")
     outputs = [o for o in loaded.outputs if o.system in judged.systems and not o.system.startswith("ref")]
     rows = [judged.systems.index(output.system) for output in outputs]
     human, counts = by_document(judged.values[rows], [len(doc) for doc in loaded.corpus.docs])

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.io import read
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.types import Corpus, Document, FloatArray, IntArray, Output, Scores
 
@@ -170,7 +170,7 @@ def translation() -> list[str]:
     cells: dict[str, list[str]] = {}
     for name in ("wmt21.news.mqm", "wmt21.tedtalks"):
         folder = str(DATA / "evalsets" / name)
-        human = human_scores(folder, "zh-en", "mqm", "seg")
+        human = EvalSet.open(folder, "zh-en").human("mqm", "seg")
         systems = [system for system in human.systems if not system.startswith("ref")]
         loaded = read(folder, langs="zh-en", systems=systems, refs=["refB"])
         sizes = np.array([len(doc) for doc in loaded.corpus.docs])

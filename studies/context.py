@@ -24,7 +24,7 @@ from context_page import write_page
 
 from wholetext.files.storage import write_file
 from wholetext.io import read
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.evaluate import Options, evaluate
 from wholetext.scoring.sweep import Axes, Cell
@@ -117,7 +117,7 @@ class Loaded:
 
 def load(source: Source) -> Loaded:
     folder = str(DATA / "evalsets" / source.folder)
-    human = human_scores(folder, source.langs, source.human, "sys")
+    human = EvalSet.open(folder, source.langs).human(source.human, "sys")
     scores = dict(zip(human.systems, human.values[:, 0].tolist()))
     judged = [name for name, value in scores.items() if np.isfinite(value) and not name.startswith("ref")]
     loaded = read(folder, langs=source.langs, systems=judged, refs=[source.ref])

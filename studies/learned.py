@@ -23,7 +23,7 @@ import numpy as np
 from learned_page import write_page
 
 from wholetext.io import Loaded
-from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.judgments.ratings import Ratings
@@ -97,8 +97,9 @@ def load_all(work: Path) -> Models:
 def field_of(name: str) -> tuple[Participants, Ratings, str]:
     folder, lp, gold = SETS[name][:3]
     path = DATA / "evalsets" / folder
-    source = find_ratings(path, lp, gold)
-    return read_participants(path, lp, Selection(gold=gold)), source.ratings, source.total
+    evalset = EvalSet.open(path, lp)
+    source = find_ratings(evalset, gold)
+    return read_participants(evalset, Selection(gold=gold)), source.ratings, source.total
 
 
 def score_texts(models: Models, where: Participants, loaded: Loaded) -> dict[str, FloatArray]:
@@ -133,7 +134,7 @@ def documents(where: Participants, many: int) -> list[str]:
 
 def read_some(where: Participants, docs: Sequence[str]) -> Loaded:
     """The texts of some documents, and the outputs that take part."""
-    loaded = evalset.read(where.folder, where.langs)
+    loaded = where.evalset.load()
     corpus = replace(loaded.corpus, docs=tuple(doc for doc in loaded.corpus.docs if doc.id in docs))
     outputs = tuple(Output(output.system, {doc: output.docs[doc] for doc in docs})
                     for output in loaded.outputs if output.system in where.systems)  # fmt: skip

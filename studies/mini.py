@@ -25,7 +25,7 @@ from paragraphs import replace_part
 
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
-from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.participants import Participants, Selection, read_participants
@@ -143,8 +143,8 @@ class JudgedSet(NamedTuple):
 def read_set(source: tuple[str, str, str], most: int) -> JudgedSet:
     """Documents in an order drawn by a fixed seed, until there are ``most`` judged segments (0: all)."""
     folder, lp, human = source
-    where = read_participants(DATA / "evalsets" / folder, lp, Selection(gold=human))
-    loaded, gold = evalset.read(where.folder, where.langs), where.gold("seg")
+    where = read_participants(EvalSet.open(DATA / "evalsets" / folder, lp), Selection(gold=human))
+    loaded, gold = where.evalset.load(), where.gold("seg")
     of_doc = np.repeat(np.arange(len(loaded.corpus.docs)), [len(doc) for doc in loaded.corpus.docs])  # (segments,)
     judged, kept, found = ~np.isnan(gold).all(axis=0), np.zeros(len(of_doc), dtype=bool), 0
     for doc in np.random.default_rng(SEED).permutation(len(loaded.corpus.docs)):

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.paragraphs import Point, Windows, curves
 from wholetext.meta.participants import Selection, read_participants
@@ -35,9 +36,9 @@ def measure(part: str, metrics: Sequence[str]) -> list[Point]:
     """Every metric at every length on one set and language pair."""
     name, lp = part.split(".")[:2]
     folder = DATA / "evalsets" / SETS[name]
-    source = find_ratings(folder, lp, "mqm")
+    source = find_ratings(EvalSet.open(folder, lp), "mqm")
     windows = [Windows(k, "each" if part.endswith(".each") else "mean", source.total) for k in LENGTHS]
-    return curves(read_participants(folder, lp, Selection()), source.ratings, metrics, windows)
+    return curves(read_participants(EvalSet.open(folder, lp), Selection()), source.ratings, metrics, windows)
 
 
 def table(points: Sequence[Point], metric: str) -> list[str]:

@@ -19,7 +19,7 @@ import numpy as np
 from paragraphs import replace_part
 
 from wholetext.files.storage import write_file
-from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.participants import Selection, read_participants
@@ -64,9 +64,9 @@ def measure(name: str, work: Path) -> None:
     if file.exists():
         return
     began = time.process_time()
-    where = read_participants(DATA / "evalsets" / folder, langs, Selection(gold=human, sample=sample))
-    loaded, gold = evalset.read(where.folder, where.langs), where.gold("seg")
-    out = {run.doc for run in evalset.documents(DATA / "evalsets" / without, langs)} if without else set()
+    where = read_participants(EvalSet.open(DATA / "evalsets" / folder, langs), Selection(gold=human, sample=sample))
+    loaded, gold = where.evalset.load(), where.gold("seg")
+    out = {run.doc for run in EvalSet.open(DATA / "evalsets" / without, langs).documents} if without else set()
     chosen = [run for run in where.runs if run.doc not in out and not np.isnan(gold[:, run.start : run.stop]).all()]
     ids = {doc.id for doc in loaded.corpus.docs} & {run.doc for run in chosen}
     corpus = type(loaded.corpus)(loaded.corpus.id, loaded.corpus.langs,

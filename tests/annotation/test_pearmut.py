@@ -15,7 +15,7 @@ from tests.in_process import call
 from wholetext.annotation.annotations import read_pearmut, write_judgments
 from wholetext.annotation.campaign import characters, make_campaign, units
 from wholetext.errors import AlignmentError, InputError, RunError
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.sources import find_ratings
 
 SRC = {"one": ("Ein Haus.", "Es regnet."), "two": ("Der Hund 🐶 bellt.",)}
@@ -150,10 +150,10 @@ def test_annotations_come_back_as_judgments(run: wt.Results, tmp_path: Path) -> 
         "🐶", "dog barks lo", None]
     assert found.notes == ("1 error span of missing content: no place in the output",)
     write_judgments(tmp_path / "set", found, wt.Loaded(run.corpus, run.outputs))
-    gold = human_scores(tmp_path / "set", "de-en", "esa", "seg")
+    gold = EvalSet.open(tmp_path / "set", "de-en").human("esa", "seg")
     assert gold.systems == ("a", "b")
     assert np.array_equal(gold.values, [[90, 90, 20], [40, 40, np.nan]], equal_nan=True)
-    ratings = find_ratings(tmp_path / "set", "de-en", "esa").ratings
+    ratings = find_ratings(EvalSet.open(tmp_path / "set", "de-en"), "esa").ratings
     assert set(ratings.raters) == {"u", "v"} and len(ratings) == 6
     spans = [json.loads(line) for line in
              (tmp_path / "set/human-scores/de-en.esa.spans.jsonl").read_text("utf-8").splitlines()]

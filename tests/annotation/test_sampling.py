@@ -21,7 +21,7 @@ from wholetext.annotation.sampling import (
     spread,
 )
 from wholetext.errors import InputError, RunError
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "evalsets"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "left", "for", "good", "because", "nobody", "came"]
@@ -178,7 +178,7 @@ def test_length_beats_random_on_wmt22_at_a_quarter_of_the_documents() -> None:
         pytest.skip("no WMT22 judgments at ../shared/data/evalsets/wmt22.da")
     gains = []
     for langs in ("uk-en", "de-en", "ru-en"):
-        human = human_scores(DATA / "wmt22.da", langs, "wmt-z", "seg")
+        human = EvalSet.open(DATA / "wmt22.da", langs).human("wmt-z", "seg")
         ids = [line.split("\t")[1] for line in
                (DATA / "wmt22.da" / "documents" / f"{langs}.docs").read_text("utf-8").splitlines()]
         names = list(dict.fromkeys(ids))

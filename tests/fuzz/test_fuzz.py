@@ -24,7 +24,7 @@ from wholetext.annotation.annotations import read_pearmut
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.io import LineFiles, Loaded, read
-from wholetext.io.formats.scores import human_names, human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.judges.chat.calls import Calls
 from wholetext.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
 from wholetext.judges.prompts import load_prompt
@@ -80,8 +80,8 @@ def line_files(folder: Path) -> None:
 
 def evalset(folder: Path) -> object:
     check(read(folder, langs="de-en"))
-    levels = [human_scores(folder, "de-en", name, level) for name, level in human_names(folder, "de-en")]
-    return levels, find_ratings(folder, "de-en", "mqm")
+    opened = EvalSet.open(folder, "de-en")
+    return [opened.human(name, level) for name, level in opened.human_names], find_ratings(opened, "mqm")
 
 
 def run(folder: Path) -> object:

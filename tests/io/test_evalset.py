@@ -12,6 +12,7 @@ import pytest
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import Loaded, read
 from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.types import Corpus, Document, Output
 
 SMALL = Loaded(
@@ -42,9 +43,19 @@ def test_what_is_written_reads_back(small: Path) -> None:
         "system-outputs/de-en/sys.1.txt",
     ]
     assert evalset.read(small, "de-en") == evalset.read(small) == SMALL
-    assert evalset.pairs(small) == ("de-en",)
-    assert evalset.systems(small, None) == ("refA", "sys.1") and evalset.references(small, None) == ("refA",)
-    assert [(run.doc, run.start, run.stop) for run in evalset.documents(small, "de-en")] == [("x", 0, 2), ("y", 2, 3)]
+    opened = EvalSet.open(small)
+    assert opened.langs == "de-en" and opened.pairs == ("de-en",) and EvalSet.open(opened, "de-en") is opened
+    assert opened.systems == ("refA", "sys.1") and opened.references == ("refA",)
+    assert [(run.doc, run.start, run.stop) for run in opened.documents] == [("x", 0, 2), ("y", 2, 3)]
+    assert opened.domains == ("news", "web")
+
+
+def test_directories_are_listed_once(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, listed = EvalSet.open(small), list[Path]()
+    monkeypatch.setattr(evalset, "entries", lambda folder: listed.append(folder) or [])
+    for _ in range(3):
+        assert not (opened.systems or opened.references or opened.human_names or opened.metric_names)
+    assert len(listed) == len(set(listed)) == 4
 
 
 def test_outputs_that_repeat_a_reference_are_left_out_unless_named(small: Path) -> None:
@@ -154,11 +165,11 @@ def test_real_folders(data: Path, name: str, pair: str, docs: int, segments: int
 def test_every_pair_of_every_real_folder_is_read(data: Path) -> None:
     count = 0
     for folder in sorted((data / "evalsets").iterdir()):
-        for pair in evalset.pairs(folder):
+        for pair in evalset.language_pairs(folder):
             if folder.name == "wmt20.scores":
                 with pytest.raises(InputError, match="has no texts"):
                     evalset.read(folder, pair)
-                assert evalset.documents(folder, pair)
+                assert EvalSet.open(folder, pair).documents
             else:
                 count += len(evalset.read(folder, pair).outputs)
     assert count > 300
@@ -175,8 +186,8 @@ def test_a_real_folder_reads_fast(data: Path) -> None:
 def test_what_has_no_human_scores_says_so(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text("{}")
     with pytest.raises(InputError, match="human scores are read from EvalSet folders") as caught:
-        evalset.pairs(tmp_path / "corpus.jsonl")
+        evalset.language_pairs(tmp_path / "corpus.jsonl")
     assert "human-scores/" in caught.value.next
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(InputError, match="a run folder, not an EvalSet with human scores"):
-        evalset.pairs(tmp_path)
+        evalset.language_pairs(tmp_path)

@@ -10,11 +10,8 @@ import pytest
 from tests.io.test_evalset import SMALL
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.formats.scores import (
-    human_names,
-    human_scores,
-    metric_names,
-    metric_scores,
     read_scores,
     split_label,
     write_scores,
@@ -40,26 +37,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_human_scores_at_every_level(folder: Path) -> None:
-    assert human_names(folder) == (("mqm", "doc"), ("mqm", "domain"), ("mqm", "seg"), ("mqm", "sys"))
-    seg = human_scores(folder, "de-en", "mqm", "seg")
+    assert EvalSet.open(folder).human_names == (("mqm", "doc"), ("mqm", "domain"), ("mqm", "seg"), ("mqm", "sys"))
+    seg = EvalSet.open(folder, "de-en").human("mqm", "seg")
     assert (seg.scheme, seg.level, seg.systems, seg.items) == ("mqm", "seg", ("sys.1", "refA"), ())
     np.testing.assert_array_equal(seg.values, [[-1, np.nan, -2.5], [0, 0, np.nan]])
-    doc = human_scores(folder, None, "mqm", "doc")
+    doc = EvalSet.open(folder).human("mqm", "doc")
     assert doc.items == ("x", "y") and doc.systems == ("refA", "sys.1")
-    domain = human_scores(folder, None, "mqm", "domain")
+    domain = EvalSet.open(folder).human("mqm", "domain")
     assert domain.items == ("news", "web")
     np.testing.assert_array_equal(domain.values, [[-1, -2.5], [0, np.nan]])
-    np.testing.assert_array_equal(human_scores(folder, None, "mqm", "sys").values, [[-1.75], [0]])
+    np.testing.assert_array_equal(EvalSet.open(folder).human("mqm", "sys").values, [[-1.75], [0]])
 
 
 def test_metric_scores(folder: Path) -> None:
-    assert metric_names(folder) == (("QE-1-src", "sys"), ("chrF-refA", "seg"))
-    assert metric_scores(folder, None, "chrF-refA", "seg").systems == ("sys.1",)  # a reference need not be scored
-    scores = metric_scores(folder, None, "QE-1-src", "sys", ["refA", "sys.1"])
+    assert EvalSet.open(folder).metric_names == (("QE-1-src", "sys"), ("chrF-refA", "seg"))
+    # a reference need not be scored
+    assert EvalSet.open(folder).metric_scores("chrF-refA", "seg").systems == ("sys.1",)
+    scores = EvalSet.open(folder).metric_scores("QE-1-src", "sys", ["refA", "sys.1"])
     assert scores.systems == ("refA", "sys.1")
     np.testing.assert_array_equal(scores.values, [[2], [1]])
     with pytest.raises(AlignmentError, match="no scores of 'refA'"):
-        metric_scores(folder, None, "chrF-refA", "seg", ["sys.1", "refA"])
+        EvalSet.open(folder).metric_scores("chrF-refA", "seg", ["sys.1", "refA"])
 
 
 def test_labels() -> None:
@@ -90,22 +88,22 @@ def test_metric_scores_are_strict(text: str, says: str, line: int | None, folder
     path = folder / "metric-scores/de-en/chrF-refA.seg.score"
     path.write_text(text)
     with pytest.raises(InputError, match=says) as caught:
-        metric_scores(folder, "de-en", "chrF-refA", "seg")
+        EvalSet.open(folder, "de-en").metric_scores("chrF-refA", "seg")
     assert caught.value.where == str(path) + (f":{line}" if line else "")
 
 
 def test_domains_must_be_complete(folder: Path) -> None:
     (folder / "human-scores/de-en.mqm.domain.score").write_text("news\tsys.1\t1\n")
     with pytest.raises(AlignmentError, match="has scores for the domains news, expected one each for news, web"):
-        human_scores(folder, None, "mqm", "domain")
+        EvalSet.open(folder).human("mqm", "domain")
 
 
 def test_unknown_names_list_what_there_is(folder: Path) -> None:
     with pytest.raises(InputError, match=r"no scores 'mqn.seg'") as caught:
-        human_scores(folder, None, "mqn", "seg")
+        EvalSet.open(folder).human("mqn", "seg")
     assert "mqm.seg" in caught.value.next
     with pytest.raises(InputError, match=r"no scores 'BLEU-refA.seg'"):
-        metric_scores(folder, None, "BLEU-refA", "seg")
+        EvalSet.open(folder).metric_scores("BLEU-refA", "seg")
 
 
 def scores(system: str, values: list[float], higher: bool = True) -> Scores:
@@ -122,11 +120,11 @@ def test_written_scores_read_back_exactly(folder: Path) -> None:
     target = folder / "metric-scores/de-en"
     made = write_scores(target, "mine-refA", [scores("sys.1", [0.1, 1 / 3, 2e-17]), scores("refA", [1, 2, 3])])
     assert [path.name for path in made] == ["mine-refA.seg.score", "mine-refA.doc.score", "mine-refA.sys.score"]
-    seg = metric_scores(folder, None, "mine-refA", "seg")
+    seg = EvalSet.open(folder).metric_scores("mine-refA", "seg")
     assert seg.systems == ("sys.1", "refA")
     np.testing.assert_array_equal(seg.values, [[0.1, 1 / 3, 2e-17], [1, 2, 3]])
-    np.testing.assert_array_equal(metric_scores(folder, None, "mine-refA", "doc").values[1], [1.5, 3])
-    np.testing.assert_array_equal(metric_scores(folder, None, "mine-refA", "sys").values[1], [2])
+    np.testing.assert_array_equal(EvalSet.open(folder).metric_scores("mine-refA", "doc").values[1], [1.5, 3])
+    np.testing.assert_array_equal(EvalSet.open(folder).metric_scores("mine-refA", "sys").values[1], [2])
 
 
 def test_lower_is_better_is_written_negated_and_gaps_only_on_request(tmp_path: Path) -> None:
@@ -144,13 +142,14 @@ def test_lower_is_better_is_written_negated_and_gaps_only_on_request(tmp_path: P
 def test_all_real_score_files(data: Path) -> None:
     files = 0
     for folder in sorted((data / "evalsets").iterdir()):
-        for pair in evalset.pairs(folder):
-            for name, level in human_names(folder, pair):
-                judged = human_scores(folder, pair, name, level)
+        for pair in evalset.language_pairs(folder):
+            opened = EvalSet.open(folder, pair)
+            for name, level in opened.human_names:
+                judged = opened.human(name, level)
                 assert judged.values.shape[0] == len(judged.systems) and not np.isinf(judged.values).any()
                 files += 1
-            for label, level in metric_names(folder, pair):
-                assert np.isfinite(metric_scores(folder, pair, label, level).values).all()
+            for label, level in opened.metric_names:
+                assert np.isfinite(opened.metric_scores(label, level).values).all()
                 files += 1
     assert files == len(list((data / "evalsets").rglob("*.score")))
 
@@ -158,14 +157,14 @@ def test_all_real_score_files(data: Path) -> None:
 @pytest.mark.data
 def test_system_scores_are_means_of_segment_scores(data: Path) -> None:
     folder = data / "evalsets/wmt21.tedtalks"
-    seg, sys = (human_scores(folder, "zh-en", "mqm", level) for level in ("seg", "sys"))
+    seg, sys = (EvalSet.open(folder, "zh-en").human("mqm", level) for level in ("seg", "sys"))
     means = dict(zip(seg.systems, np.nanmean(seg.values, axis=1)))
     assert dict(zip(sys.systems, sys.values[:, 0])) == pytest.approx(means, abs=1e-9)
 
 
 def test_golden_metric_files(golden: Path) -> None:
     folder = golden / "meta/mtme_layout/wmt21.tedtalks"
-    assert metric_names(folder, "zh-en") == (
+    assert EvalSet.open(folder, "zh-en").metric_names == (
         ("BLEU-refB", "seg"),
         ("BLEU-refB", "sys"),
         ("noise2-src", "seg"),
@@ -173,6 +172,6 @@ def test_golden_metric_files(golden: Path) -> None:
     )
     arrays = np.load(golden / "meta/wmt21.tedtalks.zh-en.metric_scores.npz", allow_pickle=False)
     for label, name in (("BLEU-refB", "BLEU"), ("noise2-src", "noise2")):
-        found = metric_scores(folder, None, label, "seg")
+        found = EvalSet.open(folder).metric_scores(label, "seg")
         assert found.systems == tuple(arrays["systems"])
         np.testing.assert_array_equal(found.values, arrays[name])  # (13 systems, 529 segments)

@@ -5,9 +5,14 @@ metrics.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from wholetext.io.formats.evalset import EvalSet
+from wholetext.meta.participants import Participants, Selection, read_participants
+
+LP = "de-en"
 SYSTEMS = ("alpha", "beta", "delta", "gamma")
 SOURCE = [f"Quelle Satz {i} über das Haus" for i in range(8)]
 REF = [f"source sentence {i} about the old house by the sea" for i in range(8)]
@@ -65,3 +70,8 @@ def make(folder: Path) -> Path:
 
 def write(path: Path, lines: list[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def participants(folder: Path, **choice: Any) -> Participants:
+    """The participants of the pair ``LP``, under these choices of ``Selection``."""
+    return read_participants(EvalSet.open(folder, LP), Selection(**choice))

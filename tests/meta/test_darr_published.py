@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wholetext.io.formats.evalset import documents
-from wholetext.io.formats.scores import human_scores, metric_names, metric_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate
 
 pytestmark = pytest.mark.data
@@ -18,9 +17,9 @@ pytestmark = pytest.mark.data
 
 def document_gold(folder: Path, lp: str) -> tuple[list[str], np.ndarray]:
     """Document scores as means of the judged segments: the released document files are rounded."""
-    judged = human_scores(folder, lp, "wmt-raw", "seg")
+    judged = EvalSet.open(folder, lp).human("wmt-raw", "seg")
     means = [[np.nanmean(row[run.start : run.stop]) if (~np.isnan(row[run.start : run.stop])).any() else np.nan
-              for run in documents(folder, lp)] for row in judged.values]
+              for run in EvalSet.open(folder, lp).documents] for row in judged.values]
     return list(judged.systems), np.array(means)
 
 
@@ -31,12 +30,12 @@ def test_published_document_level_darr(lp: str, data: Path, golden: Path) -> Non
         table = {row["metric"]: row for row in csv.DictReader(lines, delimiter="\t") if row["lp"] == lp}
     systems, gold = document_gold(folder, lp)
     kept = [i for i, name in enumerate(systems) if not name.startswith(("Human-A", "Human-B"))]
-    labels = [label for label, level in metric_names(folder, lp) if level == "doc"]
+    labels = [label for label, level in EvalSet.open(folder, lp).metric_names if level == "doc"]
     full = json.loads((golden / "meta" / "wmt20_doc_darr.json").read_text())["lps"].get(lp, {}).get("expected", {})
     assert len(labels) >= 11
     for label in labels:
         names = [systems[i] for i in kept]
-        metric = metric_scores(folder, lp, label, "doc", systems=names).values
+        metric = EvalSet.open(folder, lp).metric_scores(label, "doc", systems=names).values
         found = estimate(gold[kept], metric, Measure("darr", "item", gap=25.0))
         row = table[label.removesuffix("-ref")]
         assert found.pairs == int(row["n_pairs"]), label

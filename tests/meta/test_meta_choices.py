@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from tests.meta import evalset_folder
+from tests.meta.evalset_folder import LP, participants
 from wholetext.cli.main import main
 from wholetext.errors import InputError, WholetextError
 from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
 from wholetext.meta.agreement.measures import Measure, estimate, soft_accuracy
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.metric_scores import MetricSelection, gather
-from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.ranking import Averaging, run_tasks, tasks_for
 from wholetext.meta.tasks import MetricTests, read_task, run_task
 from wholetext.scoring.evaluate import Options, evaluate
 
-LP = "de-en"
 NONE = MetricTests(draws=0)
 
 
@@ -71,9 +71,9 @@ def test_all_labels_of_a_metric_are_used(folder: Path, capsys: pytest.CaptureFix
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"good-src.{level}.score")
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"both-refA.refB.{level}.score")
         shutil.copy(scores / f"poor-src.{level}.score", scores / f"every-all.{level}.score")
-    two = gather(read_participants(folder, LP, Selection(refs=("A", "B"))), [])
+    two = gather(participants(folder, refs=("A", "B")), [])
     assert [m.name for m in two.metrics] == ["both", "every", "good-refA", "good-refB", "good[noref]", "other", "poor"]
-    one = gather(read_participants(folder, LP, Selection()), [])
+    one = gather(participants(folder), [])
     assert [m.name for m in one.metrics] == ["good", "good[noref]", "poor"]  # "all" would be refA and refB
     assert [m.name for m in gather(two.participants, ["good"]).metrics] == ["good-refA", "good-refB", "good[noref]"]
     assert [m.name for m in gather(two.participants, ["good-refB", "poor-src"]).metrics] == ["good-refB", "poor"]
@@ -88,7 +88,7 @@ def test_score_files_from_elsewhere(folder: Path, tmp_path: Path, capsys: pytest
         shutil.move(folder / "metric-scores" / LP / f"good-refA.{level}.score", away / f"mine-refA.{level}.score")
     bare = tmp_path / "my-own"
     shutil.copy(away / "mine-refA.seg.score", bare)
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     found = gather(field, MetricSelection(files=(tmp_path / "away",)))
     assert [(m.name, sorted(m.levels)) for m in found.metrics] == [("mine", ["seg", "sys"])]
     named = gather(field, MetricSelection(names=("poor",), files=(bare,)))
@@ -110,14 +110,14 @@ def test_primary_submissions(folder: Path, capsys: pytest.CaptureFixture[str]) -
     scores = folder / "metric-scores" / LP
     for level in ("seg", "sys"):
         (scores / f"good-refA.{level}.score").rename(scores / f"COMET-22-refA.{level}.score")
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     found = gather(field, MetricSelection(primary=True))
     assert [m.name for m in found.metrics] == ["COMET-22"]
     assert any("1 stored metrics that are not primary" in note for note in found.notes)
     assert [m.name for m in gather(field, MetricSelection(primary=True, names=("poor",))).metrics] == ["poor"]
     for level in ("seg", "sys"):
         (scores / f"COMET-22-refA.{level}.score").unlink()
-    unknown = gather(field, MetricSelection(primary=True))
+    unknown = gather(participants(folder), MetricSelection(primary=True))
     assert [m.name for m in unknown.metrics] == ["poor"] and any("is not known" in note for note in unknown.notes)
     assert run(capsys, "meta", str(folder), "--primary", "--draws", "0")[0] == 0
 
@@ -137,7 +137,7 @@ def partly(folder: Path) -> dict[str, list[float | None]]:
 
 def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
     gold = partly(folder)
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     known = {s: [i for i, v in enumerate(gold[s]) if v is not None] for s in field.systems}
     found = gather(field, ["good", "chrf"])
     for metric in found.metrics:
@@ -149,7 +149,7 @@ def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
             np.testing.assert_allclose(metric.at("domain", field), wanted)
         assert metric.at("doc", field).shape == (4, 2)
     result = run_task(found, read_task("doc:pearson"), NONE)
-    everything = gather(read_participants(folder, LP, Selection(all_segments=True)), ["good", "chrf"])
+    everything = gather(participants(folder, all_segments=True), ["good", "chrf"])
     assert result.value("good") != pytest.approx(run_task(everything, read_task("doc:pearson"), NONE).value("good"))
     loaded = evalset.read(folder, LP)
     short = [(doc.id, [i for i in range(len(doc)) if (i < 2 or doc.id == "doc1")]) for doc in loaded.corpus.docs]
@@ -166,16 +166,16 @@ def test_a_document_file_is_used_where_documents_were_judged_whole(folder: Path)
     gold = evalset_folder.gold()
     gold["beta"][3] = -1.0
     gold_rewritten(folder, gold)
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     assert gather(field, ["good"]).metrics[0].at("doc", field)[3].tolist() == [3.0, 6.0]
     partly(folder)
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     assert gather(field, ["good"]).metrics[0].at("doc", field)[3].tolist() != [3.0, 6.0]
 
 
 def test_unjudged_segments_are_not_scored(folder: Path) -> None:
     partly(folder)
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     loaded = evalset.read(folder, LP)
     outputs = [o for o in loaded.outputs if o.system in field.systems]
     judged = {run.doc: field.judged[run.start : run.stop] for run in field.runs}
@@ -207,7 +207,7 @@ def test_scores_written_by_out_are_read_back(folder: Path, tmp_path: Path, capsy
 
 
 def test_a_sample_of_documents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    field = read_participants(folder, LP, Selection(sample=1))
+    field = participants(folder, sample=1)
     doc = field.runs[0] if field.judged[0] else field.runs[1]
     assert field.judged.sum() == doc.stop - doc.start
     assert "a sample of 1 of 2 judged documents" in field.notes[0]
@@ -216,7 +216,7 @@ def test_a_sample_of_documents(folder: Path, capsys: pytest.CaptureFixture[str])
     own = next(c.at("sys", field) for c in gather(field, ["good"]).metrics)
     seg = gather(field, ["good"]).metrics[0].levels["seg"]
     np.testing.assert_allclose(own[0, 0], np.nanmean(np.where(np.isnan(field.seg[0]), np.nan, seg[0])))
-    assert read_participants(folder, LP, Selection(sample=5)).judged.sum() == 8
+    assert participants(folder, sample=5).judged.sum() == 8
     code, out, _ = run(capsys, "meta", str(folder), "--sample", "1", "--draws", "0", "--level", "seg")
     assert code == 0 and "a sample of 1 of 2 judged documents (seed 12345)" in out
 
@@ -230,11 +230,11 @@ def test_standardised_gold_of_systems(folder: Path) -> None:
     turned = {s: [-values[0]] for s, values in means.items()}
     (human / f"{LP}.wmt-z.sys.score").write_text(evalset_folder.score_lines(turned))
     for test_set, name, sign in (("wmt20", "wmt-z", -1), ("wmt21.news", "wmt-z", -1), ("wmt22", "wmt-raw", 1)):
-        field = read_participants(folder, LP, Selection(test_set=test_set))
+        field = participants(folder, test_set=test_set)
         assert (field.gold_name, field.gold_at("sys"), field.gold_at("seg")) == ("wmt-raw", name, "wmt-raw")
         assert field.gold("sys")[3, 0] == sign * means[field.systems[3]][0]
         assert run_task(gather(field, ["good"]), read_task("sys:pearson"), NONE).gold == name
-    asked = read_participants(folder, LP, Selection(test_set="wmt20", gold="wmt-raw"))
+    asked = participants(folder, test_set="wmt20", gold="wmt-raw")
     assert asked.gold_at("sys") == "wmt-raw"
 
 
@@ -281,7 +281,7 @@ def test_p_values_are_in_the_table(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_weights_nan_rule_and_early_stopping(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parts = [gather(read_participants(folder, LP, Selection()), [])]
+    parts = [gather(participants(folder), [])]
     names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
 
     def weights(rule: Averaging) -> tuple[float, ...]:
@@ -332,13 +332,14 @@ def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pyte
         return evaluate(corpus, outputs, specs, options)
 
     monkeypatch.setattr(module, "evaluate", counted)
-    field = read_participants(folder, LP, Selection())
-    points = module.curves(field, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
+    field = participants(folder)
+    points = module.curves(field, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
     assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
     assert scored[1] == ["doc0:1-2", "doc1:2-3"]
     monkeypatch.undo()
-    whole = read_participants(folder, LP, Selection())
-    again = module.curves_of(whole, find_ratings(folder, LP, "mqm").ratings, [Windows(2)], lambda loaded: {
+    whole = participants(folder)
+    ratings = find_ratings(whole.evalset, "mqm").ratings
+    again = module.curves_of(whole, ratings, [Windows(2)], lambda loaded: {
         "chrf": np.stack([evaluate(loaded.corpus, [o], ["chrf"]).scores["chrf"][o.system].at("segment")
                           for o in loaded.outputs])})
     assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
@@ -351,12 +352,12 @@ def test_standardised_gold_of_a_part(folder: Path) -> None:
     turned = {s: [None if v is None else -v / 10 for v in row] for s, row in evalset_folder.gold().items()}
     (human / f"{LP}.wmt-z.seg.score").write_text(evalset_folder.score_lines(turned))
     (human / f"{LP}.wmt-z.sys.score").write_text(evalset_folder.score_lines({s: [7.0] for s in turned}))
-    field = read_participants(folder, LP, Selection(test_set="wmt20", domains=("talks",)))
+    field = participants(folder, test_set="wmt20", domains=("talks",))
     assert field.gold_at("sys") == "wmt-z"
     np.testing.assert_allclose(field.gold("sys")[:, 0], -np.nanmean(field.gold("seg"), axis=1) / 10)
-    whole = read_participants(folder, LP, Selection(test_set="wmt20"))
+    whole = participants(folder, test_set="wmt20")
     assert whole.gold("sys").tolist() == [[7.0]] * 4
-    raw = read_participants(folder, LP, Selection(test_set="wmt20", gold="wmt-raw"))
+    raw = participants(folder, test_set="wmt20", gold="wmt-raw")
     found, other = (run_task(gather(one, ["good"]), read_task("sys:spa"), NONE) for one in (whole, raw))
     assert (found.gold, other.gold) == ("wmt-z", "wmt-raw")  # soft pairwise accuracy is of systems
     assert found.value("good") < 0.5 < other.value("good")  # here the one is the other turned round

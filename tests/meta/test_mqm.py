@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.mqm import (
     WMT22,
     MqmError,
@@ -106,7 +106,7 @@ def test_raw_ted_annotations_give_the_released_averages(lp: str, shared: int, da
     line = {int(text): i for i, text in enumerate(ids)}
     number = {error.segment: int(error.seg_id) for error in errors}
     columns = [line[number[segment]] for segment in ratings.segments]
-    released = human_scores(folder, lp, "mqm", "seg")
+    released = EvalSet.open(folder, lp).human("mqm", "seg")
     checked = 0
     for system, mine in zip(ratings.systems, ratings.judgments().values):
         theirs = released.values[released.systems.index(RELEASED.get(system, system)), columns]

@@ -15,6 +15,7 @@ from wholetext.demo import load
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.evaluate import MetaTasks, meta_evaluate, paragraph_sets
 from wholetext.meta.judgments.ratings import Ratings, gather
 from wholetext.meta.judgments.sources import find_ratings, raw_mqm
@@ -84,7 +85,7 @@ def test_items_line_up_over_systems() -> None:
 def test_texts_and_provenance(tmp_path: Path) -> None:
     folder = evalset_folder.make(tmp_path)
     loaded = evalset.read(folder, "de-en")
-    source = find_ratings(folder, "de-en", "mqm")
+    source = find_ratings(EvalSet.open(folder, "de-en"), "mqm")
     found = paragraphs(source.ratings, Windows(2))
     chosen = paragraph_set(found, evalset_folder.SYSTEMS, [doc.id for doc in loaded.corpus.docs])
     made = texts(loaded, chosen.items, 2)
@@ -132,7 +133,7 @@ def test_paragraph_counts_of_ted(name: str, data: Path, golden: Path) -> None:
 @pytest.mark.data
 def test_paragraph_counts_from_a_ratings_table(data: Path, golden: Path) -> None:
     expected = json.loads((golden / "mqm" / "paragraph_counts_wmt21.tedtalks.en-ru.json").read_text())
-    source = find_ratings(data / "evalsets" / "wmt21.tedtalks", "en-ru", "mqm-sev")
+    source = find_ratings(EvalSet.open(data / "evalsets" / "wmt21.tedtalks", "en-ru"), "mqm-sev")
     assert [len(paragraphs(source.ratings, Windows(k))) for k in range(1, 11)] == expected["counts_k1_10"]
     four = paragraphs(source.ratings, Windows(4))
     assert [[p.system, p.doc, p.start, p.k, p.rater, p.score] for p in four[:10]] == expected["first_10_k4"]
@@ -143,7 +144,7 @@ def test_paragraph_counts_from_a_ratings_table(data: Path, golden: Path) -> None
 def test_paragraph_counts_that_the_paper_printed(data: Path) -> None:
     """WMT21 news en-de, table 3: 15 outputs, each with the windows that a segment rated by anybody gives."""
     published = [7905, 3825, 2460, 1800, 1395, 1140, 870, 765, 660, 585]
-    ratings = find_ratings(data / "evalsets" / "wmt21.news.mqm", "en-de", "mqm").ratings
+    ratings = find_ratings(EvalSet.open(data / "evalsets" / "wmt21.news.mqm", "en-de"), "mqm").ratings
     counts = [[p.system for p in paragraphs(ratings, Windows(k, "mean"))] for k in range(1, 11)]
     whole = [system for system in ratings.systems if counts[0].count(system) == 527]
     assert len(whole) == 6  # the others lack one to three ratings in the release
@@ -205,8 +206,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("spec", every_metric())
 def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
     """At k = 1 direct and averaged scores are the same, whatever the metric and the view read."""
-    where = read_participants(demo, "de-en", Selection())
-    ratings = find_ratings(demo, "de-en", "mqm").ratings
+    where = read_participants(EvalSet.open(demo, "de-en"), Selection())
+    ratings = find_ratings(EvalSet.open(demo, "de-en"), "mqm").ratings
     direct, average = curves(where, ratings, [spec], [Windows(1)])
     assert (direct.mode, average.mode) == ("direct", "average")
     same = [getattr(direct, name) == pytest.approx(getattr(average, name), abs=1e-6, nan_ok=True)
@@ -218,8 +219,8 @@ def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
 @pytest.mark.parametrize("spec", ["whole:chrf", "rc", "context(prev=2,hyp=own):bertscore@minilm"])
 def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     """The mean of what the metric says of each sentence when there is no other text."""
-    where = read_participants(demo, "de-en", Selection(sample=2))
-    ratings = find_ratings(demo, "de-en", "mqm").ratings
+    where = read_participants(EvalSet.open(demo, "de-en"), Selection(sample=2))
+    ratings = find_ratings(EvalSet.open(demo, "de-en"), "mqm").ratings
     _, average = curves(where, ratings, [spec], [Windows(2)])
     corpus, outputs = load("de-en")
     refs, srcs = {doc.id: doc.refs["human"] for doc in corpus.docs}, {doc.id: doc.src or () for doc in corpus.docs}

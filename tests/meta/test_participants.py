@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tests.meta import evalset_folder
+from tests.meta.evalset_folder import LP, participants
 from wholetext.errors import InputError
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
 from wholetext.meta.participants import Selection, read_participants
-
-LP = "de-en"
 
 
 @pytest.fixture
@@ -21,17 +21,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_who_takes_part(folder: Path) -> None:
-    field = read_participants(folder, None, Selection())
+    field = read_participants(EvalSet.open(folder), Selection())
     assert field.systems == evalset_folder.SYSTEMS
     assert field.left_out == {"refB": "human"}
     assert (field.gold_name, field.refs) == ("mqm", ("refA",))
-    with_human = read_participants(folder, LP, Selection(human=True))
+    with_human = participants(folder, human=True)
     assert "refB" in with_human.systems
-    close = read_participants(folder, LP, Selection(human=True, close_refs=("refB",)))
+    close = participants(folder, human=True, close_refs=("refB",))
     assert close.left_out == {"refB": "close to the metrics' reference"}
-    own = read_participants(folder, LP, Selection(human=True, refs=("refB",)))
+    own = participants(folder, human=True, refs=("refB",))
     assert own.left_out == {"refB": "the metrics' reference"}
-    few = read_participants(folder, LP, Selection(systems=("alpha", "beta")))
+    few = participants(folder, systems=("alpha", "beta"))
     assert few.systems == ("alpha", "beta")
 
 
@@ -43,9 +43,9 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
             path.rename(path.with_name(path.name.replace("de-en", "en-de")))
     for path in (*renamed.rglob("*.score"), *renamed.rglob("*.tsv")):
         path.write_text(path.read_text().replace("gamma", "M2M100_1.2B-B4"))
-    field = read_participants(renamed, "en-de", Selection())
+    field = read_participants(EvalSet.open(renamed, "en-de"), Selection())
     assert field.left_out["M2M100_1.2B-B4"] == "outlier"
-    assert "M2M100_1.2B-B4" in read_participants(renamed, "en-de", Selection(outliers=True)).systems
+    assert "M2M100_1.2B-B4" in read_participants(EvalSet.open(renamed, "en-de"), Selection(outliers=True)).systems
 
 
 @pytest.mark.parametrize(("choice", "match"), [
@@ -55,17 +55,17 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
     (Selection(systems=("alpha",)), "1 system is left")])
 def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
     with pytest.raises(InputError, match=match):
-        read_participants(folder, LP, choice)
+        read_participants(EvalSet.open(folder, LP), choice)
 
 
 def test_levels_are_means_of_judged_segments(folder: Path) -> None:
-    field = read_participants(folder, LP, Selection())
+    field = participants(folder)
     seg = field.gold("seg")
     assert np.isnan(seg[1, 3])
     np.testing.assert_allclose(field.gold("doc")[:, 0], np.nanmean(seg[:, :5], axis=1))
     np.testing.assert_allclose(field.gold("sys")[:, 0], np.nanmean(seg, axis=1))
     np.testing.assert_allclose(field.gold("domain"), field.gold("doc"))
-    talks = read_participants(folder, LP, Selection(domains=("talks",)))
+    talks = participants(folder, domains=("talks",))
     np.testing.assert_allclose(talks.gold("sys")[:, 0], np.nanmean(seg[:, 5:], axis=1))
     assert talks.domain_names == ("talks",)
     assert talks.judged.tolist() == [False] * 5 + [True] * 3

@@ -12,6 +12,7 @@ import pytest
 from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import WholetextError
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.metric_scores import MetricSelection, gather
 from wholetext.meta.participants import Participants, Selection, read_participants
 
@@ -36,7 +37,7 @@ def publish(folder: Path, scores: dict[str, np.ndarray], change: Change | None =
 
 
 def take_part(folder: Path) -> Participants:
-    return read_participants(folder, "de-en", Selection())
+    return read_participants(EvalSet.open(folder, "de-en"), Selection())
 
 
 @pytest.fixture

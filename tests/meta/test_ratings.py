@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.ratings import (
     direct_assessments,
     gather,
@@ -69,11 +69,11 @@ def test_faults_are_named(tmp_path: Path, text: str, match: str) -> None:
 def test_released_da_scores(name: str, lp: str, data: Path) -> None:
     """Raw means exactly; z-scores to the six decimals of the file, from the raw scores alone."""
     folder = data / "evalsets" / name
-    segments = corpus_segments(folder, lp)
+    segments = corpus_segments(EvalSet.open(folder, lp))
     table = read_rater_table(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments, ("raw",))
     both = direct_assessments(table, segments)
     for ratings, gold, tolerance in zip(both, ("wmt-raw", "wmt-z"), (1e-9, 5e-5)):
-        mine, released = ratings.judgments(), human_scores(folder, lp, gold, "seg")
+        mine, released = ratings.judgments(), EvalSet.open(folder, lp).human(gold, "seg")
         shared = [system for system in mine.systems if system in released.systems]
         assert len(shared) >= 9
         one = mine.values[[mine.systems.index(s) for s in shared]]
@@ -85,17 +85,17 @@ def test_released_da_scores(name: str, lp: str, data: Path) -> None:
 @pytest.mark.data
 def test_where_ratings_are_found(data: Path) -> None:
     sets = data / "evalsets"
-    assert find_ratings(sets / "wmt21.tedtalks", "en-de", "mqm").path.endswith("en-de.mqm.raters.tsv")
-    news = find_ratings(sets / "wmt21.news.mqm", "en-de", "mqm")
-    released = human_scores(sets / "wmt21.news.mqm", "en-de", "mqm", "seg")
+    assert find_ratings(EvalSet.open(sets / "wmt21.tedtalks", "en-de"), "mqm").path.endswith("en-de.mqm.raters.tsv")
+    news = find_ratings(EvalSet.open(sets / "wmt21.news.mqm", "en-de"), "mqm")
+    released = EvalSet.open(sets / "wmt21.news.mqm", "en-de").human("mqm", "seg")
     mine = news.ratings.judgments()
     order = [mine.systems.index(system) for system in released.systems]
     known = ~np.isnan(mine.values[order]) & ~np.isnan(released.values)
     assert known.sum() > 8900
     np.testing.assert_allclose(mine.values[order][known], released.values[known])
-    da = find_ratings(sets / "wmt22.da", "cs-en", "wmt-z")
+    da = find_ratings(EvalSet.open(sets / "wmt22.da", "cs-en"), "wmt-z")
     assert (da.total, da.ratings.scheme) == ("mean", "da-z")
-    zh = find_ratings(sets / "wmt21.news", "zh-en", "wmt-raw")
+    zh = find_ratings(EvalSet.open(sets / "wmt21.news", "zh-en"), "wmt-raw")
     assert zh.note.startswith("the file has no rater ids")
     with pytest.raises(InputError, match="no ratings of segments"):
-        find_ratings(sets / "wmt21.tedtalks", "en-de", "nothing")
+        find_ratings(EvalSet.open(sets / "wmt21.tedtalks", "en-de"), "nothing")

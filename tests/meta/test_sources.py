@@ -10,6 +10,7 @@ import pytest
 from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import InputError
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.mqm import read_weights
 from wholetext.meta.judgments.sources import find_ratings
 
@@ -39,7 +40,7 @@ def table(folder: Path, name: str, columns: str, value: str, ending: str = "rati
 def test_mqm_tables(folder: Path, columns: str, value: str, ending: str) -> None:
     (folder / "human-scores" / f"{LP}.mqm.seg.score").unlink()  # or it stands in for rebuilt scores
     table(folder, "mqm", columns, value, ending)
-    found = find_ratings(folder, LP, "mqm")
+    found = find_ratings(EvalSet.open(folder, LP), "mqm")
     assert (found.total, len(found.ratings), found.ratings.raters) == ("sum", 32, ("ann",))
     assert found.ratings.judgments().values[2, 3] == -5.0
 
@@ -51,14 +52,14 @@ def test_a_score_that_is_missing_is_rebuilt_or_left_out_with_a_note(folder: Path
     lines = path.read_text().splitlines()
     lines[1], lines[2] = lines[1].replace("\t0\t0", "\tNone\t-7"), lines[2].replace("\t-1\t-1", "\t\t")
     evalset_folder.write(path, lines)
-    found = find_ratings(folder, LP, "bio")
+    found = find_ratings(EvalSet.open(folder, LP), "bio")
     assert len(found.ratings) == 31 and found.ratings.judgments().values[0, 0] == -7.0
     assert found.note == "1 line has no score"
 
 
 def test_released_scores_stand_in_for_rebuilt_ones(folder: Path) -> None:
     table(folder, "mqm", "sev_score\tspans", "-99\t[]")
-    found = find_ratings(folder, LP, "mqm")
+    found = find_ratings(EvalSet.open(folder, LP), "mqm")
     gold = evalset_folder.gold()
     assert found.ratings.judgments().values[0].tolist() == gold["alpha"]
     assert found.note == "1 rating has only a score computed from severities"  # beta's, which was not released
@@ -66,7 +67,7 @@ def test_released_scores_stand_in_for_rebuilt_ones(folder: Path) -> None:
 
 def test_esa_is_averaged(folder: Path) -> None:
     table(folder, "esa", "score\tspans", "8{i}\t[]")
-    found = find_ratings(folder, LP, "esa")
+    found = find_ratings(EvalSet.open(folder, LP), "esa")
     assert (found.total, found.ratings.judgments().values[0, 4]) == ("mean", 84.0)
 
 
@@ -81,7 +82,7 @@ def test_esa_as_json(folder: Path, overall: bool) -> None:
         scores[system] = [70.0 + i for i in range(8)]
     evalset_folder.write(folder / "human-scores" / f"{LP}.esa.seg.rating", lines)
     (folder / "human-scores" / f"{LP}.esa.seg.score").write_text(evalset_folder.score_lines(scores))
-    found = find_ratings(folder, LP, "esa")
+    found = find_ratings(EvalSet.open(folder, LP), "esa")
     assert (found.total, found.ratings.raters) == ("mean", ("ann",))
     assert found.ratings.judgments().values[3].tolist() == scores["gamma"]
     assert ("is used instead" in found.note) is not overall
@@ -92,7 +93,7 @@ def test_side_by_side(folder: Path) -> None:
     lines += [f"{i}\tbob\talpha\t-{i}\tbeta\t-{2 * i}" for i in range(8)]
     lines += [f"{i}\tann\tbeta\t-{i}\tgamma\t0" for i in range(8)]
     evalset_folder.write(folder / "human-scores" / f"{LP}.mqm-sxs.ratings.tsv", lines)
-    found = find_ratings(folder, LP, "mqm-sxs")
+    found = find_ratings(EvalSet.open(folder, LP), "mqm-sxs")
     assert (found.total, found.ratings.raters) == ("sum", ("bob", "ann"))
     assert found.ratings.systems == ("alpha", "beta", "gamma")
     assert found.ratings.judgments().values[1, 4] == (-8 - 4) / 2
@@ -100,10 +101,10 @@ def test_side_by_side(folder: Path) -> None:
 
 def test_direct_assessments_and_other_names(folder: Path) -> None:
     table(folder, "wmt", "type\traw", "SYSTEM\t7{i}")
-    assert find_ratings(folder, LP, "wmt-raw").ratings.judgments().values[0, 3] == 73.0
-    assert abs(find_ratings(folder, LP, "wmt-z").ratings.score.mean()) < 1e-12
+    assert find_ratings(EvalSet.open(folder, LP), "wmt-raw").ratings.judgments().values[0, 3] == 73.0
+    assert abs(find_ratings(EvalSet.open(folder, LP), "wmt-z").ratings.score.mean()) < 1e-12
     table(folder, "mqm", "score", "{d}")
-    assert "are those of de-en.mqm.ratings.tsv" in find_ratings(folder, LP, "mqm-merged").note
+    assert "are those of de-en.mqm.ratings.tsv" in find_ratings(EvalSet.open(folder, LP), "mqm-merged").note
 
 
 def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,14 +127,14 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_faulty_tables_name_the_place(folder: Path, head: str, columns: str, value: str, text: str) -> None:
     table(folder, "mqm", columns, value, head=head)
     with pytest.raises(InputError) as fault:
-        find_ratings(folder, LP, "mqm")
+        find_ratings(EvalSet.open(folder, LP), "mqm")
     assert text in str(fault.value)
 
 
 def test_a_segment_beyond_the_corpus(folder: Path) -> None:
     evalset_folder.write(folder / "human-scores" / f"{LP}.mqm.ratings.tsv", [f"{HEAD}score", "alpha\t8\tdoc1\tann\t-1"])
     with pytest.raises(InputError, match=r"ratings\.tsv:2"):
-        find_ratings(folder, LP, "mqm")
+        find_ratings(EvalSet.open(folder, LP), "mqm")
 
 
 def test_mqm_weights() -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tests.meta import evalset_folder
+from tests.meta.evalset_folder import LP, participants
 from wholetext.errors import InputError, RunError, WholetextError
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.judgments.sources import find_ratings
 from wholetext.meta.metric_scores import MetricSelection, gather
@@ -27,8 +29,6 @@ from wholetext.meta.ranking import (
 from wholetext.meta.store import Meta, as_json, notes_of, read_meta, write_meta
 from wholetext.meta.tasks import MetricTests, Task, judge, pooled_accuracy_task, read_task, run_task
 
-LP = "de-en"
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -39,29 +39,29 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_stored_metrics_need_references_of_the_field(folder: Path) -> None:
-    found = gather(read_participants(folder, LP, Selection()), [])
+    found = gather(participants(folder), [])
     assert sorted(m.name for m in found.metrics) == ["good", "poor"]  # other-refB uses another reference
     assert not found.notes
 
 
 def test_computed_beside_stored(folder: Path) -> None:
-    found = gather(read_participants(folder, LP, Selection()), ["good", "chrf", "ter"])
+    found = gather(participants(folder), ["good", "chrf", "ter"])
     chrf, ter = found.metrics[1:]
     assert chrf.levels["seg"].shape == (4, 8)
     assert chrf.levels["sys"][0, 0] > chrf.levels["sys"][3, 0]
     assert ter.levels["sys"][0, 0] > ter.levels["sys"][3, 0]  # lower is better, so its sign is turned
     assert "metric:chrf" in chrf.source
     with pytest.raises(WholetextError, match="no metric 'chrg'"):
-        gather(read_participants(folder, LP, Selection()), ["chrg"])
+        gather(participants(folder), ["chrg"])
 
 
 def test_system_scores_cover_judged_text_only(folder: Path) -> None:
     path = folder / "human-scores" / f"{LP}.mqm.seg.score"
     scores = {s: [v if i < 5 else None for i, v in enumerate(row)] for s, row in evalset_folder.gold().items()}
     path.write_text(evalset_folder.score_lines(scores))
-    judged = gather(read_participants(folder, LP, Selection()), ["chrf"]).metrics[0].levels["sys"]
-    every = gather(read_participants(folder, LP, Selection(all_segments=True)), ["chrf"]).metrics[0].levels["sys"]
-    news = gather(read_participants(folder, LP, Selection(domains=("news",))), ["chrf"]).metrics[0].levels["sys"]
+    judged = gather(participants(folder), ["chrf"]).metrics[0].levels["sys"]
+    every = gather(participants(folder, all_segments=True), ["chrf"]).metrics[0].levels["sys"]
+    news = gather(participants(folder, domains=("news",)), ["chrf"]).metrics[0].levels["sys"]
     assert not np.allclose(judged, every)
     np.testing.assert_allclose(judged, news)
 
@@ -89,7 +89,7 @@ def broken(folder: Path, change: str) -> None:
 def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str, match: str) -> None:
     broken(folder, change)
     with pytest.raises(InputError, match=match) as fault:
-        gather(read_participants(folder, LP, Selection()), [])
+        gather(participants(folder), [])
     assert "good-refA.seg.score" in str(fault.value)
 
 
@@ -98,7 +98,7 @@ def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str
     ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
 def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
     broken(folder, change)
-    found = gather(read_participants(folder, LP, Selection()), MetricSelection(missing="drop"))
+    found = gather(participants(folder), MetricSelection(missing="drop"))
     assert any(note in one for one in found.notes), found.notes
     assert len(found.participants.systems) == systems
     run_task(found, read_task("sys:pearson"))
@@ -132,7 +132,7 @@ def test_faulty_tasks(text: str, match: str) -> None:
 
 
 def test_results_are_ranked_with_pairs_and_chance(folder: Path) -> None:
-    found = gather(read_participants(folder, LP, Selection()), [])
+    found = gather(participants(folder), [])
     for text in ("sys:accuracy", "sys:pearson", "sys:spa", "doc:pearson", "domain:pearson", "seg:acc_eq", "seg:pearson",
                  "seg:kendall/item", "seg:darr@1", "seg:spearman/system", "seg:pdp", "seg:tau23", "seg:kendall_c/item"):
         result = run_task(found, read_task(text), MetricTests(draws=100))
@@ -147,7 +147,7 @@ def test_results_are_ranked_with_pairs_and_chance(folder: Path) -> None:
 
 
 def test_no_pairs_is_said(folder: Path) -> None:
-    found = gather(read_participants(folder, LP, Selection()), [])
+    found = gather(participants(folder), [])
     result = run_task(found, read_task("seg:darr@25"))
     assert result.estimates[0].pairs == 0
     assert any("could be compared" in note for note in found.notes)
@@ -155,7 +155,7 @@ def test_no_pairs_is_said(folder: Path) -> None:
 
 def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
     (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
-    found = gather(read_participants(folder, LP, Selection()), [])
+    found = gather(participants(folder), [])
     result = run_task(found, read_task("seg:pearson"))
     assert result.metrics == ("good",)
     assert any("poor has no scores" in note for note in found.notes)
@@ -163,7 +163,7 @@ def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
 def test_intervals(folder: Path, unit: str) -> None:
-    found = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
+    found = gather(participants(folder), ["good", "chrf"])
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
         result = run_task(found, read_task(text), MetricTests(draws=10, interval=unit))  # type: ignore[arg-type]
         for one, low, high in zip(result.estimates, result.low, result.high):
@@ -176,8 +176,8 @@ def test_intervals(folder: Path, unit: str) -> None:
 
 
 def test_pooled_accuracy_over_language_pairs(folder: Path) -> None:
-    one = gather(read_participants(folder, LP, Selection()), [])
-    two = gather(read_participants(folder, LP, Selection(systems=("alpha", "beta", "delta"))), [])
+    one = gather(participants(folder), [])
+    two = gather(participants(folder, systems=("alpha", "beta", "delta")), [])
     pooled = pooled_accuracy_task([one, two], MetricTests(draws=50))
     single = [run_task(part, read_task("sys:accuracy"), MetricTests(draws=0)) for part in (one, two)]
     for name, got in zip(pooled.metrics, pooled.estimates):
@@ -232,7 +232,7 @@ def test_average_of_one_task_is_the_task() -> None:
 
 def test_presets(folder: Path) -> None:
     choices = (Selection(), Selection(domains=("news",)))
-    parts = [gather(read_participants(folder, LP, choice), []) for choice in choices]
+    parts = [gather(read_participants(EvalSet.open(folder, LP), choice), []) for choice in choices]
     table = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
     assert len(table.results) == 7
     assert table.average is not None
@@ -244,7 +244,7 @@ def test_presets(folder: Path) -> None:
 
 
 def test_correlation_between_metrics(folder: Path) -> None:
-    found = gather(read_participants(folder, LP, Selection()), [])
+    found = gather(participants(folder), [])
     for statistic in ("pearson", "spearman", "kendall"):
         names, table = inter_correlation(found, "seg", statistic)
         assert names == ["good", "poor"]
@@ -280,8 +280,8 @@ def test_paired_t_by_category(folder: Path) -> None:
 
 
 def test_curves(folder: Path) -> None:
-    field = read_participants(folder, LP, Selection())
-    source = find_ratings(folder, LP, "mqm")
+    field = participants(folder)
+    source = find_ratings(EvalSet.open(folder, LP), "mqm")
     points = curves(field, source.ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
     assert len(points) == 8
     one = [p for p in points if p.k == 1 and p.metric == "chrf"]
@@ -294,10 +294,10 @@ def test_curves(folder: Path) -> None:
 
 
 def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
-    part = gather(read_participants(folder, LP, Selection()), ["good", "chrf"])
+    part = gather(participants(folder), ["good", "chrf"])
     table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
     names, between = inter_correlation(part)
-    points = curves(part.participants, find_ratings(folder, LP, "mqm").ratings, ["chrf"], [Windows(2)])
+    points = curves(part.participants, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
     pairs = ((part.participants.name, "seg", names, between),)
     meta = Meta((part,), table, 0.05, pairs, {"x": points}, notes_of([part]))
     write_meta(tmp_path / "out", meta)
@@ -331,7 +331,7 @@ def test_a_task_on_real_data_gives_the_golden_numbers(data: Path, golden: Path, 
         shutil.copytree(source / part, folder / part, ignore=shutil.ignore_patterns("raw", "en-*", "*ratings*"))
     shutil.copytree(golden / "meta" / "mtme_layout" / "wmt21.tedtalks" / "metric-scores", folder / "metric-scores")
     expected = json.loads((golden / "meta" / "wmt21.tedtalks.zh-en.stats.json").read_text())["expected"]
-    found = gather(read_participants(folder, "zh-en", Selection()), [])
+    found = gather(read_participants(EvalSet.open(folder, "zh-en"), Selection()), [])
     assert {m.name for m in found.metrics} == {"BLEU", "noise2"}
     for text, level, key in (("sys:pearson", "sys", "pearson"), ("sys:accuracy", "sys", "pairwise_accuracy"),
                              ("seg:pearson", "seg", "pearson_none"), ("seg:acc_eq", "seg", "acc_eq_item"),

@@ -10,8 +10,8 @@ from typing import Literal
 from wholetext.errors import InputError, WriteError
 from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.io.assembly import Loaded
-from wholetext.io.formats import evalset as folders
-from wholetext.io.formats.scores import human_names, write_table
+from wholetext.io.formats.evalset import EvalSet, language_pairs, write
+from wholetext.io.formats.scores import write_table
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import conventions, known_set, paragraph_gold, standard_gold
 from wholetext.meta.judgments.mqm import read_weights
@@ -92,10 +92,13 @@ def meta_evaluate(
     run = tasks_for(what.levels, [*what.tasks, *(chosen.tasks if chosen else ())], what.averaging)
     run = run or tasks_for(("sys", "seg"), (), what.averaging)
     selection = selection or Selection()
+    if what.preset and not langs:
+        known = selection.test_set or known_set(evalset.resolve().name)
+        langs = official_langs(what.preset, known, language_pairs(evalset))
+    evalsets = [EvalSet.open(evalset, name or None) for name in langs or [""]]
     groups = [
         _gathered(
-            evalset,
-            list(langs),
+            evalsets,
             what,
             wanted,
             replace(selection, gold=gold),
@@ -132,8 +135,7 @@ def _title(part: Gathered, several: bool) -> str:
 
 
 def _gathered(
-    evalset: Path,
-    langs: list[str],
+    evalsets: Sequence[EvalSet],
     what: MetaTasks,
     wanted: MetricSelection,
     selection: Selection,
@@ -142,8 +144,6 @@ def _gathered(
 ) -> list[Gathered]:
     """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
     if what.preset:
-        known = selection.test_set or known_set(evalset.resolve().name)
-        langs = langs or official_langs(what.preset, known, folders.pairs(evalset))
         wanted = replace(
             wanted,
             primary=what.primary is not False,
@@ -151,28 +151,26 @@ def _gathered(
             missing="zero" if wanted.missing == "error" else wanted.missing,
         )
     parts: list[Gathered] = []
-    for name in langs or [""]:
-        where = read_participants(
-            evalset, name or None, _with_gold(selection, what, evalset, name, averaged)
-        )
+    for evalset in evalsets:
+        where = read_participants(evalset, _with_gold(selection, what, evalset, averaged))
         if (
             what.preset
             and what.human is None
             and where.langs in conventions(where.test_set).human.split()
         ):
-            where = read_participants(evalset, name, replace(where.choice, human=True))
+            where = read_participants(evalset, replace(where.choice, human=True))
         parts.append(gather(where, wanted, options))
     return parts
 
 
 def _with_gold(
-    selection: Selection, what: MetaTasks, evalset: Path, langs: str, averaged: bool
+    selection: Selection, what: MetaTasks, evalset: EvalSet, averaged: bool
 ) -> Selection:
     """Unless a gold is named: that of the year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs."""
     official = preset(what.preset).gold if what.preset else ""
     if selection.gold is not None or not (official or averaged):
         return selection
-    levels = human_names(evalset, folders.language_pair(evalset, langs or None))
+    levels = evalset.human_names
     names = list(dict.fromkeys(name for name, _ in levels))
     if official in names:
         return replace(selection, gold=official)
@@ -193,7 +191,7 @@ def _curves(
             where=where.name,
             next="name one that is not stored, e.g. -m chrf",
         )
-    source = find_ratings(where.folder, where.langs, where.gold_name)
+    source = find_ratings(where.evalset, where.gold_name)
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
     windows = [replace(one, total=source.total) for one in windows]
@@ -232,14 +230,10 @@ def paragraph_sets(
     Direct assessments are averaged as z-scores unless ``gold`` names others. With ``out`` one EvalSet folder or JSONL
     file per length is written there.
     """
-    pair = folders.language_pair(evalset, langs)
-    name = gold or paragraph_gold(human_names(evalset, pair)) or "mqm"
-    source = (
-        raw_mqm(mqm_tsv, read_weights(mqm_weights))
-        if mqm_tsv
-        else find_ratings(evalset, pair, name)
-    )
-    loaded = None if out is None else folders.read(evalset, pair)
+    opened = EvalSet.open(evalset, langs)
+    name = gold or paragraph_gold(opened.human_names) or "mqm"
+    source = raw_mqm(mqm_tsv, read_weights(mqm_weights)) if mqm_tsv else find_ratings(opened, name)
+    loaded = None if out is None else opened.load()
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
     rated = tuple(
         paragraphs(source.ratings, Windows(length, raters, source.total)) for length in lengths
@@ -247,7 +241,7 @@ def paragraph_sets(
     sets = tuple(paragraph_set(one, source.ratings.systems, order) for one in rated)
     found = ParagraphSets(name, source, rated, sets)
     if out is not None and loaded is not None:
-        _write(found, loaded, Path(out), pair, format, joiner)
+        _write(found, loaded, Path(out), opened.langs, format, joiner)
     return found
 
 
@@ -263,7 +257,7 @@ def _write(
             if format == "jsonl":
                 write_jsonl(staged / f"{name}.{pair}.jsonl", rated, loaded, joiner)
                 continue
-            folders.write(staged, texts(loaded, chosen.items, chosen.k, joiner))
+            write(staged, texts(loaded, chosen.items, chosen.k, joiner))
             scores, values, systems = (
                 staged / "human-scores",
                 chosen.gold.values,

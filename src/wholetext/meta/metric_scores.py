@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, WholetextError
-from wholetext.io.formats import evalset
-from wholetext.io.formats.scores import ScoreLevel, metric_names, read_scores, split_label
+from wholetext.io.formats.evalset import entries
+from wholetext.io.formats.scores import ScoreLevel, read_scores, split_label
 from wholetext.io.text import is_folder
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.conventions import conventions
@@ -112,10 +112,10 @@ def gather(
 
 def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[StoredFile]:
     """Score files that may be used: those whose references are within those of the metrics."""
-    inside = where.folder / "metric-scores" / where.langs
+    evalset = where.evalset
     found = [
-        StoredFile(label, level, inside / f"{label}.{level}.score")
-        for label, level in metric_names(where.folder, where.langs)
+        StoredFile(label, level, evalset.metric_files[f"{label}.{level}.score"])
+        for label, level in evalset.metric_names
     ]
     for one in (one for path in elsewhere for one in _outside(path, where)):
         if any((one.label, one.level) == (other.label, other.level) for other in found):
@@ -125,13 +125,13 @@ def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[Stored
                 next="rename one of them",
             )
         found.append(one)
-    there = evalset.references(where.folder, where.langs)
     used = {one.label: split_label(one.label)[1] for one in found}
     return [
         one
         for one in found
         if not where.refs
-        or set(there if used[one.label] == ("all",) else used[one.label]) <= set(where.refs)
+        or set(evalset.references if used[one.label] == ("all",) else used[one.label])
+        <= set(where.refs)
     ]
 
 
@@ -165,7 +165,9 @@ def _names(
         same = same or [name for name, label in shown.items() if split_label(label)[0] == one]
         names += [one] if one in shown or not same else same
     outside = {
-        one.label: one.found is not None for one in files if where.folder not in one.path.parents
+        one.label: one.found is not None
+        for one in files
+        if where.evalset.root not in one.path.parents
     }
     chosen = any(
         shown.get(name) in outside and outside[shown[name]] for name in names
@@ -199,19 +201,11 @@ def _names(
 
 def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing: str) -> None:
     where = made.participants
-    domains = list(dict.fromkeys(run.meta.get("domain", "all") for run in where.runs))
-    items: dict[str, list[str] | int] = {
-        "seg": where.runs[-1].stop,
-        "doc": [run.doc for run in where.runs],
-        "domain": domains,
-        "sys": 0,
-    }
     levels: dict[str, FloatArray] = {}
     for one in files:
         try:
-            found = one.found or read_scores(
-                one.path, one.label, one.level, items=items[one.level], gaps=True
-            )
+            items = where.evalset.items(one.level)
+            found = one.found or read_scores(one.path, one.label, one.level, items=items, gaps=True)
             values = _in_order(found, made, str(one.path), missing)
             gaps = np.isnan(values)
             if one.level in ("seg", "doc") and where.seg is not None:
@@ -234,7 +228,7 @@ def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing
 def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> FloatArray:
     """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
     where = made.participants
-    outputs = evalset.systems(where.folder, where.langs)
+    outputs = where.evalset.systems
     extra = [name for name in found.systems if outputs and name not in outputs]
     lacking = [name for name in where.systems if name not in found.systems]
     for names, text, step in (
@@ -317,7 +311,7 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
         (one for one in (path / "metric-scores" / where.langs, path / where.langs) if one.is_dir()),
         path,
     )
-    names = sorted(one for one in evalset.entries(folder) if one.name.endswith(".score"))
+    names = sorted(one for one in entries(folder) if one.name.endswith(".score"))
     if not names:
         raise InputError(
             f"there are no score files (*.score) of {where.langs} here", where=str(folder)
@@ -331,7 +325,7 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
     levels: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
     level = next((one for one in levels if one == ending), None)
     label = stem if level and stem else path.name.removesuffix(".score")
-    references = {*evalset.references(where.folder, where.langs), *where.refs}
+    references = {*where.evalset.references, *where.refs}
     used = set(split_label(label)[1]) if "-" in label else set()
     named = label.rpartition("-")[2] in ("src", "all") or (used and used <= references)
     if not named:
@@ -372,7 +366,7 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, M
     canonical = {
         spec: scorer(spec).spec for spec in specs
     }  # a wrong spec fails before texts are read
-    loaded = evalset.read(where.folder, where.langs)
+    loaded = where.evalset.load()
     outputs = [output for output in loaded.outputs if output.system in where.systems]
     absent = [
         system for system in where.systems if system not in {output.system for output in outputs}

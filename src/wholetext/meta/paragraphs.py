@@ -17,7 +17,6 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
-from wholetext.io.formats import evalset
 from wholetext.io.text import FilePath, write_lines
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
@@ -262,12 +261,9 @@ def curves_of(
     score: Callable[[Loaded], dict[str, FloatArray]],
 ) -> list[Point]:
     """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
-    read = evalset.read(where.folder, where.langs)
-    loaded = Loaded(
-        read.corpus,
-        tuple(one for one in read.outputs if one.system in where.systems),
-        read.warnings,
-    )
+    loaded = where.evalset.load()
+    outputs = tuple(output for output in loaded.outputs if output.system in where.systems)
+    loaded = Loaded(loaded.corpus, outputs, loaded.warnings)
     order = [doc.id for doc in loaded.corpus.docs]
     ratings = _taking_part(ratings, where)
     rated = [paragraphs(ratings, one) for one in windows]

@@ -1,16 +1,15 @@
-"""Who takes part in a meta-evaluation: its systems, the segments that count, and the human scores at every level."""
+"""What a meta-evaluation is about: its systems, segments and human scores at every level."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import InputError, choices, count
-from wholetext.io.formats import evalset
-from wholetext.io.formats.scores import human_names, human_scores, metric_names, split_label
+from wholetext.io.formats.evalset import EvalSet
+from wholetext.io.formats.scores import split_label
 from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
@@ -23,7 +22,7 @@ Level = Literal["sys", "domain", "doc", "seg"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Who and what takes part; the defaults are those of the WMT metrics tasks."""
+    """Systems, segments and human scores to use; by default as in the WMT metrics tasks."""
 
     gold: str | None = None  # name of the human scores; MQM where there is MQM
     refs: tuple[str, ...] | None = None  # references of the metrics; the standard one of the set
@@ -39,7 +38,7 @@ class Selection:
 
     @property
     def partial(self) -> bool:
-        """Whether a part of the test set is judged, so that stored scores of the whole set do not apply."""
+        """Whether only a part of the set is used: stored scores of the whole set do not apply."""
         return bool(self.domains or self.sample)
 
 
@@ -47,13 +46,11 @@ class Selection:
 class Participants:
     """Systems and items that count, and gold scores of them; NaN = not judged."""
 
-    folder: Path
-    langs: str
+    evalset: EvalSet
     gold_name: str
     refs: tuple[str, ...]
     systems: tuple[str, ...]
     left_out: dict[str, str]  # system → why it does not take part
-    runs: tuple[DocumentRun, ...]  # documents as stretches of segments
     kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
     seg: FloatArray | None  # (systems, segments), NaN where not judged or not kept
     other: dict[str, FloatArray] = field(
@@ -67,7 +64,16 @@ class Participants:
 
     @property
     def name(self) -> str:
-        return f"{self.folder.name} {self.langs}"
+        return self.evalset.name
+
+    @property
+    def langs(self) -> str:
+        return self.evalset.langs
+
+    @property
+    def runs(self) -> tuple[DocumentRun, ...]:
+        """Documents as spans of segments."""
+        return self.evalset.documents
 
     @property
     def doc_of(self) -> IntArray:
@@ -76,10 +82,8 @@ class Participants:
 
     @property
     def domain_names(self) -> tuple[str, ...]:
-        names = dict.fromkeys(run.meta.get("domain", "all") for run in self.runs)
-        return tuple(
-            name for name in names if not self.choice.domains or name in self.choice.domains
-        )
+        names = self.evalset.domains
+        return tuple(name for name in names if name in (self.choice.domains or names))
 
     @property
     def judged(self) -> BoolArray:
@@ -117,7 +121,7 @@ class Participants:
         return self.means(self.seg, level)
 
     def means(self, seg: FloatArray, level: Level) -> FloatArray:
-        """(systems, segments) → (systems, items) means of known scores by document, by domain or of all."""
+        """Average known scores (systems, segments) by document, by domain or over all."""
         if level == "seg":
             return seg
         if level == "sys":
@@ -125,7 +129,7 @@ class Participants:
         groups = [[run] for run in self.runs]
         if level == "domain":
             groups = [
-                [r for r in self.runs if r.meta.get("domain", "all") == name]
+                [run for run in self.runs if run.meta.get("domain", "all") == name]
                 for name in self.domain_names
             ]
         columns = [
@@ -135,58 +139,52 @@ class Participants:
         return np.stack([system_means(column) for column in columns], axis=1)
 
 
-def read_participants(folder: str | Path, langs: str | None, choice: Selection) -> Participants:
-    """Outputs less references, human ones and outliers, with at least one human score."""
-    root, lp = Path(folder), evalset.language_pair(folder, langs)
-    runs = evalset.documents(root, lp)
-    test_set, notes = _test_set(root, lp, runs, choice)
-    names = human_names(root, lp)
-    gold = _gold_name(root, lp, [name for name, _ in names], choice.gold)
-    there = evalset.references(root, lp)
+def read_participants(evalset: EvalSet, choice: Selection) -> Participants:
+    """Select the outputs that have human scores, less references, human ones and outliers."""
+    place = f"{evalset.root} {evalset.langs}"
+    test_set, notes = _test_set(evalset, choice)
+    names = evalset.human_names
+    gold = _gold_name(evalset, choice.gold)
     agreed = conventions.conventions(test_set)
-    refs = _references(choice, there, agreed.reference(lp), f"{root} {lp}")
+    refs = _references(choice, evalset.references, agreed.reference(evalset.langs), place)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
     of_systems = "wmt-z" if gold == "wmt-raw" and standardised and not choice.gold else gold
     levels = {
-        level: human_scores(root, lp, name, level)
+        level: evalset.human(name, level)
         for name, level in names
         if name == (of_systems if level == "sys" else gold)
     }
     judged: dict[str, bool] = {}  # system → whether it has any human score
-    for found in levels.values():
-        for system, row in zip(found.systems, found.values):
+    for scores in levels.values():
+        for system, row in zip(scores.systems, scores.values):
             judged[system] = judged.get(system, False) or bool((~np.isnan(row)).any())
-    far = agreed.outliers.get(lp, "").split()
-    systems, left_out = _take_part(judged, choice, there, refs, far, f"{root.name} {lp}")
-    scores: dict[str, FloatArray] = {
-        level: _rows(found, systems) for level, found in levels.items()
+    outliers = agreed.outliers.get(evalset.langs, "").split()
+    systems, left_out = _take_part(judged, choice, evalset, refs, outliers)
+    values: dict[str, FloatArray] = {
+        level: _rows(scores, systems) for level, scores in levels.items()
     }
-    seg, system_seg = scores.pop("seg", None), None
+    seg, system_seg = values.pop("seg", None), None
     other = (of_systems, "seg") in names and of_systems != gold
-    kept, more = _kept(runs, seg, choice, f"{root} {lp}")
+    kept, more = _kept(evalset, seg, choice)
     if other:
-        system_seg = np.where(
-            kept, _rows(human_scores(root, lp, of_systems, "seg"), systems), np.nan
-        )
+        system_seg = np.where(kept, _rows(evalset.human(of_systems, "seg"), systems), np.nan)
     if seg is not None:
         seg = np.where(kept, seg, np.nan)
-        scores.pop("doc", None)  # the means of segments are exact, document files are rounded
-        scores.pop("domain", None)
-    if choice.partial or (seg is not None and np.isnan(scores.get("sys", np.zeros(1))).any()):
-        scores.pop("sys", None)  # a score of all domains is not one of these
+        values.pop("doc", None)  # the means of segments are exact, document files are rounded
+        values.pop("domain", None)
+    if choice.partial or (seg is not None and np.isnan(values.get("sys", np.zeros(1))).any()):
+        values.pop("sys", None)  # a stored score is of the whole set
         of_systems = of_systems if other else gold
     return Participants(
-        root,
-        lp,
+        evalset,
         gold,
         refs,
         systems,
         left_out,
-        runs,
         kept,
         seg,
-        scores,
+        values,
         choice,
         test_set,
         of_systems,
@@ -195,63 +193,65 @@ def read_participants(folder: str | Path, langs: str | None, choice: Selection) 
     )
 
 
-def _test_set(
-    root: Path, lp: str, runs: tuple[DocumentRun, ...], choice: Selection
-) -> tuple[str, list[str]]:
-    """The test set whose conventions apply: as requested, by folder name, or by content (with a note)."""
+def _test_set(evalset: EvalSet, choice: Selection) -> tuple[str, list[str]]:
+    """The test set whose conventions apply: requested, by folder name, or by content (noted)."""
     if choice.test_set:
         return conventions.checked_set(choice.test_set), []
-    if found := conventions.known_set(root.resolve().name):
-        return found, []
-    metrics = [split_label(label)[0] for label, _ in metric_names(root, lp)]
+    if test_set := conventions.known_set(evalset.root.resolve().name):
+        return test_set, []
+    metrics = [split_label(label)[0] for label, _ in evalset.metric_names]
     judged = [
-        name
-        for one in human_names(root, lp)
-        if one[1] == "sys"
-        for name in human_scores(root, lp, *one).systems
+        system
+        for name, level in evalset.human_names
+        if level == "sys"
+        for system in evalset.human(name, level).systems
     ]
-    found = conventions.recognised(
-        [*evalset.systems(root, lp), *judged], metrics, [run.doc for run in runs]
-    )
-    if found:
-        return found, [
-            f"{root.name} {lp} is taken for {found} by its systems and metrics (--test-set overrides it)"
+    documents = [run.doc for run in evalset.documents]
+    test_set = conventions.recognised([*evalset.systems, *judged], metrics, documents)
+    if test_set:
+        return test_set, [
+            f"{evalset.name} is taken for {test_set} by its systems and metrics "
+            "(--test-set overrides it)"
         ]
     return "", [
-        f"{root.name} is not the name of a WMT test set: no standard reference, outliers or primary "
-        "submissions apply (--test-set names the set if the folder was renamed)"
+        f"{evalset.root.name} is not the name of a WMT test set: no standard reference, outliers "
+        "or primary submissions apply (--test-set names the set if the folder was renamed)"
     ]
 
 
-def _gold_name(root: Path, lp: str, names: list[str], wanted: str | None) -> str:
-    chosen = conventions.standard_gold(names) if wanted is None else wanted
-    if chosen is None:
-        raise InputError(f"there are no human scores for {lp}", where=str(root / "human-scores"))
-    if chosen not in names:
+def _gold_name(evalset: EvalSet, requested: str | None) -> str:
+    names = [name for name, _ in evalset.human_names]
+    gold = conventions.standard_gold(names) if requested is None else requested
+    if gold is None:
         raise InputError(
-            f"there are no human scores {wanted!r} for {lp}",
-            where=str(root),
-            next=choices(chosen, names),
+            f"there are no human scores for {evalset.langs}",
+            where=str(evalset.root / "human-scores"),
         )
-    return chosen
+    if gold not in names:
+        raise InputError(
+            f"there are no human scores {requested!r} for {evalset.langs}",
+            where=str(evalset.root),
+            next=choices(gold, names),
+        )
+    return gold
 
 
 def _references(
-    choice: Selection, there: tuple[str, ...], standard: str, place: str
+    choice: Selection, known: tuple[str, ...], standard: str, place: str
 ) -> tuple[str, ...]:
     """References by name, ``A`` for ``refA``; by default the standard one, else the first."""
     if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
-        return (standard,) if standard and (standard in there or not there) else there[:1]
+        return (standard,) if standard and (standard in known or not known) else known[:1]
     refs = tuple(
-        f"ref{name}" if name not in there and f"ref{name}" in there else name
+        f"ref{name}" if name not in known and f"ref{name}" in known else name
         for name in choice.refs
     )
-    unknown = [name for name in refs if there and name not in there]
+    unknown = [name for name in refs if known and name not in known]
     if unknown:
         raise InputError(
             f"there is no reference {unknown[0]!r}",
             where=place,
-            next=f"there are {', '.join(there)}",
+            next=f"there are {', '.join(known)}",
         )
     return refs
 
@@ -259,12 +259,12 @@ def _references(
 def _take_part(
     judged: dict[str, bool],
     choice: Selection,
-    references: tuple[str, ...],
+    evalset: EvalSet,
     refs: tuple[str, ...],
-    far: list[str],
-    place: str,
+    outliers: list[str],
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The systems that take part; and of the others, the first reason why not."""
+    place = evalset.name
     unknown = [system for system in choice.systems if system not in judged]
     if unknown:
         raise InputError(
@@ -277,8 +277,8 @@ def _take_part(
         reasons = {
             "the metrics' reference": system in refs,
             "close to the metrics' reference": system in choice.close_refs,
-            "human": not choice.human and conventions.is_human(system, references),
-            "outlier": not choice.outliers and system in far,
+            "human": not choice.human and conventions.is_human(system, evalset.references),
+            "outlier": not choice.outliers and system in outliers,
             "not judged": not any_score,
             "not selected": bool(choice.systems) and system not in choice.systems,
         }
@@ -294,25 +294,25 @@ def _take_part(
     return systems, left_out
 
 
-def _rows(found: Judgments, systems: tuple[str, ...]) -> FloatArray:
-    place = {system: i for i, system in enumerate(found.systems)}
-    empty = np.full(found.values.shape[1], np.nan)
-    return np.stack([found.values[place[s]] if s in place else empty for s in systems])
+def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
+    rows = dict(zip(scores.systems, scores.values))
+    empty = np.full(scores.values.shape[1], np.nan)
+    return np.stack([rows.get(system, empty) for system in systems])
 
 
 def _kept(
-    runs: tuple[DocumentRun, ...], seg: FloatArray | None, choice: Selection, place: str
+    evalset: EvalSet, seg: FloatArray | None, choice: Selection
 ) -> tuple[BoolArray, list[str]]:
     """(segments,) those of the chosen domains and of a random sample of the judged documents."""
-    of_run = [run.meta.get("domain", "all") for run in runs]
-    unknown = [name for name in choice.domains if name not in of_run]
+    unknown = [name for name in choice.domains if name not in evalset.domains]
     if unknown:
         raise InputError(
             f"there is no domain {unknown[0]!r}",
-            where=place,
-            next=f"there are {', '.join(dict.fromkeys(of_run))}",
+            where=f"{evalset.root} {evalset.langs}",
+            next=f"there are {', '.join(evalset.domains)}",
         )
-    chosen = np.array([not choice.domains or name in choice.domains for name in of_run])
+    runs, domains = evalset.documents, choice.domains or evalset.domains
+    chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
     sizes = [run.stop - run.start for run in runs]
     if not choice.sample:
         return np.repeat(chosen, sizes), []
@@ -327,7 +327,8 @@ def _kept(
     ]
     if choice.sample >= len(judged):
         return np.repeat(chosen, sizes), [
-            f"there are {len(judged)} judged documents, so a sample of {choice.sample} is all of them"
+            f"there are {len(judged)} judged documents, so a sample of {choice.sample} "
+            "is all of them"
         ]
     drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)
     return np.repeat(np.isin(np.arange(len(runs)), drawn), sizes), [

@@ -83,7 +83,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
 def _field(part: Gathered) -> dict[str, Any]:
     where = part.participants
     return {
-        "set": where.folder.name,
+        "set": where.evalset.root.name,
         "test_set": where.test_set,
         "langs": where.langs,
         "gold": where.gold_name,

@@ -12,8 +12,7 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import Loaded
-from wholetext.io.formats import evalset
-from wholetext.io.formats.scores import human_names
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.conventions import is_human, paragraph_gold, standard_reference
@@ -154,11 +153,11 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     folder = find_evalset(data.evalset, root)
     if (folder / f"{langs}.jsonl").is_file():
         return _sentences(recipe, data, folder, langs)
-    lp = evalset.language_pair(folder, langs or None)
-    where = f"{folder} {lp}"
-    human = data.human or paragraph_gold(human_names(folder, lp)) or ""
-    source = find_ratings(folder, lp, human)
-    loaded = evalset.read(folder, lp)
+    evalset = EvalSet.open(folder, langs or None)
+    lp, where = evalset.langs, f"{folder} {evalset.langs}"
+    human = data.human or paragraph_gold(evalset.human_names) or ""
+    source = find_ratings(evalset, human)
+    loaded = evalset.load()
     there = loaded.corpus.references
     refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, there)]))
     for ref in refs:
@@ -173,7 +172,7 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
             "there is no reference", where=where, next='train on reads = ["hyp", "src"]'
         )
     total = source.total if data.total == "auto" else data.total
-    others = [evalset.read(find_evalset(other, root), lp).corpus for other in data.without]
+    others = [EvalSet.open(find_evalset(other, root), lp).load().corpus for other in data.without]
     left_out = {doc.id for other in others for doc in other.docs}
     kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
     first = set(kept[data.skip : data.skip + data.documents if data.documents else None])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.meta.agreement.test_permutation import exchanged
-from wholetext.io.formats.scores import human_scores
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import both_known, williams_test
 from wholetext.meta.agreement.measures import Measure, estimate, pairwise_p, soft_masks
 from wholetext.meta.agreement.permutation import Draws, compare
@@ -56,7 +56,7 @@ def case(request: pytest.FixtureRequest, data: Path, golden: Path) -> Case:
     folder = data / found["evalset"]
     values = []
     for level in ("seg", "sys"):
-        judged = human_scores(folder, found["lp"], "mqm", level)  # type: ignore[arg-type]
+        judged = EvalSet.open(folder, found["lp"]).human("mqm", level)  # type: ignore[arg-type]
         values.append(judged.values[[judged.systems.index(system) for system in found["systems"]]])
     return Case(found, metrics, values[0], values[1][:, 0])
 
@@ -200,7 +200,7 @@ def test_pooled_accuracy(name: str, data: Path, golden: Path) -> None:
     parts: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {metric: [] for metric in expected}
     for lp in ("en-de", "zh-en"):
         found = json.loads((golden / "meta" / f"{name}.{lp}.stats.json").read_text())
-        judged = human_scores(data / found["evalset"], lp, "mqm", "sys")
+        judged = EvalSet.open(data / found["evalset"], lp).human("mqm", "sys")
         gold = judged.values[[judged.systems.index(system) for system in found["systems"]], 0]
         with np.load(golden / "meta" / f"{name}.{lp}.metric_scores.npz") as arrays:
             for metric in expected:

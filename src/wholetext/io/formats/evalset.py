@@ -1,17 +1,24 @@
-"""EvalSet folders of mt-metrics-eval: texts and documents by language pair. Scores are in ``scores.py``.
+"""EvalSet folders of mt-metrics-eval: texts, documents and scores by language pair.
 
-sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt    (.jsonl and .gz also)
+sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt
+human-scores/LP.NAME.LEVEL.score  metric-scores/LP/NAME-REF.LEVEL.score
+
+Texts may also be .jsonl, and compressed (.gz).
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, among
+from wholetext.io.formats.scores import Names, ScoreLevel, read_scores, score_names
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import (
     FilePath,
@@ -23,6 +30,7 @@ from wholetext.io.text import (
     opened,
     write_lines,
 )
+from wholetext.types import Judgments
 
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
@@ -31,79 +39,223 @@ _ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 
 def recognise(file: TextFile) -> bool:
-    """Every folder is taken for an EvalSet, so that ``read`` can report what is missing."""
+    """Accept every folder, so that ``read`` can report what is missing."""
     return is_folder(file)
 
 
-def pairs(folder: FilePath) -> tuple[str, ...]:
-    """The language pairs of an EvalSet, from its documents and sources."""
+@dataclass(frozen=True, eq=False)
+class EvalSet:
+    """A folder in the layout of mt-metrics-eval, opened for one language pair.
+
+    Every directory is listed, and every file of texts or documents read, at most once.
+    """
+
+    root: Path
+    langs: str
+    pairs: tuple[str, ...]  # all language pairs of the folder
+
+    @classmethod
+    def open(cls, folder: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
+        """Open a folder; ``langs`` may be left out if it has only one language pair."""
+        if isinstance(folder, EvalSet) and langs in (None, folder.langs):
+            return folder
+        root = folder.root if isinstance(folder, EvalSet) else _root(folder)
+        pairs = language_pairs(root)
+        if langs is None and len(pairs) != 1:
+            raise InputError(
+                f"this EvalSet has several language pairs: {', '.join(pairs) or 'none'}",
+                where=str(root),
+                next=f"choose one, e.g. -l {pairs[0]}" if pairs else "",
+            )
+        name = pairs[0] if langs is None else among(langs, pairs)
+        if name not in pairs:
+            raise InputError(
+                f"this EvalSet has no language pair {name}",
+                where=str(root),
+                next=choices(name, pairs),
+            )
+        return cls(root, name, pairs)
+
+    @property
+    def name(self) -> str:
+        """Name of the folder and language pair, e.g. ``wmt21.news zh-en``."""
+        return f"{self.root.name} {self.langs}"
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Systems that have an output, including references that were judged as systems."""
+        return tuple(self._outputs)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Names of the references."""
+        return tuple(self._references)
+
+    @property
+    def documents(self) -> tuple[DocumentRun, ...]:
+        """Documents with their domains and spans of segments, in order; needs no texts."""
+        return self._documents[0]
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Domains in the order in which they appear."""
+        return tuple(dict.fromkeys(run.meta.get("domain", "all") for run in self.documents))
+
+    @cached_property
+    def human_files(self) -> dict[str, Path]:
+        """Files of human scores and ratings of the pair, by name without the pair."""
+        prefix = f"{self.langs}."
+        listing = entries(self.root / "human-scores")
+        return {p.name[len(prefix) :]: p for p in listing if p.name.startswith(prefix)}
+
+    @cached_property
+    def metric_files(self) -> dict[str, Path]:
+        """Files of metric scores of the pair, by name."""
+        return {p.name: p for p in entries(self.root / "metric-scores" / self.langs)}
+
+    @property
+    def human_names(self) -> Names:
+        """(name, level) of every file of human scores, e.g. ``("mqm", "seg")``."""
+        return score_names(self.human_files)
+
+    @property
+    def metric_names(self) -> Names:
+        """(label, level) of every file of metric scores, e.g. ``("BLEU-refA", "sys")``."""
+        return score_names(self.metric_files)
+
+    def human(self, name: str, level: ScoreLevel) -> Judgments:
+        """Human scores of every judged system, in the order of the file; NaN where not judged."""
+        path = self._score_file(self.human_files, "human-scores", name, level)
+        return read_scores(path, name, level, items=self.items(level), gaps=True)
+
+    def metric_scores(
+        self, label: str, level: ScoreLevel, systems: Sequence[str] | None = None
+    ) -> Judgments:
+        """Scores of a metric, in the order of the file or of ``systems``, which must all be there.
+
+        Strict where mt-metrics-eval fills in zeros: a system without an output, an output (other
+        than a reference's) without scores, a score that is not a finite number, or too few or too
+        many of them are errors.
+        """
+        path = self._score_file(self.metric_files, f"metric-scores/{self.langs}", label, level)
+        scores = read_scores(path, label, level, items=self.items(level), gaps=False)
+        extra = [system for system in scores.systems if system not in self.systems]
+        if self.systems and extra:
+            raise AlignmentError(
+                f"there are scores of {extra[0]!r}, which has no output here",
+                where=str(path),
+                next=choices(extra[0], self.systems),
+            )
+        required = list(systems or (s for s in self.systems if s not in self.references))
+        missing = [system for system in required if system not in scores.systems]
+        if missing:
+            raise AlignmentError(
+                f"there are no scores of {', '.join(map(repr, missing))}",
+                where=str(path),
+                next="score every system, or name those you want",
+            )
+        if systems is None:
+            return scores
+        rows = [scores.systems.index(system) for system in required]
+        return Judgments(label, level, tuple(required), scores.values[rows], scores.items)
+
+    def items(self, level: ScoreLevel) -> Sequence[str] | int:
+        """What a level scores: documents, domains, or the number of segments; 0 if unknown."""
+        if level == "sys" or not (self.root / "documents" / f"{self.langs}.docs").is_file():
+            return 0
+        if level == "seg":
+            return self.documents[-1].stop
+        return self.domains if level == "domain" else [run.doc for run in self.documents]
+
+    def load(self) -> Loaded:
+        """Source, references and outputs.
+
+        Lines are right-stripped. A line ``[No translation supplied]`` is a missing text: it is
+        kept as empty text, and a warning counts such lines by system.
+        """
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Loaded:
+        source = _listed(self.root / "sources", self.langs).get("")
+        if source is None:
+            raise InputError(
+                f"this EvalSet has no texts for {self.langs}: there is no sources/{self.langs}.txt",
+                where=str(self.root),
+                next="its scores can be read without them (wholetext meta)",
+            )
+        notes: list[str] = []
+        columns = [
+            _column("src", "", source, notes),
+            *(_column("ref", ref, path, notes) for ref, path in self._references.items()),
+            *(_column("hyp", system, path, notes) for system, path in self._outputs.items()),
+        ]
+        lines = length(columns)
+        runs, more = self._documents
+        if runs[-1].stop != lines:
+            raise AlignmentError(
+                f"documents/{self.langs}.docs has {count(runs[-1].stop, 'line')} but "
+                f"{source.name} has {lines}",
+                where=str(self.root),
+                next="the files of an EvalSet have one line per segment",
+            )
+        return load(columns, runs, self.root.name, self.langs, [*more, *notes], str(self.root))
+
+    @cached_property
+    def _outputs(self) -> dict[str, Path]:
+        return _listed(self.root / "system-outputs" / self.langs, "")
+
+    @cached_property
+    def _references(self) -> dict[str, Path]:
+        return _listed(self.root / "references", f"{self.langs}.")
+
+    @cached_property
+    def _documents(self) -> tuple[tuple[DocumentRun, ...], list[str]]:
+        with opened(self.root / "documents" / f"{self.langs}.docs") as file:
+            # the two columns are separated by a tab or by a space
+            ids = (
+                line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines()
+            )
+            runs, notes = runs_of(ids, file.name, domains=True)
+        if not runs:
+            raise InputError(
+                "this file names no documents",
+                where=file.name,
+                next="write DOMAIN<tab>DOCUMENT per segment",
+            )
+        return tuple(runs), notes
+
+    def _score_file(
+        self, files: Mapping[str, Path], folder: str, name: str, level: ScoreLevel
+    ) -> Path:
+        path = files.get(f"{name}.{level}.score")
+        if path is None:
+            known = [f"{known}.{at_level}" for known, at_level in score_names(files)]
+            raise InputError(
+                f"there are no scores '{name}.{level}' here",
+                where=str(self.root / folder),
+                next=choices(f"{name}.{level}", known),
+            )
+        return path
+
+
+def language_pairs(folder: FilePath) -> tuple[str, ...]:
+    """Return the language pairs of an EvalSet: of its documents, sources, scores and outputs."""
     root = _root(folder)
     names = [
-        entry.name.split(".")[0]
-        for part in ("documents", "sources")
-        for entry in entries(root / part)
+        p.name.split(".")[0] for part in ("documents", "sources") for p in entries(root / part)
     ]
-    names += [
-        entry.name for part in ("metric-scores", "system-outputs") for entry in entries(root / part)
-    ]
+    names += [p.name for part in ("metric-scores", "system-outputs") for p in entries(root / part)]
     return tuple(sorted({name for name in names if "-" in name}))
 
 
-def systems(folder: FilePath, langs: Langs) -> tuple[str, ...]:
-    """Names of the systems that have an output here (human ones too: references that were judged)."""
-    root = _root(folder)
-    return tuple(_listed(root / "system-outputs" / language_pair(root, langs), ""))
-
-
-def references(folder: FilePath, langs: Langs) -> tuple[str, ...]:
-    """Names of the references."""
-    root = _root(folder)
-    return tuple(_listed(root / "references", f"{language_pair(root, langs)}."))
-
-
-def documents(folder: FilePath, langs: Langs) -> tuple[DocumentRun, ...]:
-    """The documents with their domains, in order; the texts are not needed."""
-    return tuple(_documents(_root(folder), language_pair(folder, langs))[0])
-
-
 def read(folder: FilePath, langs: Langs = None) -> Loaded:
-    """Source, references and outputs of one language pair (which may be left out if there is only one).
-
-    Lines are right-stripped. A line ``[No translation supplied]`` is a missing text: it is kept as empty text,
-    and a warning counts such lines by system.
-    """
-    root = _root(folder)
-    name = language_pair(root, langs)
-    source = _listed(root / "sources", name).get("")
-    if source is None:
-        raise InputError(
-            f"this EvalSet has no texts for {name}: there is no sources/{name}.txt",
-            where=str(root),
-            next="its scores can be read without them (wholetext meta)",
-        )
-    notes: list[str] = []
-    refs, hyps = (
-        _listed(root / "references", f"{name}."),
-        _listed(root / "system-outputs" / name, ""),
-    )
-    columns = [
-        _column("src", "", source, notes),
-        *(_column("ref", ref, path, notes) for ref, path in refs.items()),
-        *(_column("hyp", system, path, notes) for system, path in hyps.items()),
-    ]
-    lines = length(columns)
-    runs, more = _documents(root, name)
-    if runs[-1].stop != lines:
-        raise AlignmentError(
-            f"documents/{name}.docs has {count(runs[-1].stop, 'line')} but {source.name} has {lines}",
-            where=str(root),
-            next="the files of an EvalSet have one line per segment",
-        )
-    return load(columns, runs, root.name, name, [*more, *notes], str(root))
+    """Read the texts of one language pair, which may be left out if there is only one."""
+    return EvalSet.open(folder, langs).load()
 
 
 def write(folder: FilePath, loaded: Loaded) -> None:
-    """The same folder from a corpus and outputs; every text needs the segments of the corpus."""
+    """Write a corpus and its outputs; every output needs the segments of the corpus."""
     corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
     name = "-".join(corpus.langs)
     if not all(corpus.langs):
@@ -149,34 +301,14 @@ def write(folder: FilePath, loaded: Loaded) -> None:
         )
 
 
-def language_pair(folder: FilePath, langs: Langs) -> str:
-    """``de-en``, checked against the folder; the only pair if none is requested."""
-    there = pairs(folder)
-    if langs is None:
-        if len(there) == 1:
-            return there[0]
-        raise InputError(
-            f"this EvalSet has several language pairs: {', '.join(there) or 'none'}",
-            where=str(folder),
-            next=f"choose one, e.g. -l {there[0]}" if there else "",
-        )
-    name = among(langs, there)
-    if name not in there:
-        raise InputError(
-            f"this EvalSet has no language pair {name}",
-            where=str(folder),
-            next=choices(name, there),
-        )
-    return name
-
-
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
     if os.path.isfile(root):  # noqa: PTH113 - pathlib raises where a name is too long
         raise InputError(
             "this is a file, and human scores are read from EvalSet folders",
             where=str(root),
-            next="write its texts with wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
+            next="write its texts with "
+            "wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
             "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)",
         )
     if not is_folder(root):
@@ -185,8 +317,8 @@ def _root(folder: FilePath) -> Path:
         raise InputError(
             "this is a run folder, not an EvalSet with human scores",
             where=str(root),
-            next="`compare`, `explain` and `report` read it; `score` takes the texts it was made of, "
-            "`meta` an EvalSet folder",
+            next="`compare`, `explain` and `report` read it; `score` takes the texts it was made "
+            "of, `meta` an EvalSet folder",
         )
     if not any(is_folder(root / part) for part in _PARTS):
         raise InputError(
@@ -198,7 +330,7 @@ def _root(folder: FilePath) -> Path:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What is in a folder, sorted; nothing where it does not exist."""
+    """List a folder, sorted, without hidden files; empty where it does not exist."""
     try:
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
@@ -207,39 +339,25 @@ def entries(folder: Path) -> list[Path]:
         raise InputError(f"cannot read this folder: {error.strerror}", where=str(folder)) from None
 
 
-def _documents(root: Path, name: str) -> tuple[list[DocumentRun], list[str]]:
-    with opened(root / "documents" / f"{name}.docs") as file:
-        # the two columns are parted by a tab or by a space
-        ids = (line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines())
-        runs, notes = runs_of(ids, file.name, domains=True)
-    if not runs:
-        raise InputError(
-            "this file names no documents",
-            where=file.name,
-            next="write DOMAIN<tab>DOCUMENT per segment",
-        )
-    return runs, notes
-
-
 def _listed(folder: Path, prefix: str) -> dict[str, Path]:
-    """name → file for ``PREFIX`` + NAME + ``.txt`` (or another end)."""
-    found: dict[str, Path] = {}
+    """Map NAME to the file ``PREFIX`` + NAME + ``.txt`` (or another ending)."""
+    files: dict[str, Path] = {}
     for entry in entries(folder):
         end = next((end for end in _ENDS if entry.name.endswith(end)), "")
         if end and entry.name.startswith(prefix):
             name = entry.name[len(prefix) : -len(end)]
-            if name in found:
+            if name in files:
                 raise InputError(
-                    f"two files contain {name!r}: {found[name].name} and {entry.name}",
+                    f"two files contain {name!r}: {files[name].name} and {entry.name}",
                     where=str(folder),
                     next="keep one of them",
                 )
-            found[name] = entry
-    return dict(sorted(found.items()))
+            files[name] = entry
+    return dict(sorted(files.items()))
 
 
 def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
-    """The lines of a text."""
+    """Read the lines of a text; missing translations become empty, with a note."""
     with opened(path) as file:
         if ".jsonl" in path.suffixes:
             key = {"src": "source", "ref": "target", "hyp": "hypothesis"}[kind]
@@ -254,8 +372,8 @@ def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
         lines[i] = ""
     if missing:
         notes.append(
-            f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, taken as empty text "
-            f"(first: line {missing[0] + 1})"
+            f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, "
+            f"taken as empty text (first: line {missing[0] + 1})"
         )
     return Column(kind, name, lines, str(path))
 

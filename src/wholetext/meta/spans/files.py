@@ -13,7 +13,7 @@ import numpy as np
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import integer, read_json, reader
-from wholetext.io.formats import evalset
+from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.text import FilePath, at, is_folder, opened, shown, stem
 from wholetext.meta.judgments.mqm import rating_lines
 from wholetext.meta.judgments.ratings import table_lines
@@ -255,14 +255,11 @@ def _json_spans(found: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
     """``human-scores/LP.NAME.seg.rating`` of an EvalSet, with the texts of its outputs where they are there."""
-    folder, langs = path.resolve().parent.parent, path.name.split(".")[0]
+    evalset = EvalSet.open(path.resolve().parent.parent, path.name.split(".")[0])
     parser, marks = SpanParser(), []
-    texts = {}
-    if (folder / "system-outputs" / langs).is_dir():
-        texts = {output.system: output.docs for output in evalset.read(folder, langs).outputs}
-    for where, system, (doc, place), rater, line in rating_lines(
-        path, corpus_segments(folder, langs)
-    ):
+    outputs = evalset.load().outputs if evalset.systems else ()
+    texts = {output.system: output.docs for output in outputs}
+    for where, system, (doc, place), rater, line in rating_lines(path, corpus_segments(evalset)):
         value = read_json(line, where=where, next=_EXAMPLE)
         value = value if isinstance(value, dict) else {"errors": value}
         text = texts[system][doc][place] if system in texts else None
