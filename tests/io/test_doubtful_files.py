@@ -186,12 +186,12 @@ def test_xml_text_is_not_lost(tmp_path: Path) -> None:
     assert found.corpus.docs[0].src == ("a bold x c",) and any("1 segment has elements" in n for n in found.warnings)
     for inner, says in (
         ("<seg>a<seg>b</seg></seg>", "<seg> inside a <seg>"), ("<p>lost</p><seg>a</seg>", "outside the segments: 'lo"),
-        ("<seg>a<p>b</p></seg>", "<p> inside"), ("<src><seg>a</seg></src>", "is not inside a <doc>"),
+        ("<seg>a<p>b</p></seg>", "<p> inside"), ("<src><seg>a</seg></src>", "<src> inside a <src>"),
         ("<seg>a<src>b</src></seg>", "<src> inside"),
     ):
         with pytest.raises(InputError, match=says):
             xml(tmp_path, inner, "<seg>y</seg>")
-    with pytest.raises(InputError, match="is not inside a <src>"):
+    with pytest.raises(InputError, match="<seg> inside a <doc>"):
         xml(tmp_path, "<seg>a</seg></src><seg>b</seg><src>", "<seg>y</seg>")
     odd = xml(tmp_path, "<note/><seg>a</seg>", "<seg>y</seg>")
     assert "elements not used: note" in odd.warnings

@@ -86,7 +86,7 @@ def assemble(
     """Check the parts against one another and put each output's documents in the order of the corpus."""
     outputs = tuple(outputs)
     place = where or corpus.id
-    bare = all(doc.src is None and not doc.refs for doc in corpus.docs)  # outputs alone
+    bare = bool(outputs) and all(doc.src is None and not doc.refs for doc in corpus.docs)
     notes = [*warnings, *_check_documents(corpus, place, bare)]
     names = {
         "document ids": corpus.ids,
@@ -109,7 +109,7 @@ def assemble(
             )
         notes += _check_output(corpus, output, place)
         ordered[output.system] = replace(output, docs={doc: output.docs[doc] for doc in corpus.ids})
-    if outputs and bare:
+    if bare:
         notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
         corpus = replace(
