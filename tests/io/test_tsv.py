@@ -53,11 +53,11 @@ def test_long_blocks_and_interleaved(tmp_path: Path) -> None:
     [
         (
             ["system|doc|src|hyp", "a|x|1|A1", "b|x|2|B1"],
-            "the source of system 'b' here is not that of 'a' in line 2",
+            "the segments of system 'b' differ here from those of 'a' .src.",
             ":3",
         ),
-        (["system|doc|src|hyp", "a|x|1|A1", "b|y|1|B1"], "the document id of system 'b' here", ":3"),
-        (["system|doc|src|hyp", "a|x|1|A1", "a|x|2|A2", "b|x|1|B1"], "'a' has 2 segments but 'b' has 1", ""),
+        (["system|doc|src|hyp", "a|x|1|A1", "b|y|1|B1"], "system 'b' differ here from those of 'a' .doc.", ":3"),
+        (["system|doc|src|hyp", "a|x|1|A1", "a|x|2|A2", "b|x|1|B1"], "system 'b' differ here", ":4"),
         (["system|doc|src|hyp", "|x|1|A1"], "no system name", ":2"),
         (["src|hyp:A", "1|2", "3"], "has 1 cells, the header has 2", ":3"),
         (["src|hyp:A", "1|2", "", "3|4"], "has 1 cells", ":3"),

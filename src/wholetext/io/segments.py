@@ -44,15 +44,16 @@ class DocumentRun:
 
 
 def length(columns: Sequence[Column]) -> int:
-    """The common number of segments; an AlignmentError names the two files that differ."""
+    """Return the common number of segments; files that differ are an AlignmentError."""
     first, *others = columns
     for other in others:
         if len(other.texts) != len(first.texts):
             raise AlignmentError(
-                f"found {count(len(other.texts), 'line')}, but {first.where} has {len(first.texts)}",
+                f"found {count(len(other.texts), 'line')}, "
+                f"but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
-                next="the files must be parallel, line by line; for outputs with other sentence breaks put "
-                "blank lines between the documents of every file, or give JSONL",
+                next="the files must be parallel, line by line; for outputs with other sentence breaks "
+                "put blank lines between the documents of every file, or give JSONL",
             )
     return len(first.texts)
 
@@ -66,10 +67,10 @@ def load(
     where: str,
     parts: Sequence[Sequence[Segments]] = (),
 ) -> Loaded:
-    """Cut the columns into documents; ``parts`` are the documents of each column if it is cut already."""
-    parts = parts or [
-        [tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns
-    ]
+    """Cut columns into documents; ``parts`` are the documents of each column if it is already cut."""
+    if not parts:
+        length(columns)
+        parts = [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
     texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
     for column, part in zip(columns, parts):
         texts[column.kind][column.name] = part
@@ -91,17 +92,15 @@ def load(
 def runs_of(
     ids: Iterable[str], where: str, *, lines: Sequence[int] = (), domains: bool = False
 ) -> tuple[list[DocumentRun], list[str]]:
-    """Documents from one id per segment: each stretch of equal ids is a document.
+    """Make documents of one id per segment: each stretch of equal ids is a document.
 
-    An id that recurs after another document starts a new document with a suffixed id, with a warning.
-    ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be ``DOMAIN<tab>ID``.
+    An id that recurs after another document starts a new document with a suffixed id, with a note.
+    ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be
+    ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
-    last, again, known = (
-        dict[str, int](),
-        list[str](),
-        dict[str, str](),
-    )  # last: the number of a name's newest copy
+    last: dict[str, int] = {}  # the number of the newest copy of a name
+    again, known = list[str](), dict[str, str]()
     previous, current, count = None, None, 0
     for count, entry in enumerate(ids, 1):
         if entry == previous:
@@ -133,9 +132,9 @@ def runs_of(
         starts.append((name, count - 1, meta))
     stops = [start for _, start, _ in starts[1:]] + [count]
     runs = [DocumentRun(doc, start, stop, meta) for (doc, start, meta), stop in zip(starts, stops)]
-    return runs, [
-        again[0] + (f" ({len(again)} such in all)" if len(again) > 1 else "")
-    ] if again else []
+    if len(again) > 1:
+        again[0] += f" ({len(again)} such in all)"
+    return runs, again[:1]
 
 
 def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
@@ -157,7 +156,7 @@ def load_records(
     notes: Sequence[str],
     where: str,
 ) -> Loaded:
-    """The same from records (rows of a TSV, lines of a JSONL), given by column with their lines."""
+    """Load records (rows of a TSV, lines of a JSONL), by column, with their line numbers."""
     notes = list(notes)
     if ("system", "") in columns:
         columns, lines = _unstacked(columns, lines, where)
@@ -167,7 +166,8 @@ def load_records(
     else:
         runs = [DocumentRun("doc1", 0, len(lines))]
         notes.append(
-            f"no document ids are given: all {count(len(lines), 'segment', 'are')} taken as one document"
+            f"no document ids are given: all {count(len(lines), 'segment', 'are')} "
+            "taken as one document"
         )
     metas = {name: values for (kind, name), values in columns.items() if kind == "meta"}
     runs = [
@@ -188,39 +188,36 @@ def load_records(
 def _unstacked(
     columns: Mapping[Key, list[str]], lines: Sequence[int], where: str
 ) -> tuple[dict[Key, list[str]], list[int]]:
-    """One column per system, from records of several systems that follow each other.
+    """Turn records of systems that follow each other into one column per system.
 
-    Every system must have the same segments in the same order: the same document ids, sources and references.
+    Every system must have the same segments in the same order: document ids, sources, references.
     """
     rows: dict[str, list[int]] = {}
     for i, system in enumerate(columns["system", ""]):
         if not system.strip():
             raise InputError("there is no system name here", where=at(where, lines[i]))
         rows.setdefault(system, []).append(i)
-    (name, lead), *others = rows.items()
-    remedy = "every system needs the same segments in the same order"
-    words = {"doc": "document id", "src": "source", "ref": "reference {!r}"}
-    for other, mine in others:
-        if len(mine) != len(lead):
-            raise AlignmentError(
-                f"system {name!r} has {count(len(lead), 'segment')} but {other!r} has {len(mine)}",
-                where=where,
-                next=remedy,
-            )
-        for (kind, ref), texts in columns.items():
-            for a, b in zip(lead, mine):
-                if kind in words and texts[a] != texts[b]:
-                    what = words[kind].format(ref)
-                    raise AlignmentError(
-                        f"the {what} of system {other!r} here is not that of {name!r} in line "
-                        f"{lines[a]}",
-                        where=at(where, lines[b]),
-                        next=remedy,
-                    )
+    lead = next(iter(rows.values()))
     shared = {
         key: [texts[i] for i in lead]
         for key, texts in columns.items()
         if key[0] not in ("system", "hyp")
     }
-    hyps = {("hyp", system): [columns["hyp", ""][i] for i in mine] for system, mine in rows.items()}
+    compared = {key: texts for key, texts in shared.items() if key[0] in ("doc", "src", "ref")}
+    for system, places in rows.items():
+        for key, texts in compared.items():
+            own = [columns[key][i] for i in places]
+            if own == texts:
+                continue
+            differing = (i for i, pair in enumerate(zip(own, texts)) if pair[0] != pair[1])
+            line = places[next(differing, min(len(own), len(texts)) - 1)]
+            raise AlignmentError(
+                f"the segments of system {system!r} differ here from those of "
+                f"{next(iter(rows))!r} ({key[0]})",
+                where=at(where, lines[line]),
+                next="every system needs the same segments in the same order",
+            )
+    hyps = {
+        ("hyp", system): [columns["hyp", ""][i] for i in places] for system, places in rows.items()
+    }
     return shared | hyps, [lines[i] for i in lead]

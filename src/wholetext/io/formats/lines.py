@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.assembly import Langs, Loaded
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
-from wholetext.types import Corpus, Document, Output
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
@@ -21,10 +20,11 @@ _MANY = 20  # documents of one segment each that are noted
 class LineFiles:
     """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus``.
 
-    References and outputs are named after their files, or by (name, file). ``docs`` is a file with one document id per
-    line; without it ``breaks`` defines what a blank line is: ``blank`` a break between documents, ``none`` an empty
-    segment, ``auto`` a break where all files agree on them. ``corpus`` is all that ``read`` takes as one source;
-    outputs for it may be plain lines, or JSONL, TSV or XML with its document ids.
+    References and outputs are named after their files, or by (name, file). ``docs`` is a file with one
+    document id per line; without it ``breaks`` defines what a blank line is: ``blank`` a break between
+    documents, ``none`` an empty segment, ``auto`` a break where all files agree on them. ``corpus`` is
+    anything that ``read`` takes as a single source; outputs for it may be plain lines, or JSONL, TSV
+    or XML with its document ids.
     """
 
     src: FilePath | None = None
@@ -36,11 +36,11 @@ class LineFiles:
 
 
 def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
-    """name → file; equal names are an error, or ``numbered`` (``ref0``, ``ref1`` …) if taken from files."""
+    """Map names to files; equal names are an error, or ``numbered`` (``ref0`` …) if taken from files."""
     if isinstance(files, Mapping):
         return dict(files)
     pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
-    made: dict[str, FilePath] = {}
+    by_name: dict[str, FilePath] = {}
     for name, path in pairs:
         if not name.strip():
             raise InputError(
@@ -48,19 +48,20 @@ def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
                 where=shown(path),
                 next="write NAME=FILE, or FILE",
             )
-        if name in made and numbered and not any(isinstance(entry, tuple) for entry in files):
+        if name in by_name and numbered and not any(isinstance(entry, tuple) for entry in files):
             return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
-        if name in made:
+        if name in by_name:
             raise InputError(
-                f"two systems or references are named {name!r}: {shown(made[name])} and {shown(path)}",
+                f"two systems or references are named {name!r}: "
+                f"{shown(by_name[name])} and {shown(path)}",
                 next="rename one: they are named after their files, or by NAME=FILE",
             )
-        made[name] = path
-    return made
+        by_name[name] = path
+    return by_name
 
 
 def recognise(file: TextFile) -> bool:
-    """Every file has lines; a pointer of Git LFS in the place of a file is a mistake."""
+    """Accept every file, as all have lines, except pointers of Git LFS."""
     if file.head().startswith("version https://git-lfs"):
         raise InputError(
             "this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull"
@@ -71,33 +72,31 @@ def recognise(file: TextFile) -> bool:
 def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     """Read parallel files. Outputs may have other segments only if blank lines separate documents."""
     if isinstance(files, TextFile):
-        files.head()  # an error where there is no such file
+        files.head()  # raises if there is no such file
         raise InputError(
             "these plain lines may be a source, an output or a reference",
             where=files.name,
             next="give source, outputs and references by -s, -t and -r, or force the format (--reader)",
         )
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
-    paths = [files.src, files.docs, *refs.values(), *hyps.values()]
-    if paths.count("-") > 1:
+    paths = {("src", ""): files.src} if files.src is not None else {}
+    paths |= {("ref", name): path for name, path in refs.items()}
+    paths |= {("hyp", name): path for name, path in hyps.items()}
+    if [files.docs, *paths.values()].count("-") > 1:
         raise InputError(
             "standard input (-) can be read only once", next="give files for the others"
         )
     notes: list[str] = []
-    given = [("src", "", files.src)] if files.src is not None else []
-    given += [("ref", name, path) for name, path in refs.items()] + [
-        ("hyp", name, path) for name, path in hyps.items()
-    ]
-    if not given:
+    columns = [_column(kind, name, path, notes) for (kind, name), path in paths.items()]
+    if not columns:
         raise InputError(
             "no texts were given", next="give outputs (-t) and a source (-s) or references (-r)"
         )
-    columns = [_column(kind, name, path, notes) for kind, name, path in given]
     if files.docs is None:
         return _without_ids(columns, files.breaks, notes, langs)
     with opened(files.docs) as docs:
         runs, more = runs_of(docs.lines(), docs.name, domains=True)
-    return _with_ids(columns, runs, shown(files.docs), [*notes, *more], langs)
+    return _with_ids(columns, runs, docs.name, [*notes, *more], langs)
 
 
 def from_texts(
@@ -109,35 +108,35 @@ def from_texts(
     docs: Sequence[str] | None = None,
     langs: Langs = None,
 ) -> Loaded:
-    """A corpus and outputs from lists of strings: one system (called ``hyp``), or a mapping of name to texts.
+    """Make a corpus and outputs from lists of strings: of one system (called ``hyp``), or by name.
 
-    Segments in one list (``["…", "…"]``) are one document, or those that ``docs`` names, one id per segment. Lists in a
-    list (``[["…", "…"], ["…"]]``) are documents; then ``docs`` has one id per document, and outputs may have other
-    segments than the reference. ``refs`` is one reference in the form of ``hyps``, or a mapping of name to reference;
-    ``references`` is a list of several. (Where ``hyps`` is one list, ``refs`` may be a list of several, too.)
+    Segments in one list (``["…", "…"]``) are one document, or those that ``docs`` names, one id per
+    segment. Lists in a list (``[["…", "…"], ["…"]]``) are documents; then ``docs`` has one id per
+    document, and outputs may have other segments than the reference. ``refs`` is one reference in the
+    form of ``hyps``, or a mapping of name to reference; ``references`` is a list of several. (Where
+    ``hyps`` is one list, ``refs`` may be a list of several, too.)
     """
     if len(references):
-        if len(refs):
+        if len(refs) or any(isinstance(texts, str) for texts in references):
             raise InputError(
-                "references are given twice: refs and references",
-                next="give one reference as refs, several as references=[…, …]",
-            )
-        if any(isinstance(texts, str) for texts in references):
-            raise InputError(
-                "references is a list of references, and this is a list of strings",
+                "references are given twice: refs and references"
+                if len(refs)
+                else "references is a list of references, and this is a list of strings",
                 next="give one reference as refs, several as references=[…, …]",
             )
         refs = {f"ref{i}": texts for i, texts in enumerate(references)}
-    if nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps):
-        return _documents(hyps, srcs, refs, docs, langs)
-    columns = [_texts("src", "", srcs, "srcs")] if srcs is not None else []
-    for kind, given in (("ref", refs), ("hyp", hyps)):
-        columns += [
-            _texts(kind, name, texts, f"{kind}s[{name!r}]")
-            for name, texts in _lists(given, kind).items()
-        ]
-    if not columns:
+    documents = nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps)
+    texts: dict[tuple[str, str], Any] = {("src", ""): srcs} if srcs is not None else {}
+    for kind, side in (("ref", refs), ("hyp", hyps)):
+        texts |= {(kind, name): part for name, part in _by_name(side, kind, documents).items()}
+    if not texts:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
+    where = {(kind, name): f"{kind}s[{name!r}]" if name else "srcs" for kind, name in texts}
+    if documents:
+        return _documents(texts, where, docs, langs)
+    for key, part in texts.items():
+        _check_texts(part, where[key])
+    columns = [Column(*key, part, where[key]) for key, part in texts.items()]
     if docs is None:
         return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
@@ -145,50 +144,49 @@ def from_texts(
 
 
 def nested(texts: object) -> bool:
-    """Whether these are documents, each a list of segments."""
+    """Tell whether these are documents, each a list of segments."""
     first = (
         next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
     )
     return isinstance(first, Sequence) and not isinstance(first, str)
 
 
-def _documents(hyps: Any, srcs: Any, refs: Any, docs: Sequence[str] | None, langs: Langs) -> Loaded:
-    """The same where every list is one of documents."""
-    given = {
-        ("hyp", name): texts
-        for name, texts in (hyps if isinstance(hyps, Mapping) else {"hyp": hyps}).items()
-    }
-    given |= {
-        ("ref", name): texts
-        for name, texts in (
-            refs if isinstance(refs, Mapping) else {"ref": refs} if len(refs) else {}
-        ).items()
-    }
-    given |= {} if srcs is None else {("src", ""): srcs}
-    size = len(next(iter(given.values())))
+def _by_name(texts: Any, kind: str, documents: bool) -> dict[str, Any]:
+    """Return texts by name; several unnamed ones are numbered."""
+    if isinstance(texts, Mapping):
+        return dict(texts)
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError(
+            f"expected a list of strings, got {type(texts).__name__}", where=f"{kind}s"
+        )
+    if texts and not documents and not isinstance(texts[0], str):
+        return {f"{kind}{i}": part for i, part in enumerate(texts)}
+    return {kind: texts} if len(texts) else {}
+
+
+def _documents(
+    texts: Mapping[tuple[str, str], Any],
+    where: Mapping[tuple[str, str], str],
+    docs: Sequence[str] | None,
+    langs: Langs,
+) -> Loaded:
+    """Load texts that are lists of documents."""
+    size = next(len(part) for (kind, _), part in texts.items() if kind == "hyp")
     ids = [f"doc{i}" for i in range(1, size + 1)] if docs is None else [str(doc) for doc in docs]
-    for (kind, name), texts in {("docs", ""): ids, **given}.items():
-        where = f"{kind}s[{name!r}]" if name else {"src": "srcs"}.get(kind, kind)
-        if len(texts) != size:
+    for place, part in [("docs", ids), *((where[key], part) for key, part in texts.items())]:
+        if len(part) != size:
             raise AlignmentError(
-                f"found {count(len(texts), 'document')}, the outputs have {size}",
-                where=where,
+                f"found {count(len(part), 'document')}, the outputs have {size}",
+                where=place,
                 next="give a list of segments for every document",
             )
-        for i, text in enumerate(texts if kind != "docs" else ()):
-            _texts(kind, name, text, f"{where}[{i}]")
-    parts: dict[str, dict[str, Any]] = {kind: {} for kind in ("hyp", "ref", "src")}
-    for (kind, name), texts in given.items():
-        parts[kind][name] = texts
-    src = parts["src"].get("")
-    made = tuple(
-        Document(
-            doc, src[i] if src else None, {name: texts[i] for name, texts in parts["ref"].items()}
-        )
-        for i, doc in enumerate(ids)
-    )
-    outputs = [Output(name, dict(zip(ids, texts))) for name, texts in parts["hyp"].items()]
-    return assemble(Corpus("texts", pair(langs), made), outputs)
+    for key, part in texts.items():
+        for i, segments in enumerate(part):
+            _check_texts(segments, f"{where[key]}[{i}]")
+    columns = [Column(*key, (), where[key]) for key in texts]
+    parts = [[tuple(segments) for segments in part] for part in texts.values()]
+    runs = [DocumentRun(doc, 0, 0) for doc in ids]
+    return load(columns, runs, "texts", langs, (), "texts", parts)
 
 
 def _with_ids(
@@ -205,23 +203,18 @@ def _with_ids(
             where=at(where, min(ids, lines) + 1),
             next="give one document id per line of text",
         )
-    return load(columns, runs, stem(first), langs, [*notes, *_single(runs, where)], first)
-
-
-def _single(runs: Sequence[DocumentRun], where: str) -> list[str]:
-    """A note if every line has its own id: often a wrong file was passed as document ids."""
-    if len(runs) < _MANY or len(runs) != runs[-1].stop:
-        return []
-    return [
-        f"every document has one segment, as each line of {where} is an id of its own: are these document ids?"
-    ]
+    if len(runs) == ids >= _MANY:  # often a wrong file was passed as document ids
+        notes = [
+            *notes,
+            f"every document has one segment, as each line of {where} is an id of its own: "
+            "are these document ids?",
+        ]
+    return load(columns, runs, stem(first), langs, notes, first)
 
 
 def _without_ids(
     columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs
 ) -> Loaded:
-    if breaks not in ("auto", "blank", "none"):
-        raise InputError(f"breaks is auto, blank or none, not {breaks!r}")
     first, parts = columns[0].where, list[list[Segments]]()
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
         parts = [_split(column) for column in columns]
@@ -231,7 +224,7 @@ def _without_ids(
                     f"found {count(len(docs), 'document')} (between blank lines), but {first} "
                     f"has {len(parts[0])}",
                     where=column.where,
-                    next=_diverging(parts[0], docs),
+                    next=_first_difference(parts[0], docs),
                 )
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
         note = (
@@ -249,7 +242,7 @@ def _without_ids(
 
 
 def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:
-    """Positions of blank lines that have a document after them, and where the last document ends."""
+    """Return the blank lines that a document follows, and where the last document ends."""
     blank, end = [i for i, text in enumerate(texts) if not text.strip()], len(texts)
     while blank and blank[-1] == end - 1:
         end = blank.pop()
@@ -257,10 +250,10 @@ def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:
 
 
 def _breaks_coincide(columns: Sequence[Column]) -> bool:
-    """Whether blank lines look like document breaks: at the same places of all files, if equally long.
+    """Tell whether blank lines look like document breaks: at the same lines of files of one length.
 
-    Where files differ in length they cannot be parallel lines, so any blank line in the first is taken for a break,
-    and what does not fit is an error later on.
+    Files that differ in length cannot be parallel, so any blank line in the first is taken for a
+    break; what does not fit is an error later on.
     """
     places, _ = _blank_lines(columns[0].texts)
     if not places or len({len(column.texts) for column in columns}) > 1:
@@ -282,46 +275,30 @@ def _split(column: Column) -> list[Segments]:
     return docs
 
 
-def _diverging(wanted: Sequence[Segments], found: Sequence[Segments]) -> str:
-    """The first document whose length differs: most often the place of the missing break."""
-    for i, (a, b) in enumerate(zip(wanted, found), 1):
+def _first_difference(expected: Sequence[Segments], docs: Sequence[Segments]) -> str:
+    """Name the first document whose length differs: most often the place of the missing break."""
+    for i, (a, b) in enumerate(zip(expected, docs), 1):
         if len(a) != len(b):
-            return f"document {i} is the first with another length: {count(len(a), 'segment')}, here {len(b)}"
+            return (
+                f"document {i} is the first with another length: "
+                f"{count(len(a), 'segment')}, here {len(b)}"
+            )
     return "every file needs the same number of documents"
 
 
 def _column(kind: str, name: str, path: FilePath, notes: list[str]) -> Column:
     with opened(path) as file:
-        notes += _looks_like(file)
+        head = file.head()
+        if head.startswith(("<?xml", "<dataset", '{"')):
+            format = "XML" if head[0] == "<" else "JSONL"
+            notes.append(f"{file.name} looks like {format}, but is read as plain lines")
         return Column(kind, name, list(file.lines()), file.name)
 
 
-def _looks_like(file: TextFile) -> list[str]:
-    head = file.head()
-    if not head.startswith(("<?xml", "<dataset", '{"')):
-        return []
-    return [
-        f"{file.name} looks like {'XML' if head[0] == '<' else 'JSONL'}, but is read as plain lines"
-    ]
-
-
-def _lists(texts: object, name: str) -> dict[str, Sequence[str]]:
-    if isinstance(texts, Mapping):
-        return dict(texts)
-    if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(
-            f"expected a list of strings, got {type(texts).__name__}", where=f"{name}s"
-        )
-    if texts and not isinstance(texts[0], str):
-        return {f"{name}{i}": item for i, item in enumerate(texts)}
-    return {name: texts} if len(texts) else {}
-
-
-def _texts(kind: str, name: str, texts: Any, where: str) -> Column:
+def _check_texts(texts: Any, where: str) -> None:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"expected a string, got {type(text).__name__}", where=f"{where}[{i}]")
         clean(text, f"{where}[{i}]")
-    return Column(kind, name, texts, where)

@@ -80,9 +80,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     ]
     if suites := len(elements) - len(docs):
         notes.append(f"{count(suites, 'test-suite document', 'are')} left out")
-    corpus = Corpus(
-        root.get("id") or stem(file.name), _langs(texts, langs, file.name), tuple(docs)
-    )
+    corpus = Corpus(root.get("id") or stem(file.name), _langs(texts, langs, file.name), tuple(docs))
     systems = [Output(system, segments) for system, segments in outputs.items()]
     return assemble(corpus, systems, [*missed, *notes], file.name)
 
