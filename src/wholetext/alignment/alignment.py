@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wholetext.alignment.anchors import Box, cut_at_anchors
-from wholetext.alignment.beads import Bead, Similarity, Task
+from wholetext.alignment.beads import CELLS, Bead, Similarity, Task
 from wholetext.alignment.exchanges import exchanged
 from wholetext.alignment.leftovers import absorbed, gains_of_halves, with_moved
 from wholetext.alignment.similarity import Features
 from wholetext.alignment.vectors import encode
-
-CELLS = 160_000  # of a box of sentences that is aligned at once
 
 
 def align(

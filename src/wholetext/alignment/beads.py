@@ -35,6 +35,7 @@ BEADS: dict[tuple[int, int], float] = {
     (2, 3): 6.0,
     (3, 2): 6.0,
 }
+CELLS = 160_000  # of two stretches of sentences that are aligned at once
 LIKELY = 8  # counterparts of a sentence out of order that are looked at: more are repetitions
 FARTHEST = 12.0  # the maximum cost of a difference in length
 
@@ -85,10 +86,18 @@ BY_VECTORS = Costs(
 
 @dataclass(frozen=True, slots=True)
 class Bead:
-    """Segments ``fixed`` of the document go with sentences ``free`` of the output; either stretch may be empty."""
+    """Segments ``fixed`` of the document with sentences ``free`` of the output; either may be empty."""
 
     fixed: Span
     free: Span
+
+    @property
+    def linked(self) -> bool:
+        """Whether neither side is empty."""
+        return self.fixed[0] < self.fixed[1] and self.free[0] < self.free[1]
+
+    def side(self, free: bool) -> Span:
+        return self.free if free else self.fixed
 
 
 class Task:

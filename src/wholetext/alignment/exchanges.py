@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from wholetext.alignment.beads import Bead, Span, Task
+from wholetext.alignment.beads import Bead, Task
 
 ROUNDS = 10  # of exchanges: each may make others worth while
 BREAKS = 3  # that a block out of order makes: before it, after it, and where it stands
@@ -22,9 +22,7 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     from another single counterpart, which then has none. Breaks in the order cost as much as the moved blocks that they
     make.
     """
-    linked = {
-        bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
-    }
+    linked = {bead for bead in beads if bead.linked}
     cost = cache(task.bead)
     breaks = _breaks(linked)
     gone: set[Bead] = set()  # what has been handed over is not taken back
@@ -58,20 +56,16 @@ def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
     """A bead to remove, and the bead that replaces it."""
     for free in (False, True):
         own, other = (
-            {at: bead for bead in linked for at in range(*_side(bead, side))}
+            {at: bead for bead in linked for at in range(*bead.side(side))}
             for side in (free, not free)
         )
         for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():
             for near, end in ((own.get(at - 1), 1), (own.get(at + 1), 0)):
-                wanted = _side(near, not free)[end] - (not end) if near else -1
+                wanted = near.side(not free)[end] - (not end) if near else -1
                 old = other.get(wanted)
                 if old and all(stop - start == 1 for start, stop in (old.fixed, old.free)):
                     spans = (at, at + 1), (wanted, wanted + 1)
                     yield old, Bead(*spans[::-1]) if free else Bead(*spans)
-
-
-def _side(bead: Bead, free: bool) -> Span:
-    return bead.free if free else bead.fixed
 
 
 def _breaks(linked: set[Bead]) -> int:

@@ -10,22 +10,16 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.beads import LIKELY, Bead, Span, Task
+from wholetext.alignment.beads import CELLS, LIKELY, Bead, Span, Task
 from wholetext.alignment.similarity import Features
 from wholetext.types import IntArray
 
-CELLS = 160_000  # of two stretches that are aligned at once
 ROUNDS = 20  # of looking for blocks: each finds what the one before left over
 FULL = 0.6  # a text that has two segments in it has at least this share of their expected length
 REACH = 1.2  # a segment that its neighbour's text could only take at this price or more is left out without a trial
 
-AROUND = (
-    0.0,
-    -0.08,
-    0.08,
-    -0.16,
-    0.16,
-)  # of the text: cuts that are tried, from where lengths put the break
+# cuts that are tried, as shares of the text, from where lengths put the break
+AROUND = (0.0, -0.08, 0.08, -0.16, 0.16)
 _BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
@@ -38,21 +32,23 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
 
     A paragraph that was moved is such a block. Sentences that are already linked are no longer candidates.
     """
-    kept, rest = _linked(beads), _rest(task, _linked(beads))
+    linked = [bead for bead in beads if bead.linked]
+    rest = _rest(task, linked)
     if not all(map(len, rest)):
-        return complete(task, kept)
+        return complete(task, linked)
     if task.rivals:
         task.rivals.only(*rest)
     points = task.likely(*rest)
     tried: dict[Pair, tuple[float, list[Bead]]] = {}
     for _ in range(ROUNDS):
         runs = [_runs(side) for side in rest]
-        gaps = _gaps(task, kept)
+        gaps = _gaps(task, linked)
         pairs = _pairs(points, runs)
         for pair in pairs - tried.keys():
-            found, cost = task.path(slice(*pair[0]), slice(*pair[1]))
+            path, cost = task.path(slice(*pair[0]), slice(*pair[1]))
             alone = sum(stop - start for start, stop in pair) * task.costs.skip
-            tried[pair] = (alone - cost - (0 if pair in gaps else task.costs.move), _linked(found))
+            gain = alone - cost - (0 if pair in gaps else task.costs.move)
+            tried[pair] = gain, [bead for bead in path if bead.linked]
         used: set[tuple[str, int, int]] = set()
         more: list[Bead] = []
         for pair in sorted(pairs, key=lambda pair: (-tried[pair][0], pair)):
@@ -62,9 +58,9 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
                 more += tried[pair][1]
         if not more:
             break
-        kept = [*kept, *more]
-        rest = _rest(task, kept)
-    return complete(task, kept)
+        linked = [*linked, *more]
+        rest = _rest(task, linked)
+    return complete(task, linked)
 
 
 def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gains) -> list[Bead]:
@@ -74,7 +70,7 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
     beside it), one of the document to a neighbour that stands alone (two become one more often than one is left out),
     if the text there can be cut so that both are found in it (``gains``).
     """
-    linked = set(_linked(beads))
+    linked = {bead for bead in beads if bead.linked}
     cost = cache(task.bead)
 
     def uncut(old: Bead, new: Bead, free: bool) -> float:
@@ -86,37 +82,39 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
             - (task.costs.inside if free else task.costs.beside)
         )
 
-    def wanted(pairs: Iterable[tuple[Bead, Bead]]) -> dict[tuple[Bead, Bead], float]:
-        """Beads whose text is to be cut, and the gain above which the price is negative."""
-        found = {
+    def thresholds(pairs: Iterable[tuple[Bead, Bead]]) -> dict[tuple[Bead, Bead], float]:
+        """Map beads whose text is to be cut to the gain above which the price is negative."""
+        prices = {
             (old, new): uncut(old, new, False) for old, new in pairs if task.fullness(new) >= FULL
         }
-        return {pair: more / task.costs.halves for pair, more in found.items() if more <= REACH}
+        return {pair: more / task.costs.halves for pair, more in prices.items() if more <= REACH}
 
     @cache
     def price(old: Bead, new: Bead, free: bool) -> float:
         if free or (more := uncut(old, new, free)) > REACH:
             return uncut(old, new, free)
-        return more - task.costs.halves * max(gains(wanted([(old, new)])), default=-np.inf)
+        return more - task.costs.halves * max(gains(thresholds([(old, new)])), default=-np.inf)
 
     for _ in range(ROUNDS):
         before = set(linked)
         for free in (True, False):
-            starts, stops = ({_side(bead, free)[end]: bead for bead in linked} for end in (0, 1))
+            starts, stops = ({bead.side(free)[end]: bead for bead in linked} for end in (0, 1))
             rest = _rest(task, linked)[free].tolist()
             if not free:  # all texts at once: encoding them one by one takes three times as long
                 gains(
-                    wanted(pair for at in rest for pair in _grown(starts, stops, at, free, lines))
+                    thresholds(
+                        pair for at in rest for pair in _grown(starts, stops, at, free, lines)
+                    )
                 )
             for at in rest:
                 grown = [
                     (price(old, new, free), old, new)
                     for old, new in _grown(starts, stops, at, free, lines)
                 ]
-                if grown and (best := min(grown, key=lambda one: one[0]))[0] < 0:
+                if grown and (best := min(grown, key=lambda offer: offer[0]))[0] < 0:
                     linked.remove(best[1])
                     linked.add(new := best[2])
-                    starts[_side(new, free)[0]] = stops[_side(new, free)[1]] = new
+                    starts[new.side(free)[0]] = stops[new.side(free)[1]] = new
         if before == linked:
             break
     return complete(task, list(linked))
@@ -129,20 +127,12 @@ def _grown(
     for bead, near in ((stops.get(at), at - 1), (starts.get(at + 1), at + 1)):
         if bead is None:
             continue
-        start, stop = _side(bead, free)
+        start, stop = bead.side(free)
         span = (min(start, at), max(stop, at + 1))
         if free and lines[near] == lines[at]:
             yield bead, Bead(bead.fixed, span)
         elif not free and stop - start == 1 and bead.free[1] - bead.free[0] <= 2:
             yield bead, Bead(span, bead.free)
-
-
-def _side(bead: Bead, free: bool) -> Span:
-    return bead.free if free else bead.fixed
-
-
-def _linked(beads: Sequence[Bead]) -> list[Bead]:
-    return [bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]]
 
 
 def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
@@ -158,12 +148,12 @@ def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
     ends = [(len(task.fixed) - 1, len(task.free) - 1)]
     before = {0: 0, **{bead.fixed[1]: bead.free[1] for bead in linked}}
     ordered = sorted([(bead.fixed[0], bead.free[0]) for bead in linked] + ends)
-    last, found = 0, set()
+    last, gaps = 0, set()
     stops = {bead.fixed[0]: bead.fixed[1] for bead in linked}
     for i, j in ordered:
-        found.add(((last, i), (before[last], j)))
+        gaps.add(((last, i), (before[last], j)))
         last = stops.get(i, i)
-    return found
+    return gaps
 
 
 def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[Pair]:
@@ -171,32 +161,32 @@ def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) ->
     stretch those with the most.
     """
     at = []
-    for side, some in zip(points, runs):
-        starts, stops = np.array([(0, 0), *some]).T  # one more, so that there is always one
+    for side, spans in zip(points, runs):
+        starts, stops = np.array([(0, 0), *spans]).T  # an empty one, so that the array has rows
         index = np.searchsorted(starts[1:], side, "right")
         at.append(np.where(side < stops[index], index, 0))
-    found = Counter(
+    counts = Counter(
         (runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j
     )
     seen: Counter[tuple[int, Span]] = Counter()
-    kept = set()
-    for pair, _ in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+    pairs = set()
+    for pair, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         (i, k), (j, m) = pair
         if (k - i) * (m - j) <= CELLS and max(seen[0, pair[0]], seen[1, pair[1]]) < LIKELY:
             seen.update([(0, pair[0]), (1, pair[1])])
-            kept.add(pair)
-    return kept
+            pairs.add(pair)
+    return pairs
 
 
 def _runs(numbers: IntArray) -> list[Span]:
     """Neighbours among ascending numbers as stretches."""
-    found: list[Span] = []
+    runs: list[Span] = []
     for at in numbers.tolist():
-        if found and found[-1][1] == at:
-            found[-1] = (found[-1][0], at + 1)
+        if runs and runs[-1][1] == at:
+            runs[-1] = (runs[-1][0], at + 1)
         else:
-            found.append((at, at + 1))
-    return found
+            runs.append((at, at + 1))
+    return runs
 
 
 def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
@@ -246,36 +236,37 @@ def gains_of_halves(
         rows = encode(list(every)) if every else ()
         return {(at, text): float(vectors.fixed[at] @ rows[every[text]]) for at, text in pairs}
 
-    def gains(wanted: Mapping[tuple[Bead, Bead], float]) -> list[float]:
+    def gains(thresholds: Mapping[tuple[Bead, Bead], float]) -> list[float]:
         todo = [
             (pair, pair[1].fixed[0], cut)
-            for pair in wanted
+            for pair in thresholds
             if pair not in known
             for cut in halves(*pair)
         ]
-        known.update({pair: -np.inf for pair in wanted if pair not in known})
+        known.update({pair: -np.inf for pair in thresholds if pair not in known})
         # first the half of the segment without counterpart: where it is too unlike that, the other one does not matter
         lone = {pair: int(pair[0].fixed[0] == pair[1].fixed[0]) for pair, _, _ in todo}
         whole = {pair: vectors.together(pair[0].fixed, pair[0].free) for pair in lone}
-        found = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)
+        scores = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)
         todo = [
             (pair, first, cut)
             for pair, first, cut in todo
-            if (found[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair] > wanted[pair]
+            if (scores[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair]
+            > thresholds[pair]
         ]
-        found |= alike((first + 1 - lone[pair], cut[1 - lone[pair]]) for pair, first, cut in todo)
-        for pair, first, (one, two) in todo:
-            gain = (found[first, one] + found[first + 1, two]) / 2 - whole[pair]
-            known[pair] = max(known[pair], gain if gain > wanted[pair] else -np.inf)
-        return [known[pair] for pair in wanted]
+        scores |= alike((first + 1 - lone[pair], cut[1 - lone[pair]]) for pair, first, cut in todo)
+        for pair, first, (left, right) in todo:
+            gain = (scores[first, left] + scores[first + 1, right]) / 2 - whole[pair]
+            known[pair] = max(known[pair], gain if gain > thresholds[pair] else -np.inf)
+        return [known[pair] for pair in thresholds]
 
     return gains
 
 
-def _halves(one: int, two: int, text: str) -> list[tuple[str, str]]:
-    """A text cut in two between words, in some ways: near where segments of these lengths put the break."""
-    places = [found.end() for found in _BLANK.finditer(text)]
-    share = one / max(1, one + two)
+def _halves(left: int, right: int, text: str) -> list[tuple[str, str]]:
+    """Cut a text in two between words, near where segments of these lengths put the break."""
+    places = [blank.end() for blank in _BLANK.finditer(text)]
+    share = left / max(1, left + right)
     cuts = (
         {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
         if places

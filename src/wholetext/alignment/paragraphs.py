@@ -53,10 +53,11 @@ def align_paragraphs(
     if all(_has_paragraphs(side) for side in (fixed, free)) and measure.given is None:
         sums = vectors and Features(_sums(vectors.fixed, fixed), _sums(vectors.free, free))
         beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums)
-        linked = [
-            bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
+        boxes = [
+            (_sentences(fixed, bead.fixed), _sentences(free, bead.free))
+            for bead in beads
+            if bead.linked
         ]
-        boxes = [(_sentences(fixed, bead.fixed), _sentences(free, bead.free)) for bead in linked]
     return align(
         fixed.texts,
         free.texts,

@@ -188,8 +188,6 @@ def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ..
 
 def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:
     """The beads out of order: those that are not in the longest chain that both sides have in the same order."""
-    linked = [
-        bead for bead in beads if bead.fixed[0] < bead.fixed[1] and bead.free[0] < bead.free[1]
-    ]
+    linked = [bead for bead in beads if bead.linked]
     chain = set(longest_in_order([(at, bead.free[0]) for at, bead in enumerate(linked)]))
     return tuple(bead for at, bead in enumerate(linked) if (at, bead.free[0]) not in chain)

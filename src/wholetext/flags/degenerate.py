@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import AlignmentError
 from wholetext.flags import checks
 from wholetext.flags.checks import SideBySide
 from wholetext.types import Corpus, Output
@@ -108,12 +107,6 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
         corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names]
     )
     for doc in corpus.docs:
-        if doc.id not in output.docs:
-            raise AlignmentError(
-                f"document {doc.id!r} is missing",
-                where=f"system {output.system}",
-                next="give every system the same documents",
-            )
         hyp = output.docs[doc.id]
         columns: list[Sequence[str]] = [
             hyp,
