@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wholetext.demo import load
-from wholetext.errors import AlignmentError
 from wholetext.flags.degenerate import Flag, flags, summary
 from wholetext.types import Corpus, Document, Output
 
@@ -185,12 +184,6 @@ def test_languages_that_are_equal_or_unknown():
     assert flags(without_references(replace(CORPUS, langs=("de", "de"))), copies) == ()
     russian = changed(**{DOC: "Никто не поверил тому, что она сказала."})
     assert places(flags(replace(CORPUS, langs=("", "")), russian)) == [("script", DOC, AT)]  # by the references
-
-
-def test_a_missing_document_is_an_error():
-    docs = {doc: segments for doc, segments in SOUND.docs.items() if doc != DOC}
-    with pytest.raises(AlignmentError, match=f"'{DOC}' is missing"):
-        flags(CORPUS, Output("x", docs))
 
 
 def test_order_of_documents_changes_nothing():

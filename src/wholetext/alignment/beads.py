@@ -170,22 +170,22 @@ class Task:
         shared = [(weight, measure.box(fixed, free)) for weight, measure in self.measures]
         rivals = self.rivals.box(fixed, free) if self.rivals else None
         ends = self.fixed[fixed.start : fixed.stop + 1], self.free[free.start : free.stop + 1]
-        found = []
+        tables = []
         for (a, b), kind in BEADS.items():
             if a >= len(ends[0]) or b >= len(ends[1]):
-                found.append(np.zeros((0, 0)))
+                tables.append(np.zeros((0, 0)))
                 continue
             cost = self.costs.kinds * kind + self._lengths(
                 ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b]
             )
-            for weight, one in shared:
-                cost += weight * (a + b) / 2 * (1 - one.table(a, b))
+            for weight, similarity in shared:
+                cost += weight * (a + b) / 2 * (1 - similarity.table(a, b))
             if a == b == 1:
                 cost = np.minimum(cost, 2 * self.costs.worst)
             if rivals:
                 cost += self.costs.rival * rivals.table(a, b)
-            found.append(cost)
-        return found
+            tables.append(cost)
+        return tables
 
     def bead(self, bead: Bead) -> float:
         """What one bead costs, of any size, apart from rivals."""
@@ -206,7 +206,7 @@ class Task:
 
     def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
         """Pairs of these sentences that are alike enough to cost less than leaving both out, some of each at most."""
-        found: list[tuple[IntArray, IntArray]] = []
+        pairs: list[tuple[IntArray, IntArray]] = []
         for start in range(0, len(fixed), ROWS):
             rows = fixed[start : start + ROWS]
             unlike = [
@@ -217,8 +217,8 @@ class Task:
                 cost += self.costs.rival * self.rivals.least(rows, free)
             best = np.argsort(cost, axis=1, kind="stable")[:, :LIKELY]
             i, at = np.nonzero(np.take_along_axis(cost, best, axis=1) < 2 * self.costs.skip)
-            found.append((rows[i], free[best[i, at]]))
-        return np.concatenate([i for i, _ in found]), np.concatenate([j for _, j in found])
+            pairs.append((rows[i], free[best[i, at]]))
+        return np.concatenate([i for i, _ in pairs]), np.concatenate([j for _, j in pairs])
 
     def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
         """(n, m) cost of the lengths: half the squared difference from the expected one, in standard deviations."""

@@ -74,8 +74,8 @@ def align(
     warn([*loaded.warnings, *done.notes])
     if format == "json":
         by_words = {
-            system: {one.doc: one.note for one in some if one.note}
-            for system, some in done.documents.items()
+            system: {record.doc: record.note for record in records if record.note}
+            for system, records in done.documents.items()
         }
         terminal.print_json(
             {

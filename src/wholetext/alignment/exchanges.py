@@ -35,7 +35,7 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
         came: list[Bead] = []
         for more, old, new in sorted(offers, key=lambda offer: offer[0]):
             stale = old not in linked or any(
-                one.fixed == new.fixed or one.free == new.free for one in came
+                bead.fixed == new.fixed or bead.free == new.free for bead in came
             )
             if (
                 stale or more >= task.costs.move
@@ -61,10 +61,10 @@ def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
         )
         for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():
             for near, end in ((own.get(at - 1), 1), (own.get(at + 1), 0)):
-                wanted = near.side(not free)[end] - (not end) if near else -1
-                old = other.get(wanted)
+                target = near.side(not free)[end] - (not end) if near else -1
+                old = other.get(target)
                 if old and all(stop - start == 1 for start, stop in (old.fixed, old.free)):
-                    spans = (at, at + 1), (wanted, wanted + 1)
+                    spans = (at, at + 1), (target, target + 1)
                     yield old, Bead(*spans[::-1]) if free else Bead(*spans)
 
 

@@ -38,8 +38,8 @@ class Measure:
             if self.given
             else self.vectors(fixed, free) or shared_words(fixed, free)
         )
-        each = [alike.together((at, at + 1), (at, at + 1)) for at in range(len(free))]
-        return float(np.dot(each, list(map(len, free)))) / max(1, sum(map(len, free)))
+        similarities = [alike.together((at, at + 1), (at, at + 1)) for at in range(len(free))]
+        return float(np.dot(similarities, list(map(len, free)))) / max(1, sum(map(len, free)))
 
 
 def align_paragraphs(
@@ -75,10 +75,10 @@ def _has_paragraphs(side: Sentences) -> bool:
 
 
 def _joined(side: Sentences) -> list[str]:
-    found = [list[str]() for _ in range(side.parts)]
+    paragraphs = [list[str]() for _ in range(side.parts)]
     for text, at in zip(side.texts, side.owner):
-        found[at].append(text)
-    return [" ".join(texts) for texts in found]
+        paragraphs[at].append(text)
+    return [" ".join(texts) for texts in paragraphs]
 
 
 def _sums(rows: NDArray[np.float32], side: Sentences) -> NDArray[np.float32]:

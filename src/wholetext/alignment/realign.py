@@ -75,12 +75,12 @@ class Realigned:
 
     def kinds(self) -> Counter[str]:
         """How many beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for bead in self.beads:
             a, b = bead.fixed[1] - bead.fixed[0], bead.free[1] - bead.free[0]
             plain = min(a, b) == 0 or (a, b) == (1, 1)
-            found[f"{a}–{b}" if plain else "1–n" if a == 1 else "n–m"] += 1
-        return found
+            counts[f"{a}–{b}" if plain else "1–n" if a == 1 else "n–m"] += 1
+        return counts
 
     def out_of_order(self) -> list[int]:
         """The segments whose text was moved."""
@@ -88,16 +88,16 @@ class Realigned:
 
     def notes(self) -> list[str]:
         """What a reader of this document's scores must know."""
-        found = [self.note] if self.note else []
+        notes = [self.note] if self.note else []
         if segments := self.out_of_order():
             shown = ", ".join(str(at + 1) for at in segments[:5]) + (
                 " …" if len(segments) > 5 else ""
             )
-            found.append(
+            notes.append(
                 f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
                 "order"
             )
-        return found
+        return notes
 
 
 @dataclass(frozen=True)
@@ -112,33 +112,33 @@ class Aligned:
     @property
     def notes(self) -> list[str]:
         """What alignment went by; a sentence for each kind of document that is unusual (``details`` has each one)."""
-        found = [self.measure] if self.measure and any(self.documents.values()) else []
-        each = [(system, one) for system, done in self.documents.items() for one in done]
+        notes = [self.measure] if self.measure and any(self.documents.values()) else []
+        records = [(system, record) for system, done in self.documents.items() for record in done]
         words, moved = (
-            [(system, one) for system, one in each if one.note],
-            [pair for pair in each if pair[1].moved],
+            [(system, record) for system, record in records if record.note],
+            [pair for pair in records if pair[1].moved],
         )
         if max(len(words), len(moved)) <= 1:
             return [
-                *found,
+                *notes,
                 *(
-                    f"{system}, document {one.doc}: {note}"
-                    for system, one in each
-                    for note in one.notes()
+                    f"{system}, document {record.doc}: {note}"
+                    for system, record in records
+                    for note in record.notes()
                 ),
             ]
         if words:
-            found.append(f"no usable sentence breaks in {_where(words)}: aligned by words")
+            notes.append(f"no usable sentence breaks in {_where(words)}: aligned by words")
         if moved:
-            segments = count(sum(len(one.out_of_order()) for _, one in moved), "segment")
-            found.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
-        return found
+            segments = count(sum(len(record.out_of_order()) for _, record in moved), "segment")
+            notes.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
+        return notes
 
     @property
     def details(self) -> dict[str, dict[str, list[str]]]:
         """Notes on unusual alignments, by system and document."""
         return {
-            system: {one.doc: notes for one in done if (notes := one.notes())}
+            system: {record.doc: notes for record in done if (notes := record.notes())}
             for system, done in self.documents.items()
         }
 
@@ -148,10 +148,10 @@ class Aligned:
             {
                 "system": system,
                 "documents": len(done),
-                **{kind: sum(one.kinds()[kind] for one in done) for kind in KINDS},
-                "moved": sum(len(one.moved) for one in done),
-                "omitted": sum(one.omitted for one in done) / max(1, len(done)),
-                "added": sum(one.added for one in done) / max(1, len(done)),
+                **{kind: sum(record.kinds()[kind] for record in done) for kind in KINDS},
+                "moved": sum(len(record.moved) for record in done),
+                "omitted": sum(record.omitted for record in done) / max(1, len(done)),
+                "added": sum(record.added for record in done) / max(1, len(done)),
             }
             for system, done in self.documents.items()
         ]
@@ -195,7 +195,9 @@ def realign(
     sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).rejoined() for doc in todo}
     measure = _measure(choices, langs)[0]
     ratio = expected_ratio(
-        [side.texts for side in sides.values()], [one.texts for one in sentences.values()], langs
+        [side.texts for side in sides.values()],
+        [record.texts for record in sentences.values()],
+        langs,
     )
     glue = joiner(corpus.langs[1])
     done = []
@@ -203,24 +205,29 @@ def realign(
         fixed, free = sides[doc.id], sentences[doc.id]
         beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
         placed = place(fixed, free.texts, beads, glue, across=to == "source")
-        one = _realigned(doc.id, fixed, free, beads, placed)
+        record = _realigned(doc.id, fixed, free, beads, placed)
         if reason := _unusable(
-            one, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))
+            record, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))
         ):
             by_words = _by_words(
                 doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source"
             )
             likeness = [
-                measure.agreement(_side(doc, to), found.segments)
-                for found in (by_words, one)
+                measure.agreement(_side(doc, to), candidate.segments)
+                for candidate in (by_words, record)
                 if len(free.texts) > 1
             ]  # a single sentence has no breaks to be right about
-            one = one if likeness and likeness[1] > likeness[0] else by_words
-        done.append(one)
+            record = record if likeness and likeness[1] > likeness[0] else by_words
+        done.append(record)
     about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
-    how = {one.doc: f"to={to},by=words" if one.note else f"to={to},{about}" for one in done}
-    docs = {**output.docs, **{one.doc: one.segments for one in done}}
-    nulls = {**output.nulls, **{one.doc: replace(one.nulls, policy=choices.nulls) for one in done}}
+    how = {
+        record.doc: f"to={to},by=words" if record.note else f"to={to},{about}" for record in done
+    }
+    docs = {**output.docs, **{record.doc: record.segments for record in done}}
+    nulls = {
+        **output.nulls,
+        **{record.doc: replace(record.nulls, policy=choices.nulls) for record in done},
+    }
     return Output(output.system, docs, {**output.realigned, **how}, nulls), tuple(done)
 
 
@@ -284,15 +291,15 @@ def _realigned(
     )
 
 
-def _unusable(one: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
+def _unusable(record: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
     """Why sentence alignment is unusable: too few sentences, or omissions contradict the length; or ""."""
     length = sum(len(text) + 1 for text in free) / max(
         1.0, ratio * sum(len(text) + 1 for text in fixed)
     )
-    kept = 1 - one.omitted + one.added
+    share = 1 - record.omitted + record.added
     if len(fixed) < 2 or not free or length < COMPLETE:
         return ""
-    if FEW * len(free) <= len(fixed) or min(length - kept, one.omitted) > CONTRADICTION:
+    if FEW * len(free) <= len(fixed) or min(length - share, record.omitted) > CONTRADICTION:
         return f"{count(len(free), 'sentence')} for {len(fixed)}"
     return ""
 

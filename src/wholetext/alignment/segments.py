@@ -55,11 +55,11 @@ class Sentences:
 
     def lines(self) -> tuple[int, ...]:
         """The line of each sentence, counted together with the one before where that stops without punctuation."""
-        found: list[int] = []
+        lines: list[int] = []
         for at, line in enumerate(self.owner):
             same = at and (self.owner[at - 1] == line or _unended(self.texts[at - 1]))
-            found.append(found[-1] if same else at)
-        return tuple(found)
+            lines.append(lines[-1] if same else at)
+        return tuple(lines)
 
     def of_segments(self, span: Span) -> Span:
         """The segments that a stretch of sentences belongs to; where it is empty, the place after the one before."""
@@ -99,7 +99,7 @@ def place(
     start, the one after it), so that none is lost.
     """
     text = glue.join(free)
-    starts = [0, *accumulate(len(one) + len(glue) for one in free)]
+    starts = [0, *accumulate(len(own_text) + len(glue) for own_text in free)]
     spans: list[list[Span]] = [[] for _ in range(fixed.parts)]
     before: list[list[str]] = [[] for _ in range(fixed.parts)]  # added
     after: list[list[str]] = [[] for _ in range(fixed.parts)]
@@ -116,30 +116,35 @@ def place(
                 " ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
                 for at in range(first, stop)
             ]
-            wanted = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
-            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], wanted)):
+            places = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
+            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], places)):
                 spans[at] += [(begin + a, begin + b)] if a < b else []
-    own = [glue.join(part for a, b in some if (part := text[a:b].strip())) for some in spans]
-    parts = [[*before[at], *([one] if one else []), *after[at]] for at, one in enumerate(own)]
+    own = [
+        glue.join(part for a, b in stretches if (part := text[a:b].strip())) for stretches in spans
+    ]
+    parts = [
+        [*before[at], *([own_text] if own_text else []), *after[at]]
+        for at, own_text in enumerate(own)
+    ]
     added = [
-        (at, len(before[at]) + len(after[at]), one)
-        for at, one in enumerate(own)
+        (at, len(before[at]) + len(after[at]), own_text)
+        for at, own_text in enumerate(own)
         if before[at] or after[at]
     ]
     return Placed(tuple(map(glue.join, parts)), tuple(map(tuple, spans)), tuple(added))
 
 
-def cut(text: str, wanted: Sequence[int]) -> list[Span]:
+def cut(text: str, targets: Sequence[int]) -> list[Span]:
     """A text in one part more than there are places, cut near these: after sentences, clauses or words."""
-    share = len(text) / (len(wanted) + 1)
+    share = len(text) / (len(targets) + 1)
     places: dict[int, float] = {}  # where to cut → how unwelcome a cut is there
-    if wanted:
+    if targets:
         for pattern, cost in ((_BLANK, 0.35), (_CLAUSE, 0.15), (_SENTENCE, 0.0)):
-            places.update((found.end(), cost * share) for found in pattern.finditer(text))
+            places.update((match.end(), cost * share) for match in pattern.finditer(text))
         if not any(char.isspace() for char in text):
             places = {at: places.get(at, 0.6 * share) for at in range(1, len(text))}
     parts, start = [], 0
-    for near in wanted:
+    for near in targets:
         rest = {at: cost + abs(at - near) for at, cost in places.items() if at > start}
         stop = min(rest, key=rest.__getitem__) if rest else len(text)
         parts.append((start, stop))
@@ -149,7 +154,7 @@ def cut(text: str, wanted: Sequence[int]) -> list[Span]:
 
 def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ...]:
     """Beads of sentences as beads of segments and sentences; sentences of a segment that follow each other are one."""
-    found: list[Bead] = []
+    merged: list[Bead] = []
     full = {
         at
         for bead in beads
@@ -158,13 +163,13 @@ def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ..
     }
     empty: set[int] = set()
     for bead in beads:
-        span, last = fixed.of_segments(bead.fixed), found[-1] if found else None
+        span, last = fixed.of_segments(bead.fixed), merged[-1] if merged else None
         if (
             bead.free[0] == bead.free[1]
         ):  # left out: only where nothing else of the segment is there
             left = [at for at in range(*span) if at not in full and at not in empty]
             empty.update(left)
-            found += [Bead((at, at + 1), bead.free) for at in left]
+            merged += [Bead((at, at + 1), bead.free) for at in left]
         elif (
             last
             and span[0] < span[1]
@@ -173,17 +178,17 @@ def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ..
             and last.free[1] == bead.free[0]
             and last.free[0] < last.free[1]
         ):
-            found[-1] = Bead(
+            merged[-1] = Bead(
                 (last.fixed[0], max(span[1], last.fixed[1])), (last.free[0], bead.free[1])
             )
         else:
-            found.append(Bead(span, bead.free))
+            merged.append(Bead(span, bead.free))
     blank = [
         Bead((at, at + 1), (0, 0))
         for at in range(fixed.parts)
         if at not in full and at not in empty
     ]
-    return tuple(sorted([*found, *blank], key=lambda bead: (bead.fixed, bead.free)))
+    return tuple(sorted([*merged, *blank], key=lambda bead: (bead.fixed, bead.free)))
 
 
 def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:

@@ -116,8 +116,8 @@ class Table:
     def box(self, fixed: slice, free: slice) -> Shared:
         table = self.table[fixed, free]
         sizes = [
-            {size: np.full(max(0, many - size + 1), float(size)) for size in range(1, WIDEST + 1)}
-            for many in table.shape
+            {size: np.full(max(0, number - size + 1), float(size)) for size in range(1, WIDEST + 1)}
+            for number in table.shape
         ]
         return Shared(table, *sizes)
 

@@ -48,8 +48,8 @@ def cuts_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> l
 def _tokens(text: str) -> list[tuple[int, int]]:
     """(start, stop) of words; of characters with vowel signs where words have no blanks between them."""
     spans: list[tuple[int, int]] = []
-    for found in _WORD_OR_CHARACTER.finditer(text):
-        start, stop = found.span()
+    for match in _WORD_OR_CHARACTER.finditer(text):
+        start, stop = match.span()
         if spans and spans[-1][1] == start and unicodedata.category(text[start])[0] == "M":
             spans[-1] = (spans[-1][0], stop)
         else:
@@ -61,7 +61,9 @@ def _numbered(tokens: Sequence[str], numbers: dict[str, int]) -> IntArray:
     """Tokens as numbers; equal without case, accents and punctuation is equal."""
     plain = (" ".join(words(token)) or token for token in tokens)
     return np.fromiter(
-        (numbers.setdefault(one, len(numbers)) for one in plain), dtype=np.int64, count=len(tokens)
+        (numbers.setdefault(token, len(numbers)) for token in plain),
+        dtype=np.int64,
+        count=len(tokens),
     )
 
 
@@ -72,8 +74,8 @@ def _cuts(sides: Sequence[IntArray], free: IntArray, far: float) -> list[int]:
     total = int(sizes[-1])
     middle = int(np.abs(sizes[:-1] - total / 2).argmin()) + 1
     before, after = np.concatenate(sides[:middle]), np.concatenate(sides[middle:])
-    wanted = len(free) * len(before) / max(1, total)
-    cost = far * np.abs(np.arange(len(free) + 1) - wanted)
+    expected = len(free) * len(before) / max(1, total)
+    cost = far * np.abs(np.arange(len(free) + 1) - expected)
     if total * len(free) <= MOST_CELLS:
         cost = cost + _edits(before, free) + _edits(after[::-1], free[::-1])[::-1]
     at = int(cost.argmin())

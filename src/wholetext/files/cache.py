@@ -27,9 +27,9 @@ _FAULTS = (sqlite3.Error, OSError, ValueError, MemoryError, OverflowError)
 
 def default_path() -> Path:
     """``$WHOLETEXT_CACHE`` or ``wholetext/cache.sqlite`` in the user's cache folder."""
-    given = os.environ.get("WHOLETEXT_CACHE")
-    if given:
-        return Path(given)
+    path = os.environ.get("WHOLETEXT_CACHE")
+    if path:
+        return Path(path)
     root = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(root) if root else Path.home() / ".cache") / "wholetext" / "cache.sqlite"

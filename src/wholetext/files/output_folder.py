@@ -188,10 +188,10 @@ def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
 def _keep(staged: Path, folder: Path) -> Path:
     """Rename a folder that lost its place to the first free numbered name."""
     for number in range(2, 1000):
-        kept = folder.with_name(f"{folder.name}-{number}")
-        if not os.path.lexists(kept):
+        path = folder.with_name(f"{folder.name}-{number}")
+        if not os.path.lexists(path):
             with suppress(OSError):
-                return staged.rename(kept)
+                return staged.rename(path)
     return staged
 
 
@@ -374,11 +374,11 @@ def _removed(staged: Path) -> Iterator[None]:
 @contextmanager
 def _with_parents(folder: Path) -> Iterator[None]:
     """Create a folder and its parents; remove those that are empty at the end."""
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     finally:
-        for path in made:
+        for path in created:
             with suppress(OSError):  # not empty
                 path.rmdir()

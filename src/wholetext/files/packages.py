@@ -35,22 +35,22 @@ def check_package(name: str) -> None:
     if known is None or package.version != known["version"]:
         return
     folder = Path(str(package.locate_file(known["folder"])))
-    there = {
+    installed = {
         path.relative_to(folder).as_posix(): path
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
     facts = [
-        (inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in there.items()
+        (inside, path.stat().st_size, path.stat().st_mtime_ns) for inside, path in installed.items()
     ]
     root = str(package.locate_file(""))
     key = content_key("package", name, known["version"], known["files"], root, facts)
-    remembered("package checks", key, lambda: _compare(name, known["files"], there))
+    remembered("package checks", key, lambda: _compare(name, known["files"], installed))
 
 
 def unverified(values: Collection[str]) -> list[str]:
     """Notes on model packages that these values of a signature name, and of whose version we have no hashes."""
-    found = []
+    notes = []
     for name, known in _known().items():
         words = (name, known["folder"])
         if any(
@@ -62,20 +62,20 @@ def unverified(values: Collection[str]) -> list[str]:
             except PackageNotFoundError:
                 continue
             if installed != known["version"]:
-                found.append(
+                notes.append(
                     f"the files of the package {name} {installed} were not verified: only those of version "
                     f"{known['version']} are known"
                 )
-    return found
+    return notes
 
 
-def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> bytes:
+def _compare(name: str, known: dict[str, str], installed: dict[str, Path]) -> bytes:
     faults = {
-        **{file: "is missing" for file in known if file not in there},
-        **{file: "is not part of the package" for file in there if file not in known},
+        **{file: "is missing" for file in known if file not in installed},
+        **{file: "is not part of the package" for file in installed if file not in known},
         **{
             file: "has other content than the published one"
-            for file, path in there.items()
+            for file, path in installed.items()
             if file in known and sha256(path) != known[file]
         },
     }
@@ -92,7 +92,7 @@ def _compare(name: str, known: dict[str, str], there: dict[str, Path]) -> bytes:
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(
+    hashes: dict[str, dict[str, Any]] = json.loads(
         files("wholetext.files").joinpath(HASHES).read_text("utf-8")
     )
-    return found
+    return hashes

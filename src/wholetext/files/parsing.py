@@ -183,8 +183,8 @@ def printable(text: str, keep: str = "") -> str:
     Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
     """
 
-    def escaped(found: re.Match[str]) -> str:
-        char = found[0]
+    def escaped(match: re.Match[str]) -> str:
+        char = match[0]
         escape = _NAMED.get(char) or (
             f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}"
         )

@@ -162,8 +162,8 @@ def remove_leftovers(folder: Path, ending: str = "part") -> None:
     """Remove temporary files (or, with the ending ``staged``, folders) of processes that are dead."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            found = _NAME.fullmatch(entry.name)
-            if found is None or found[4] != ending or _in_use(found, entry):
+            name = _NAME.fullmatch(entry.name)
+            if name is None or name[4] != ending or _in_use(name, entry):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)

@@ -77,13 +77,13 @@ def copied(texts: SideBySide) -> Notes:
     if texts.src is None or texts.one_language:
         return {}
     least = COPIED if texts.refs else COPIED_BLIND
-    found = {}
+    notes = {}
     for at, (hyp, src) in enumerate(zip(texts.hyp, texts.src)):
         if len(hyp) < least or abs(len(hyp) - len(src)) > 8 or _plain(hyp) != _plain(src):
             continue
         if _letters(hyp) >= least and not any(_plain(ref[at]) == _plain(src) for ref in texts.refs):
-            found[at] = "the source, untranslated"
-    return found
+            notes[at] = "the source, untranslated"
+    return notes
 
 
 def wrong_script(texts: SideBySide) -> Notes:
@@ -96,20 +96,20 @@ def wrong_script(texts: SideBySide) -> Notes:
     if not expected.any():
         return {}
     usual = "/".join(np.array(SCRIPTS)[expected])
-    found = {}
+    notes = {}
     for begin in range(0, len(texts.hyp), BLOCK):
         wrong, counts = _mostly_foreign(texts.hyp[begin : begin + BLOCK], expected)
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         if texts.refs:
-            some = np.flatnonzero(wrong)
-            wrong[some] = ~_mostly_foreign([texts.refs[0][begin + int(i)] for i in some], expected)[
-                0
-            ]
+            suspects = np.flatnonzero(wrong)
+            wrong[suspects] = ~_mostly_foreign(
+                [texts.refs[0][begin + int(i)] for i in suspects], expected
+            )[0]
         for at in np.flatnonzero(wrong):
             if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
                 most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
-                found[begin + int(at)] = f"mostly in {most}, not {usual}"
-    return found
+                notes[begin + int(at)] = f"mostly in {most}, not {usual}"
+    return notes
 
 
 def _mostly_foreign(side: Sequence[str], expected: Mask) -> tuple[Mask, IntArray]:
@@ -148,10 +148,10 @@ class Likeness:
                 ref_count > 0, ref_sums / ref_count, np.nan
             )  # (profiles, texts) per trigram
         if len(profiles) > 1:
-            kept = (
+            quoted = (
                 np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0
             )  # the reference quotes the source language too
-            self.source = np.where(kept, 0.0, sums[1] - sums[0])
+            self.source = np.where(quoted, 0.0, sums[1] - sums[0])
         # there are too many trigrams of ideographs and syllables to learn them from a corpus
         if texts.refs and not set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}):
             self.target = np.where(ref_count >= JUDGE / 2, usual[0] * self.count - sums[0], 0.0)
@@ -185,15 +185,15 @@ def _learnt(
 
 def loops(texts: SideBySide) -> Notes:
     """A piece repeated over and over, more than in the reference or source."""
-    found = {}
+    notes = {}
     for at, text in enumerate(texts.hyp):
         piece = loop(text)
         if piece is None:
             continue
         others = [loop(side[at]) for side in texts.sides()[1:]]
         if not any(other is not None and 2 * other[1] >= piece[1] for other in others):
-            found[at] = f"{piece[1]} times in a row: {_short(piece[0])}"
-    return found
+            notes[at] = f"{piece[1]} times in a row: {_short(piece[0])}"
+    return notes
 
 
 def loop(text: str) -> tuple[str, int] | None:
@@ -206,12 +206,12 @@ def loop(text: str) -> tuple[str, int] | None:
     if len(text) > _WORD_LENGTH * len(tokens) + _WORD_LENGTH:
         tokens, glue, least = text, "", 18
     different = len(set(tokens))  # in most text nearly all words are
-    many = 3 * different > 2 * len(tokens) if glue else 2 * different >= len(tokens)
-    if many or len(tokens) < least:
+    varied = 3 * different > 2 * len(tokens) if glue else 2 * different >= len(tokens)
+    if varied or len(tokens) < least:
         return None
     numbers: dict[str, int] = {}
     codes = np.array([numbers.setdefault(token, len(numbers)) for token in tokens])
-    best, found = 0, None
+    best, longest = 0, None
     for period in range(1, min(_PERIOD, len(tokens) // 3) + 1):
         equal = codes[period:] == codes[:-period]
         if np.count_nonzero(equal) + period < max(
@@ -227,8 +227,8 @@ def loop(text: str) -> tuple[str, int] | None:
             start = int(edges[2 * runs.argmax()])
             piece = glue.join(tokens[start : start + period])
             if any(map(str.isalpha, piece)):
-                best, found = covered, (piece, covered // period)
-    return found
+                best, longest = covered, (piece, covered // period)
+    return longest
 
 
 def repeats(texts: SideBySide) -> Notes:
@@ -241,16 +241,18 @@ def repeats(texts: SideBySide) -> Notes:
     for at, text in enumerate(texts.hyp):
         if text in places:
             places[text].append(at)
-    found = {}
+    notes = {}
     for text, members in places.items():
         kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides()[1:])
-        there = set(members)
-        doubled = [at for at in members if at - 1 in there and texts.docs[at] == texts.docs[at - 1]]
+        positions = set(members)
+        doubled = [
+            at for at in members if at - 1 in positions and texts.docs[at] == texts.docs[at - 1]
+        ]
         for at in members if kinds >= 3 else doubled if kinds == 2 else []:
-            found[at] = (
+            notes[at] = (
                 f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
             )
-    return found
+    return notes
 
 
 def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:

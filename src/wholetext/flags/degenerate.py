@@ -51,7 +51,7 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     """
     texts = side_by_side(corpus, output)
     likeness = checks.Likeness(texts)
-    found: dict[int, tuple[Kind, str]] = {}
+    reasons: dict[int, tuple[Kind, str]] = {}
     every: dict[Kind, dict[int, str]] = {
         "empty": checks.empty(texts),
         "copied": checks.copied(texts),
@@ -63,9 +63,10 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     }
     for kind, notes in every.items():
         for at, note in notes.items():
-            found.setdefault(at, (kind, note))
+            reasons.setdefault(at, (kind, note))
     single = [
-        Flag(found[at][0], texts.docs[at], texts.segments[at], found[at][1]) for at in sorted(found)
+        Flag(reasons[at][0], texts.docs[at], texts.segments[at], reasons[at][1])
+        for at in sorted(reasons)
     ]
     counts = Counter(flag.kind for flag in single)
     total = len(texts.docs)
@@ -77,9 +78,9 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     return (*single, *_documents(texts, single, likeness), *system)
 
 
-def summary(system: str, found: Iterable[Flag]) -> str:
+def summary(system: str, flags: Iterable[Flag]) -> str:
     """One line about a system, or ``""``: how many segments (documents) of each kind, and where to look first."""
-    flagged = [flag for flag in found if flag.doc is not None]
+    flagged = [flag for flag in flags if flag.doc is not None]
     if not flagged:
         return ""
     counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
@@ -127,12 +128,12 @@ def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness)
     """Half of the segments are flagged alike, or all together are suspicious."""
     sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
     counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
-    found = [
+    flags = [
         Flag(kind, doc, None, f"{count} of {sizes[doc]} segments")
         for (kind, doc), count in counts.items()
         if doc is not None and count >= max(2, sizes[doc] / 2)
     ]
-    known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in found}
+    known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in flags}
     names = list(sizes)
     number = {name: i for i, name in enumerate(names)}
     owner = np.array([number.get(doc, -1) for doc in texts.docs], dtype=np.int64)
@@ -144,5 +145,5 @@ def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness)
         for at, note in notes.items():
             if names[at] not in known:
                 known.add(names[at])
-                found.append(Flag(kind, names[at], None, note))
-    return found
+                flags.append(Flag(kind, names[at], None, note))
+    return flags

@@ -72,22 +72,22 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
         if flag.kind in ("empty", "copied", "script", "language")
     }
     segments = list(_segments(corpus, output))
-    found = [
+    flags = [
         Flag(kind, doc, segment, note)
         for doc, units in segments
         for segment, kind, note in _document(corpus.langs, doc, units, judged)
     ]
-    found += _repaired(corpus, output, {(flag.kind, flag.doc) for flag in found})
+    flags += _repaired(corpus, output, {(flag.kind, flag.doc) for flag in flags})
     order = {doc.id: at for at, doc in enumerate(corpus.docs)}
-    found.sort(
+    flags.sort(
         key=lambda flag: (order[flag.doc or ""], -1 if flag.segment is None else flag.segment)
     )
-    return (*found, *_shares(found, sum(len(units) for _, units in segments), len(segments)))
+    return (*flags, *_shares(flags, sum(len(units) for _, units in segments), len(segments)))
 
 
-def format_summary(system: str, found: Iterable[Flag], source: bool) -> str:
+def format_summary(system: str, flags: Iterable[Flag], source: bool) -> str:
     """One line about a system, or ``""``: the share of each kind, and where to look first."""
-    flagged = [flag for flag in found if flag.kind in WORDS]
+    flagged = [flag for flag in flags if flag.kind in WORDS]
     shares = [flag for flag in flagged if flag.doc is None]
     if not shares:
         return ""
@@ -97,38 +97,38 @@ def format_summary(system: str, found: Iterable[Flag], source: bool) -> str:
     return f"{system}: {parts}{blind}; see {place(first)}: {first.note}"
 
 
-def notes_on_flags(found: Mapping[str, Sequence[Flag]], source: bool) -> list[str]:
+def notes_on_flags(flags: Mapping[str, Sequence[Flag]], source: bool) -> list[str]:
     """What flags say of systems: up to two lines a system, or one line a kind where there are many systems."""
-    if sum(map(bool, found.values())) > MANY:
+    if sum(map(bool, flags.values())) > MANY:
         words: dict[str, str] = {**DEGENERATE, **{str(kind): text for kind, text in WORDS.items()}}
         return [
             note
             for kind, text in words.items()
-            if (note := _kind_summary(kind, text, found, source))
+            if (note := _kind_summary(kind, text, flags, source))
         ]
     return [
         note
-        for system, some in found.items()
+        for system, of_system in flags.items()
         for note in (
-            summary(system, [flag for flag in some if flag.kind not in WORDS]),
-            format_summary(system, some, source),
+            summary(system, [flag for flag in of_system if flag.kind not in WORDS]),
+            format_summary(system, of_system, source),
         )
         if note
     ]
 
 
-def _kind_summary(kind: str, words: str, found: Mapping[str, Sequence[Flag]], source: bool) -> str:
+def _kind_summary(kind: str, words: str, flags: Mapping[str, Sequence[Flag]], source: bool) -> str:
     """One line about a kind, or ``""``: how many segments (or documents), of which systems, where to look first."""
     places = {
-        system: [flag for flag in some if flag.kind == kind and flag.doc is not None]
-        for system, some in found.items()
+        system: [flag for flag in of_system if flag.kind == kind and flag.doc is not None]
+        for system, of_system in flags.items()
     }
-    whole = all(flag.segment is None for some in places.values() for flag in some)
+    whole = all(flag.segment is None for of_system in places.values() for flag in of_system)
     numbers = Counter(
         {
-            system: sum(whole or flag.segment is not None for flag in some)
-            for system, some in places.items()
-            if some
+            system: sum(whole or flag.segment is not None for flag in of_system)
+            for system, of_system in places.items()
+            if of_system
         }
     )
     if not numbers:
@@ -191,7 +191,9 @@ def _document(
         for kind, note in _segment(text, whole):
             yield segment, kind, note
         if text.src and (
-            note := _lost_numbers(text, [one for _, one in units[max(0, at - 1) : at + 2]])
+            note := _lost_numbers(
+                text, [neighbour for _, neighbour in units[max(0, at - 1) : at + 2]]
+            )
         ):
             yield segment, "number", note
         if (doc, segment) not in judged and (note := _untranslated(langs, text)):
@@ -218,10 +220,10 @@ def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
             yield "fence", f"{marks} fences: one is not closed"
         if note := markup.unpaired_tags(text.hyp):
             yield "tag", note
-    elif marks != (asked := markup.fences(text.src)) and marks not in [
+    elif marks != (expected := markup.fences(text.src)) and marks not in [
         markup.fences(ref) for ref in text.refs
     ]:
-        yield "fence", f"{marks} fences, the source has {asked}"
+        yield "fence", f"{marks} fences, the source has {expected}"
 
 
 def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
@@ -256,33 +258,41 @@ def _changed(
     fault = markup.broken(kind, text.hyp)
     if fault and not any(markup.broken(kind, side) for side in (text.src or "", *text.refs)):
         return f"broken: {fault}"
-    if text.src is None or (asked := tokens(text.src)) == (there := tokens(text.hyp)):
+    if text.src is None or (expected := tokens(text.src)) == (actual := tokens(text.hyp)):
         return ""
-    lost = (asked - there) & (tokens(whole.src or "") - tokens(whole.hyp))
-    added = (there - asked) & (tokens(whole.hyp) - tokens(whole.src or ""))
+    lost = (expected - actual) & (tokens(whole.src or "") - tokens(whole.hyp))
+    added = (actual - expected) & (tokens(whole.hyp) - tokens(whole.src or ""))
     if whole.refs:
         here, theirs = (
             tokens(whole.hyp),
             [tokens(ref) for ref in whole.refs],
         )  # as often as in some reference is enough
         lost = Counter(
-            {one: n for one, n in lost.items() if here[one] < min(ref[one] for ref in theirs)}
+            {
+                token: n
+                for token, n in lost.items()
+                if here[token] < min(ref[token] for ref in theirs)
+            }
         )
         added = Counter(
-            {one: n for one, n in added.items() if here[one] > max(ref[one] for ref in theirs)}
+            {
+                token: n
+                for token, n in added.items()
+                if here[token] > max(ref[token] for ref in theirs)
+            }
         )
     if kind in (
         "url",
         "email",
     ):  # other words for the same place are common, so that only a loss counts
         lost, added = (
-            Counter({one: n for one, n in lost.items() if one not in whole.hyp.lower()}),
+            Counter({token: n for token, n in lost.items() if token not in whole.hyp.lower()}),
             Counter(),
         )
     parts = [
-        f"{word}: {', '.join(list(some)[:3])}"
-        for word, some in (("lost", lost), ("added", added))
-        if some
+        f"{word}: {', '.join(list(changed)[:3])}"
+        for word, changed in (("lost", lost), ("added", added))
+        if changed
     ]
     return "; ".join(parts)
 
@@ -293,25 +303,29 @@ def _untranslated(langs: tuple[str, str], text: _Text) -> str:
         text.hyp
     ):  # ``degenerate`` judges a single paragraph
         return ""
-    paragraphs = [one.strip() for one in _BREAK.split(text.hyp) if one.strip()]
+    paragraphs = [paragraph.strip() for paragraph in _BREAK.split(text.hyp) if paragraph.strip()]
     same = code_of(langs[0]) == code_of(langs[1])
     if same or not langs[0] or (text.src is not None and len(paragraphs) < 2):
         return ""
-    kept = {_fold(one) for ref in text.refs for one in _BREAK.split(ref)}
+    in_references = {_fold(paragraph) for ref in text.refs for paragraph in _BREAK.split(ref)}
     if text.src is not None:
-        source = {_fold(one) for one in _BREAK.split(text.src)} - kept
-        for one in paragraphs:
-            if sum(map(str.isalpha, one)) >= PARAGRAPH and _fold(one) in source and " " in one:
-                return f"the source's own paragraph: “{one[:40]}…”"
+        source = {_fold(paragraph) for paragraph in _BREAK.split(text.src)} - in_references
+        for paragraph in paragraphs:
+            if (
+                sum(map(str.isalpha, paragraph)) >= PARAGRAPH
+                and _fold(paragraph) in source
+                and " " in paragraph
+            ):
+                return f"the source's own paragraph: “{paragraph[:40]}…”"
     source_code = listed(code_of(langs[0]))
-    for one in paragraphs if source_code else ():
-        body = _KEY.sub("", one)
+    for paragraph in paragraphs if source_code else ():
+        body = _KEY.sub("", paragraph)
         if (
-            _fold(one) not in kept
+            _fold(paragraph) not in in_references
             and plainly_in(body, source_code, PARAGRAPH_WORDS)
             and (other_language([body], code_of(langs[1]), PARAGRAPH_WORDS) == source_code)
         ):
-            return f"a paragraph in the source language: “{one[:40]}…”"
+            return f"a paragraph in the source language: “{paragraph[:40]}…”"
     return ""
 
 
@@ -319,7 +333,9 @@ def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]) -> Iterator[Flag]:
+def _repaired(
+    corpus: Corpus, output: Output, flagged: set[tuple[str, str | None]]
+) -> Iterator[Flag]:
     """Repairs of the reader of WMT's files, made before the text was divided into segments."""
     for doc in corpus.docs:
         for repair in doc.meta.get(f"{REPAIRED}{output.system}", "").split("\n"):
@@ -328,23 +344,23 @@ def _repaired(corpus: Corpus, output: Output, there: set[tuple[str, str | None]]
                 kind = "prompt"
             if "last comma" in repair:  # many parsers allow it, and sources have it too
                 kind = None
-            if kind and (kind, doc.id) not in there:
-                there.add((kind, doc.id))
+            if kind and (kind, doc.id) not in flagged:
+                flagged.add((kind, doc.id))
                 yield Flag(kind, doc.id, None, repair)
 
 
-def _shares(found: list[Flag], segments: int, documents: int) -> list[Flag]:
+def _shares(flags: list[Flag], segments: int, documents: int) -> list[Flag]:
     """One flag a kind for the system: how many segments (documents) of how many."""
     shares = []
     for kind in WORDS:
-        places = {(flag.doc, flag.segment) for flag in found if flag.kind == kind}
+        places = {(flag.doc, flag.segment) for flag in flags if flag.kind == kind}
         by_document = any(segment is None for _, segment in places)
-        many, total = (
+        number, total = (
             (len({doc for doc, _ in places}), documents) if by_document else (len(places), segments)
         )
-        if many:
+        if number:
             unit = "document" if by_document else "segment"
             shares.append(
-                Flag(kind, None, None, f"{many} of {count(total, unit)} ({many / total:.1%})")
+                Flag(kind, None, None, f"{number} of {count(total, unit)} ({number / total:.1%})")
             )
     return shares

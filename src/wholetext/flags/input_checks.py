@@ -74,23 +74,23 @@ def _languages(
             f"give -l {langs[1]}-{langs[0]}, or exchange the files"
         ]
     shared = {looks[name] for name in targets}
-    found = []
+    notes = []
     if len(targets) > 1 and len(shared) == 1 and "" not in shared:
         plural = shared.pop().replace("looks", "look").replace("is written", "are written")
-        found.append(
+        notes.append(
             f"references and outputs {plural}, but the pair is {pair}: check -l and the files"
         )
         wrong = {name: look for name, look in wrong.items() if name == "the source"}
-    found += [
+    notes += [
         f"{name} {look}, but the pair is {pair}: check -l and the files"
         for name, look in wrong.items()
     ]
-    found += [
+    notes += [
         note
         for name in every
         if not looks[name] and (note := _mixed(name, every[name], expected[name]))
     ]
-    return found + _undeclared(langs, every, targets)
+    return notes + _undeclared(langs, every, targets)
 
 
 def _look(texts: Sequence[str], lang: str, least: int) -> str:
@@ -169,12 +169,12 @@ def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), []).append(
             output.system
         )
-    found = [
+    notes = [
         f"{' and '.join(same)} are the same text under {len(same)} names"
         for same in names.values()
         if len(same) > 1
     ]
     for name in corpus.references:
         same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
-        found += [f"{system} is the reference {name} itself" for system in same if system != name]
-    return found
+        notes += [f"{system} is the reference {name} itself" for system in same if system != name]
+    return notes

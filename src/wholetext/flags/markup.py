@@ -57,19 +57,21 @@ def placeholders(text: str) -> Tokens:
     """``%s``, ``{name}``, ``{{name}}``, ``${name}``, ``<0>`` …, without blanks."""
     if not any(mark in text for mark in "{%<"):
         return Counter()
-    return Counter("".join(found.split()) for found in _PLACEHOLDER.findall(text))
+    return Counter("".join(token.split()) for token in _PLACEHOLDER.findall(text))
 
 
 def urls(text: str) -> Tokens:
     """Addresses, compared without scheme, case and final punctuation."""
     if "://" not in text and "www." not in text.lower():
         return Counter()
-    found = (one.rstrip(".,;:!?…*_~-/&").lower() for one in _URL.findall(text))
-    return Counter(re.sub(r"^(?:https?://)?(?:www\.)?", "", one) for one in found)
+    addresses = (address.rstrip(".,;:!?…*_~-/&").lower() for address in _URL.findall(text))
+    return Counter(re.sub(r"^(?:https?://)?(?:www\.)?", "", address) for address in addresses)
 
 
 def emails(text: str) -> Tokens:
-    return Counter(one.lower() for one in _EMAIL.findall(text)) if "@" in text else Counter()
+    return (
+        Counter(address.lower() for address in _EMAIL.findall(text)) if "@" in text else Counter()
+    )
 
 
 def fences(text: str) -> int:
@@ -79,12 +81,12 @@ def fences(text: str) -> int:
 
 def unpaired_tags(text: str) -> str:
     """Elements that are not opened as often as they are closed: "4 <p> and 3 </p>"; or ``""``."""
-    found = tags(text)
-    names = dict.fromkeys(tag.strip("</>") for tag in found)
+    counts = tags(text)
+    names = dict.fromkeys(tag.strip("</>") for tag in counts)
     return ", ".join(
-        f"{found[f'<{name}>']} <{name}> and {found[f'</{name}>']} </{name}>"
+        f"{counts[f'<{name}>']} <{name}> and {counts[f'</{name}>']} </{name}>"
         for name in names
-        if name not in _UNPAIRED and found[f"<{name}>"] != found[f"</{name}>"]
+        if name not in _UNPAIRED and counts[f"<{name}>"] != counts[f"</{name}>"]
     )
 
 
@@ -98,8 +100,8 @@ _BROKEN = {
 def broken(kind: str, text: str) -> str:
     """A placeholder, URL or address that is broken in itself, whatever the source has; or ``""``."""
     sign, pattern = _BROKEN.get(kind, ("\0", _TAG))
-    found = pattern.search(text) if sign in text else None
-    return found[0] if found else ""
+    match = pattern.search(text) if sign in text else None
+    return match[0] if match else ""
 
 
 def looks_like_json(text: str) -> bool:
@@ -150,9 +152,9 @@ def _keys(value: object, path: str = "") -> Iterator[str]:
         if isinstance(value, list)
         else ()
     )
-    for key, one in items:
+    for key, child in items:
         yield f"{path}{key}"
-        yield from _keys(one, f"{path}{key}/")
+        yield from _keys(child, f"{path}{key}/")
 
 
 @lru_cache(maxsize=4096)  # each system's output is checked against the same sources

@@ -67,28 +67,28 @@ def western_digits(text: str) -> str:
 
 def missing_numbers(source: str, output: str) -> list[str]:
     """Numbers of the source, as written there, whose significant digits are nowhere in the output."""
-    asked = _asked(source)
-    if not asked:
+    expected = _asked(source)
+    if not expected:
         return []
     output = western_digits(output)
     lowered = output.lower()  # the pattern is slow, and few texts have any of its words
     if any(stem in lowered for stem in _STEMS) and _IN_WORDS.search(output):
         return []
-    there = _BETWEEN.sub("", output)
-    return [number for number in dict.fromkeys(asked) if not _has(there, number)]
+    digits = _BETWEEN.sub("", output)
+    return [number for number in dict.fromkeys(expected) if not _has(digits, number)]
 
 
 @lru_cache(maxsize=4096)  # each system's output is checked against the same sources
 def _asked(source: str) -> tuple[str, ...]:
     source = western_digits(source)
-    return tuple(found[0] for found in _NUMBER.finditer(source) if _checkable(source, found))
+    return tuple(match[0] for match in _NUMBER.finditer(source) if _checkable(source, match))
 
 
-def _checkable(text: str, found: re.Match[str]) -> bool:
-    number = found[0]
+def _checkable(text: str, match: re.Match[str]) -> bool:
+    number = match[0]
     before, after = (
-        text[max(0, found.start() - 3) : found.start()],
-        text[found.end() : found.end() + 12],
+        text[max(0, match.start() - 3) : match.start()],
+        text[match.end() : match.end() + 12],
     )
     if (
         len(_significant(number)) < DIGITS
@@ -96,7 +96,7 @@ def _checkable(text: str, found: re.Match[str]) -> bool:
         or _LOCAL.fullmatch(number)
     ):
         return False
-    if _REPEATED.search(text[max(0, found.start() - 20) : found.start()]):
+    if _REPEATED.search(text[max(0, match.start() - 20) : match.start()]):
         return False
     return not (
         _CODE_BEFORE.search(before)

@@ -64,21 +64,21 @@ _REFUSAL = re.compile(
 
 def leaked(output: str, source: str | None) -> str:
     """The leaked words, or ``""``; quiet where the source speaks of translations or has the same marks."""
-    found = None
+    match = None
     if ":" in output or "：" in output or "\n" in output:  # one of which ends both
-        found = _ANNOUNCED.match(output) or _HEADED.match(output)
-    if found is None and any(map(output.__contains__, _MARKS)):
-        found = _TOKENS.search(output)
-    if found is None and any(map(output.lower().__contains__, _CUES)):
-        found = _ABOUT_ITSELF.search(output)
-    if found is None and (refusal := _REFUSAL.match(output)) and len(output) < 300:
+        match = _ANNOUNCED.match(output) or _HEADED.match(output)
+    if match is None and any(map(output.__contains__, _MARKS)):
+        match = _TOKENS.search(output)
+    if match is None and any(map(output.lower().__contains__, _CUES)):
+        match = _ABOUT_ITSELF.search(output)
+    if match is None and (refusal := _REFUSAL.match(output)) and len(output) < 300:
         much_shorter = source is not None and len(source) > 2 * len(output)
         return " ".join(refusal[0].split()) if much_shorter else ""
-    if found is None or (
-        source is not None and (found[0].strip() in source or _TRANSLATION.search(source))
+    if match is None or (
+        source is not None and (match[0].strip() in source or _TRANSLATION.search(source))
     ):
         return ""
-    return " ".join(found[0].split())
+    return " ".join(match[0].split())
 
 
 _MARKS = (

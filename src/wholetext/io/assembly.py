@@ -40,11 +40,11 @@ class Loaded:
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
             known = list(dict.fromkeys(_reference_names(corpus)))
-            wanted = [_known("reference", name, known, corpus.id) for name in refs]
+            names = [_known("reference", name, known, corpus.id) for name in refs]
             corpus = replace(
                 corpus,
                 docs=tuple(
-                    replace(doc, refs={name: doc.refs[name] for name in wanted if name in doc.refs})
+                    replace(doc, refs={name: doc.refs[name] for name in names if name in doc.refs})
                     for doc in corpus.docs
                 ),
             )
@@ -72,12 +72,12 @@ def pair(langs: Langs) -> tuple[str, str]:
         ) from None
 
 
-def among(langs: Langs, there: Sequence[str]) -> str:
+def among(langs: Langs, pairs: Sequence[str]) -> str:
     """The name of the pair in a list of such as ``de-en``, in any style of codes; as given where none fits."""
-    wanted = pair(langs)
-    name = "-".join(wanted)
-    same = [one for one in there if all(map(same_language, wanted, pair(one)))]
-    return same[0] if name not in there and len(same) == 1 else name
+    requested = pair(langs)
+    name = "-".join(requested)
+    same = [known for known in pairs if all(map(same_language, requested, pair(known)))]
+    return same[0] if name not in pairs and len(same) == 1 else name
 
 
 def assemble(
@@ -135,10 +135,10 @@ def comparable(name: str) -> str:
     return " ".join("".join(seen).split())
 
 
-def alike(what: str, one: str, other: str, where: str) -> InputError:
+def alike(what: str, name: str, other: str, where: str) -> InputError:
     """The error for two names that look the same: they would silently make two documents or systems."""
     return InputError(
-        f"the {what} {one!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
+        f"the {what} {name!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
         where=where,
         next="write both in the same way",
     )
@@ -178,9 +178,9 @@ def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
     total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
     counts = Counter(name for doc in corpus.docs for name in doc.refs)
     notes = [
-        f"reference {name!r} is there for {many} of {total} documents only and is not used"
-        for name, many in counts.items()
-        if many < total
+        f"reference {name!r} is there for {number} of {total} documents only and is not used"
+        for name, number in counts.items()
+        if number < total
     ]
     if 0 < sources < total:
         notes.append(f"{total - sources} of {total} documents have no source, so none is used")

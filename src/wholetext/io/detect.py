@@ -122,10 +122,10 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
     """name → file; of a folder every system file that has the language pair."""
     if isinstance(files, Mapping):
         return dict(files)
-    found = list[FilePath | tuple[str, FilePath]]()
+    entries = list[FilePath | tuple[str, FilePath]]()
     for entry in files:
         if isinstance(entry, tuple) or not is_folder(entry):
-            found.append(entry)
+            entries.append(entry)
             continue
         tests, inside, left = wmt.folder(entry, langs)
         if tests or not inside:
@@ -136,8 +136,8 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
                 where=shown(entry),
                 next=f"give the test set as the corpus: {tests}" if tests else "; ".join(left),
             )
-        found, notes[:] = [*found, *inside], [*notes, *left]
-    return named(found)
+        entries, notes[:] = [*entries, *inside], [*notes, *left]
+    return named(entries)
 
 
 def _options(kind: str, segments: str, where: str, **more: object) -> dict[str, object]:
@@ -167,11 +167,11 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         file.head()  # a folder or a test set is not an output
         kind = formats.recognise(file)
         if kind == "lines":
-            texts, wanted = list(file.lines()), sum(len(doc) for doc in corpus.docs)
-            if len(texts) != wanted:
+            texts, expected = list(file.lines()), sum(len(doc) for doc in corpus.docs)
+            if len(texts) != expected:
                 raise AlignmentError(
                     f"found {count(len(texts), 'line')}, but the corpus has "
-                    f"{count(wanted, 'segment')}",
+                    f"{count(expected, 'segment')}",
                     where=where,
                     next="write one line per segment; outputs with other sentence breaks go in JSONL",
                 )
@@ -231,6 +231,6 @@ def _without_references(loaded: Loaded) -> Loaded:
     ]
     if not copies or len(copies) == len(loaded.outputs):
         return loaded
-    kept = tuple(output for output in loaded.outputs if output.system not in copies)
+    others = tuple(output for output in loaded.outputs if output.system not in copies)
     note = f"not scored as systems, because they are references: {', '.join(copies)} (--system NAME scores one)"
-    return replace(loaded, outputs=kept, warnings=(*loaded.warnings, note))
+    return replace(loaded, outputs=others, warnings=(*loaded.warnings, note))

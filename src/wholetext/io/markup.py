@@ -114,10 +114,10 @@ def join(
 
 def _unescaped(text: str) -> str:
     """``&amp;`` → ``&`` and so on, once; a ``&lt;`` that would begin a tag stays."""
-    kept = re.split(rf"(&lt;{_TAG_LIKE})", text)
+    pieces = re.split(rf"(&lt;{_TAG_LIKE})", text)
     return "".join(
-        part if part == "&lt;" else _ESCAPE.sub(lambda one: html.unescape(one[0]), part)
-        for part in kept
+        part if part == "&lt;" else _ESCAPE.sub(lambda escape: html.unescape(escape[0]), part)
+        for part in pieces
     )
 
 
@@ -130,31 +130,31 @@ def _escaped(text: str) -> str:
 
 def _paragraphs(text: str) -> Parts:
     """Each ``<p>`` begins a segment; text outside continues the last one, or is one if it begins on its own line."""
-    found, faults = list[str](), Counter[str]()
+    segments, faults = list[str](), Counter[str]()
     inside, at = False, 0
     for tag in (*_TAG.finditer(text), None):
         piece, closing = text[at : tag.start() if tag else len(text)], bool(tag and tag[1])
         if inside:
-            found[-1] += piece
+            segments[-1] += piece
             faults["missing </p> added"] += not closing
         elif piece.strip():
-            own = not found or "\n" in piece[: len(piece) - len(piece.lstrip())]
+            own = not segments or "\n" in piece[: len(piece) - len(piece.lstrip())]
             faults[
                 "text outside <p> "
                 + ("taken as a segment" if own else "joined to the paragraph before it")
             ] += 1
             if own:
-                found += [line for line in piece.split("\n") if line.strip()]
+                segments += [line for line in piece.split("\n") if line.strip()]
             else:
-                found[-1] += piece
+                segments[-1] += piece
         if tag is None:
             break
         faults["surplus </p> removed"] += closing and not inside
         inside, at = not closing, tag.end()
         if inside:
-            found.append("")
+            segments.append("")
     return Parts(
-        tuple(_unescaped(segment).strip() for segment in found) or ("",),
+        tuple(_unescaped(segment).strip() for segment in segments) or ("",),
         "p",
         repairs=_counted(faults),
     )
@@ -210,20 +210,20 @@ def _json(text: str, frame: str) -> Parts:
     except InputError as fault:
         value, how = _repaired(body)
         repairs.append(f"{fault.what.partition(' (')[0]}: {how}")
-    wanted = read_json(frame) if frame else None
+    expected = read_json(frame) if frame else None
     texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
     if not texts:
         return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
     if (
         isinstance(value, dict)
-        and isinstance(wanted, dict)
-        and all(isinstance(one, str) for one in (*value.values(), *wanted.values()))
+        and isinstance(expected, dict)
+        and all(isinstance(leaf, str) for leaf in (*value.values(), *expected.values()))
     ):
         lacking, added = (
-            [key for key in wanted if key not in value],
-            [key for key in value if key not in wanted],
+            [key for key in expected if key not in value],
+            [key for key in value if key not in expected],
         )
-        by_key = 2 * len(lacking) <= len(wanted)
+        by_key = 2 * len(lacking) <= len(expected)
         repairs += (
             [f"{count(len(lacking), 'JSON key')} missing: empty segments"]
             if lacking and by_key
@@ -238,9 +238,9 @@ def _json(text: str, frame: str) -> Parts:
             else []
         )
         if by_key:
-            value = {key: value.get(key, "") for key in (*wanted, *added)}
+            value = {key: value.get(key, "") for key in (*expected, *added)}
             texts = list(value.values())
-    elif wanted is not None and (changed := set(_keys(wanted)) ^ set(_keys(value))):
+    elif expected is not None and (changed := set(_keys(expected)) ^ set(_keys(value))):
         repairs.append(f"{count(len(changed), 'JSON key')} changed: strings in their order")
     return Parts(
         tuple(texts),
@@ -278,15 +278,15 @@ def _string(text: str) -> str:
 
 def _leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(one)
+        for child in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(child)
     else:
         yield value
 
 
 def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The path of every key of objects, in whatever array they are."""
-    for key, one in (
+    for key, child in (
         value.items()
         if isinstance(value, dict)
         else enumerate(value)
@@ -295,15 +295,15 @@ def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     ):
         if isinstance(value, dict):
             yield (*path, str(key))
-        yield from _keys(one, (*path, str(key)))
+        yield from _keys(child, (*path, str(key)))
 
 
 def _with_strings(value: Any, text: Callable[[], str]) -> Any:
     """The value with ``text()`` in place of every string, in order."""
     if isinstance(value, dict):
-        return {key: _with_strings(one, text) for key, one in value.items()}
+        return {key: _with_strings(child, text) for key, child in value.items()}
     if isinstance(value, list):
-        return [_with_strings(one, text) for one in value]
+        return [_with_strings(child, text) for child in value]
     return text() if isinstance(value, str) else value
 
 
@@ -312,4 +312,4 @@ def _strings(frame: str) -> int:
 
 
 def _counted(faults: Counter[str]) -> tuple[str, ...]:
-    return tuple(f"{many} × {what}" for what, many in faults.items() if many)
+    return tuple(f"{number} × {what}" for what, number in faults.items() if number)

@@ -42,10 +42,10 @@ def columns_of(source: object) -> list[Any] | None:
 
 def read_table(table: Any, names: Sequence[Any], langs: Langs = None) -> Loaded:
     """One segment per row; columns as in a TSV: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system)."""
-    found, notes = column_keys([str(name).strip() for name in names], WHERE)
+    header, notes = column_keys([str(name).strip() for name in names], WHERE)
     columns = {}
-    for (kind, label), i in found.items():
-        alone = kind == "hyp" and not label and ("system", "") not in found
+    for (kind, label), i in header.items():
+        alone = kind == "hyp" and not label and ("system", "") not in header
         columns[kind, "hyp" if alone else label] = [
             _text(value, kind, f"{WHERE}, column {names[i]}, row {row}")
             for row, value in enumerate(table[names[i]])

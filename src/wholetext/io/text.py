@@ -116,15 +116,15 @@ class _Unzipped(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        many = self._file.readinto(buffer)
-        self._count += many
+        size = self._file.readinto(buffer)
+        self._count += size
         if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
             raise InputError(
                 f"the gzip file expands to more than {_RATIO} times its size",
                 where=self._name,
                 next="is this the file you meant? if so, give it uncompressed: gunzip FILE",
             )
-        return many
+        return size
 
     def close(self) -> None:
         self._packed.close()

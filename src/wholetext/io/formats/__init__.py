@@ -50,13 +50,13 @@ def find(name: str) -> Format:
     if name not in added:
         known = [*BUILTIN, *added]
         raise InputError(f"there is no format {name!r}", next=choices(name, known))
-    found = added[name]()
-    if not all(callable(getattr(found, part, None)) for part in ("recognise", "read")):
+    format = added[name]()
+    if not all(callable(getattr(format, part, None)) for part in ("recognise", "read")):
         raise PluginError(
             f"{name!r} of {plugins.origin(plugins.FORMATS, name)} is not a format",
             next="a format is a module or object with the functions recognise and read",
         )
-    return cast(Format, found)
+    return cast(Format, format)
 
 
 def recognise(file: TextFile) -> str:
@@ -75,9 +75,9 @@ def read(name: str, file: TextFile, langs: Langs = None, **options: object) -> L
 
 
 def _call(name: str, part: str, *args: object, **options: object) -> object:
-    found = find(name)
+    format = find(name)
     try:
-        return getattr(found, part)(*args, **options)
+        return getattr(format, part)(*args, **options)
     except Exception as fault:
         if name in BUILTIN or isinstance(fault, WholetextError):
             raise

@@ -75,16 +75,16 @@ class Parser:
     def parse(self, line: str, number: int) -> Record:
         """Read one line; its texts are either all segments or all documents."""
         where = at(self.name, number)
-        given = read_json(line, where=where, next="write one JSON object per line, each key once")
-        if not isinstance(given, dict):
+        fields = read_json(line, where=where, next="write one JSON object per line, each key once")
+        if not isinstance(fields, dict):
             raise InputError(
-                f"expected a JSON object on each line, got {_kind(given)}",
+                f"expected a JSON object on each line, got {_kind(fields)}",
                 where=where,
                 next="jq -c '.[]' FILE.json > FILE.jsonl makes lines of a JSON list",
             )
-        if None in given.values():  # null is the same as absent
-            given = {key: value for key, value in given.items() if value is not None}
-        keys = tuple(given)
+        if None in fields.values():  # null is the same as absent
+            fields = {key: value for key, value in fields.items() if value is not None}
+        keys = tuple(fields)
         roles = self._shapes.get(keys)
         if roles is None:
             roles = self._shapes[keys] = self._shape(keys, where)
@@ -92,7 +92,7 @@ class Parser:
         record = Record(number)
         facts: dict[str, Any] = {}
         for role, key in roles.items():
-            value = given[key]
+            value = fields[key]
             match role:
                 case "src" | "hyp":
                     record.texts[role, ""] = texts.one(value)
@@ -133,10 +133,10 @@ class Parser:
                 )
             else:
                 roles[role] = key
-        for one, other in _APART:
-            if one in roles and other in roles:
+        for role, other in _APART:
+            if role in roles and other in roles:
                 raise InputError(
-                    f"{roles[one]!r} and {roles[other]!r} do not go together",
+                    f"{roles[role]!r} and {roles[other]!r} do not go together",
                     where=where,
                     next="keep one of them",
                 )
@@ -193,10 +193,10 @@ class _Texts:
         raise InputError(f"the {what} must be a text, not {_kind(value)}", where=self.where)
 
 
-def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
+def _facts(record: Record, values: dict[str, Any], texts: _Texts) -> None:
     """Everything but the texts."""
-    record.corpus = texts.name(given.get("corpus", ""), "corpus")
-    langs = given.get("langs", ["", ""])
+    record.corpus = texts.name(values.get("corpus", ""), "corpus")
+    langs = values.get("langs", ["", ""])
     if isinstance(langs, str):
         with suppress(ValueError):
             langs = list(pair_of(langs))
@@ -206,15 +206,15 @@ def _facts(record: Record, given: dict[str, Any], texts: _Texts) -> None:
         or not all(isinstance(code, str) for code in langs)
     ):
         raise InputError('languages are written "de-en" or ["de", "en"]', where=texts.where)
-    if "src_lang" in given and "tgt_lang" in given:
-        langs = [given["src_lang"], given["tgt_lang"]]
+    if "src_lang" in values and "tgt_lang" in values:
+        langs = [values["src_lang"], values["tgt_lang"]]
     record.langs = (texts.name(langs[0], "language"), texts.name(langs[1], "language"))
-    meta = given.get("meta", {})
+    meta = values.get("meta", {})
     if not isinstance(meta, dict):
         raise InputError("meta must be an object of names and texts", where=texts.where)
     for key, value in (
         *meta.items(),
-        *((key, given[key]) for key in FIELDS["meta"] if key in given),
+        *((key, values[key]) for key in FIELDS["meta"] if key in values),
     ):
         if isinstance(value, (str, int, float)):
             record.meta[key] = str(value)

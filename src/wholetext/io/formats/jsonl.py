@@ -57,13 +57,13 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         if gathered is None:
             gathered = Documents(file.name) if record.whole else _Segments(file.name, record)
         gathered.add(record)
-    found, more = chosen.settled()
+    pair_of_file, more = chosen.settled()
     if gathered is None:
         raise InputError(
             "there is no text here", where=file.name, next="check that this is the file you meant"
         )
     notes = [f"keys not used: {', '.join(parser.unused)}"] if parser.unused else []
-    loaded = gathered.loaded(corpus or stem(file.name), found, notes + more)
+    loaded = gathered.loaded(corpus or stem(file.name), pair_of_file, notes + more)
     return replace(loaded, others=frozenset(chosen.others))
 
 
@@ -90,10 +90,10 @@ def write(path: FilePath, loaded: Loaded) -> None:
             }
             nulls = {
                 f"{NULLS}{output.system}": json.dumps(
-                    [one.policy, one.omitted, one.added], ensure_ascii=False
+                    [record.policy, record.omitted, record.added], ensure_ascii=False
                 )
                 for output in outputs
-                if (one := output.nulls.get(doc.id))
+                if (record := output.nulls.get(doc.id))
             }
             meta = {**doc.meta, **how, **nulls}
             value = {
@@ -114,14 +114,14 @@ def _nulls(text: str, size: int, where: str) -> Nulls:
         case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if all(
             type(at) is int and 0 <= at < size for at in omitted
         ) and all(
-            isinstance(one, list)
-            and len(one) == 3
-            and type(one[0]) is int
-            and 0 <= one[0] < size
-            and type(one[1]) is int
-            and one[1] > 0
-            and isinstance(one[2], str)
-            for one in added
+            isinstance(entry, list)
+            and len(entry) == 3
+            and type(entry[0]) is int
+            and 0 <= entry[0] < size
+            and type(entry[1]) is int
+            and entry[1] > 0
+            and isinstance(entry[2], str)
+            for entry in added
         ):
             return Nulls(
                 tuple(omitted), tuple((at, number, rest) for at, number, rest in added), policy
@@ -143,29 +143,29 @@ class LanguagePairs:
         self.lines[record.langs] += bool(record.texts)
         if record.langs == ("", ""):
             return True
-        wanted = self.wanted is None or all(map(same_language, self.wanted, record.langs))
-        self.found[record.langs] = wanted
-        if not wanted:
+        selected = self.wanted is None or all(map(same_language, self.wanted, record.langs))
+        self.found[record.langs] = selected
+        if not selected:
             self.others.add(record.doc)
-        return wanted
+        return selected
 
     def settled(self) -> tuple[tuple[str, str], list[str]]:
         """The pair of the corpus and notes; several pairs, or none of those that are there, is an error."""
-        kept = [langs for langs, wanted in self.found.items() if wanted]
-        there = ", ".join(sorted("-".join(langs) for langs in self.found))
-        if len(kept) > 1:
+        selected = [langs for langs, is_selected in self.found.items() if is_selected]
+        stated = ", ".join(sorted("-".join(langs) for langs in self.found))
+        if len(selected) > 1:
             raise InputError(
-                f"there are several language pairs here: {there}",
+                f"there are several language pairs here: {stated}",
                 where=self.where,
-                next="choose one, e.g. -l " + "-".join(kept[0]),
+                next="choose one, e.g. -l " + "-".join(selected[0]),
             )
-        if self.found and not kept:
+        if self.found and not selected:
             raise InputError(
-                f"there is no {'-'.join(self.wanted or ())} here, only {there}",
+                f"there is no {'-'.join(self.wanted or ())} here, only {stated}",
                 where=self.where,
                 next="choose one of these with -l",
             )
-        chosen, silent = kept[0] if kept else self.wanted or ("", ""), self.lines["", ""]
+        chosen, silent = selected[0] if selected else self.wanted or ("", ""), self.lines["", ""]
         if not silent or silent == self.lines.total():
             return chosen, []
         lines = count(silent, "line", "state")
@@ -308,10 +308,10 @@ class Documents:
                 )
             )
         names = {f"{kind}{system}" for kind in (REALIGNED, NULLS) for system in self.outputs}
-        kept = [
+        documents = [
             replace(doc, meta={key: value for key, value in doc.meta.items() if key not in names})
             if names & doc.meta.keys()
             else doc
             for doc in self.docs.values()
         ]
-        return assemble(Corpus(corpus, langs, tuple(kept)), outputs, notes, self.where)
+        return assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)

@@ -111,20 +111,24 @@ def _is_score(value: object) -> bool:
     )
 
 
-def _chosen_pair(found: set[str], wanted: str) -> str:
+def _chosen_pair(stated: set[str], requested: str) -> str:
     """The language pair of the files that ``wanted`` names, however its codes are written."""
-    if wanted in found:
-        return wanted
-    pairs = sorted(found)
-    if not wanted:
+    if requested in stated:
+        return requested
+    pairs = sorted(stated)
+    if not requested:
         if len(pairs) == 1:
             return pairs[0]
         raise InputError(
             f"the files have scores of {len(pairs)} language pairs",
             next=f"choose with -l: {' '.join(pairs)}",
         )
-    alike = [one for one in pairs if all(map(languages.same_language, pair(one), pair(wanted)))]
+    alike = [
+        name for name in pairs if all(map(languages.same_language, pair(name), pair(requested)))
+    ]
     if len(alike) != 1:
         what = "several language pairs match" if alike else "no language pair matches"
-        raise InputError(f"{what} {wanted!r}", next=f"choose with -l: {' '.join(alike or pairs)}")
+        raise InputError(
+            f"{what} {requested!r}", next=f"choose with -l: {' '.join(alike or pairs)}"
+        )
     return alike[0]

@@ -35,14 +35,14 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
             f"sacrebleu has no test set {name!r}",
             next=did_you_mean(name, list(DATASETS)) or "sacrebleu --list shows them all",
         )
-    there = sorted(DATASETS[name].langpairs)
+    pairs = sorted(DATASETS[name].langpairs)
     if langs is None:
         raise InputError(
-            f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(there)}"
+            f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(pairs)}"
         )
-    lp = among(langs, there)
-    if lp not in there:
-        raise InputError(f"test set {name} has no language pair {lp}", next=choices(lp, there))
+    lp = among(langs, pairs)
+    if lp not in pairs:
+        raise InputError(f"test set {name} has no language pair {lp}", next=choices(lp, pairs))
     files = _files(DATASETS[name], name, lp)
     columns = [Column("src", "", read_lines(files["src"]), files["src"])]
     columns += [

@@ -177,9 +177,11 @@ def _rows(lines: list[str], where: str) -> tuple[Rows, list[str]]:
             where=at(where, 1),
             next='double the quotes inside a cell ("") and quote each such cell',
         )
-    kept = sum(len(cell) > 1 and cell[0] == cell[-1] == '"' for _, cells in plain for cell in cells)
-    note = f"{kept} cells begin and end with a quotation mark, which is kept as part of the text"
-    return plain, [note] if kept else []
+    number = sum(
+        len(cell) > 1 and cell[0] == cell[-1] == '"' for _, cells in plain for cell in cells
+    )
+    note = f"{number} cells begin and end with a quotation mark, which is kept as part of the text"
+    return plain, [note] if number else []
 
 
 def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
@@ -193,11 +195,11 @@ def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
     rows: Rows = [(1, [])]
     start, line, doubled, within = 0, 1, False, False
     while True:
-        found = _CELL.match(text, start)
-        end = text[found.end() : found.end() + 1] if found else ""
-        if found is None or end not in ("", "\t", "\n"):
+        match = _CELL.match(text, start)
+        end = text[match.end() : match.end() + 1] if match else ""
+        if match is None or end not in ("", "\t", "\n"):
             return None
-        cell = found.group()
+        cell = match.group()
         if cell.startswith('"'):
             line += cell.count("\n")
             doubled, within = doubled or '"' in cell[1:-1], within or "\t" in cell or "\n" in cell
@@ -205,7 +207,7 @@ def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
         rows[-1][1].append(cell)
         if not end:
             break
-        start = found.end() + 1
+        start = match.end() + 1
         if end == "\n":
             line += 1
             rows.append((line, []))

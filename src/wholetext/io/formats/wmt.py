@@ -88,12 +88,16 @@ def read(
                 where=at(file.name, number),
                 next="write one JSON object per line",
             )
-        given, where = line.parse(text, at(file.name, number)), at(file.name, number)
+        fields, where = line.parse(text, at(file.name, number)), at(file.name, number)
         record = Record(
-            number, given["doc_id"], langs=_langs(given, where), texts={("hyp", ""): ()}, whole=True
+            number,
+            fields["doc_id"],
+            langs=_langs(fields, where),
+            texts={("hyp", ""): ()},
+            whole=True,
         )
         if record.doc in known or chosen.wants(record):
-            line.fill(record, given, where)
+            line.fill(record, fields, where)
             documents.add(record)
     pairs, notes = (
         (corpus.langs, []) if corpus and documents.docs.keys() & known.keys() else chosen.settled()
@@ -134,7 +138,7 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
                 silent.append(stem(entry))
     if len(tests) > 1:
         raise InputError(
-            f"there are several test sets here: {', '.join(one.name for one in tests)}",
+            f"there are several test sets here: {', '.join(test.name for test in tests)}",
             where=str(path),
             next="give one of them, and the outputs with -t",
         )
@@ -235,11 +239,11 @@ class _Line:
     corpus: str = ""  # as the file names it
 
     def parse(self, text: str, where: str) -> dict[str, Any]:
-        given = read_json(text, where=where, next="write one JSON object per line, each key once")
+        fields = read_json(text, where=where, next="write one JSON object per line, each key once")
         if (
-            not isinstance(given, dict)
-            or not isinstance(given.get("doc_id"), str)
-            or not given["doc_id"].strip()
+            not isinstance(fields, dict)
+            or not isinstance(fields.get("doc_id"), str)
+            or not fields["doc_id"].strip()
         ):
             raise InputError(
                 "this line has no doc_id",
@@ -248,14 +252,14 @@ class _Line:
             )
         clean("\0" if NUL.search(text) else "", where)
         return {
-            key: value for key, value in given.items() if value is not None
+            key: value for key, value in fields.items() if value is not None
         }  # null is the same as absent
 
-    def fill(self, record: Record, given: dict[str, Any], where: str) -> None:
+    def fill(self, record: Record, fields: dict[str, Any], where: str) -> None:
         """Texts and metadata of a selected document."""
         rest = {
             key: value
-            for key, value in given.items()
+            for key, value in fields.items()
             if key not in ("doc_id", "src_lang", "tgt_lang")
         }
         self.corpus = self.corpus or str(rest.get("dataset_id", ""))
@@ -309,8 +313,8 @@ class _Line:
             like = _like(doc) if sourced else replace(_like(doc), segments=())
         record.texts = {}
         for (kind, name), text in texts.items():
-            if isinstance(text, list) and all(isinstance(one, str) for one in text):
-                record.texts[kind, name] = tuple(clean(one, where) for one in text)
+            if isinstance(text, list) and all(isinstance(segment, str) for segment in text):
+                record.texts[kind, name] = tuple(clean(segment, where) for segment in text)
                 continue
             if not isinstance(text, str):
                 raise InputError(
@@ -337,10 +341,10 @@ class _Line:
         if self.segments != "auto":
             return self.segments
         _, domain, wmt26 = facts(record.doc)
-        found = division(text, lines=wmt26)
+        own = division(text, lines=wmt26)
         if like is None or (wmt26 and like.by == "blank"):  # unknown for a corpus of another format
-            return _USUAL.get(domain, found) if found == "lines" else found
-        return found if found == "p" and like.by in ("lines", "blank") else like.by
+            return _USUAL.get(domain, own) if own == "lines" else own
+        return own if own == "p" and like.by in ("lines", "blank") else like.by
 
 
 def _like(doc: Document) -> Parts:
@@ -349,11 +353,11 @@ def _like(doc: Document) -> Parts:
     return Parts(segments, doc.meta.get(BY, "blank"), doc.meta.get(FRAME, ""))
 
 
-def _langs(given: Mapping[str, Any], where: str) -> tuple[str, str]:
-    stated = (given.get("src_lang"), given.get("tgt_lang"))
+def _langs(fields: Mapping[str, Any], where: str) -> tuple[str, str]:
+    stated = (fields.get("src_lang"), fields.get("tgt_lang"))
     if any(code is not None and not isinstance(code, str) for code in stated):
         raise InputError("src_lang and tgt_lang are language codes", where=where)
-    return (stated[0], stated[1]) if stated[0] and stated[1] else facts(given["doc_id"])[0]
+    return (stated[0], stated[1]) if stated[0] and stated[1] else facts(fields["doc_id"])[0]
 
 
 def _is_plain(key: str, value: object) -> bool:
