@@ -19,7 +19,6 @@ SYSTEMS, SEGMENTS = ("a", "b", "c"), 10  # segments of a document
 def write(folder: Path, rows: int) -> None:
     """A run folder as `score -m chrf` writes it, of made-up texts and statistics."""
     from wholetext.metrics.surface import Chrf
-    from wholetext.scoring.comparison import stored
     from wholetext.scoring.results import Results, write_run
     from wholetext.scoring.significance.compare import Significance
     from wholetext.types import Corpus, Document, Output, Rows, Scores, Signature
@@ -42,8 +41,8 @@ def write(folder: Path, rows: int) -> None:
                               lost=np.zeros((len(doc), 2), dtype=np.int64))
     how = Significance(draws=20)  # its cost is not the matter here
     outputs = tuple(Output(name, {f"d{i}": text(name, i) for i in documents}) for name in SYSTEMS)
-    comparison = stored(how, [how.compare(scores)])
-    write_run(Results(corpus, outputs, {"chrf": scores}, comparison=comparison), folder)
+    compared = {"chrf": how.compare(scores)}
+    write_run(Results(corpus, outputs, {"chrf": scores}, significance=how, comparisons=compared), folder)
 
 
 def child(folder: str) -> None:

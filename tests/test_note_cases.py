@@ -115,9 +115,8 @@ def in_python(case: Case) -> list[str]:
     own = [note for by_system in results.scores.values() for one in by_system.values() for note in one.notes]
     said = [str(one.message) for one in caught if issubclass(one.category, wt.WholetextWarning)]
     assert all(any(note.partition(" (")[0] in text for text in said) for note in own), "scores.notes are warned of too"
-    kept = wt.open_run("run")
-    compared = kept.comparison["outcomes"] if kept.comparison else []
-    return [*said, *loaded.warnings, *(note for one in compared for note in one["warnings"])]
+    compared = wt.open_run("run").comparisons.values()
+    return [*said, *loaded.warnings, *(note for one in compared for note in one.warnings)]
 
 
 QUICK = CASES[:2] + CASES[-1:]  # the rest needs models, taggers, or half a minute

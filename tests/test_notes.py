@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 import wholetext as wt
 from wholetext import Corpus, Document, Options, Output, Request
-from wholetext.notes import Note, merged
+from wholetext.notes import Note, merged, without_kinds
 from wholetext.registry import BUILTIN
 from wholetext.types import Fit, FloatArray, Metric, Runtime, mean_stats
 
@@ -109,13 +111,24 @@ def test_python_users_are_warned_where_they_call(talkative: None) -> None:
 
 
 def test_what_systems_share_is_said_once() -> None:
-    cut = {"a": [Note("cut", 3, 1000)], "b": [Note("cut", 3, 1000)]}
-    assert merged({"x": cut, "y": cut}) == ["x, y: cut (3 of 1,000 segments)"]
-    assert merged({"x": {"a": [Note("cut", 3, 10)], "b": []}}) == ["x: cut (a 3 of 10 segments)"]
-    assert merged({"x": {"a": [Note("odd")], "b": []}}) == ["x: odd (a)"]
-    assert merged({"x": {"a": [Note("cut", 1, 1, "documents")]}}) == ["x: cut (1 of 1 document)"]
-    windows = {"a": [Note("cut", 3, 40, "windows")], "b": [Note("cut", 3, 41, "windows")]}
-    assert merged({"x": windows}) == ["x: cut (a 3 of 40 windows, b 3 of 41 windows)"]
+    def cut(rows: int, total: int, unit: str = "segments") -> Note:
+        return Note("cut", "it was cut", "", rows, total, unit)
+
+    both = {"a": [cut(3, 1000)], "b": [cut(3, 1000)]}
+    assert merged({"x": both, "y": both}) == ["x, y: it was cut (3 of 1,000 segments)"]
+    assert merged({"x": {"a": [cut(3, 10)], "b": []}}) == ["x: it was cut (a 3 of 10 segments)"]
+    assert merged({"x": {"a": [Note("metric", "odd")], "b": []}}) == ["x: odd (a)"]
+    assert merged({"x": {"a": [cut(1, 1, "documents")]}}) == ["x: it was cut (1 of 1 document)"]
+    windows = {"a": [cut(3, 40, "windows")], "b": [cut(3, 41, "windows")]}
+    assert merged({"x": windows}) == ["x: it was cut (a 3 of 40 windows, b 3 of 41 windows)"]
+
+
+def test_a_note_is_a_string_with_a_kind() -> None:
+    note = Note("cut", "it was cut", "chrf", 1, 1, "documents")
+    again = pickle.loads(pickle.dumps(note))
+    assert note == again == "chrf: it was cut (1 of 1 document)" and vars(again) == vars(note)
+    assert json.dumps([note]) == '["chrf: it was cut (1 of 1 document)"]'
+    assert without_kinds([note, "of an older run"], "cut", "dropped") == ["of an older run"]
 
 
 @dataclass(frozen=True)

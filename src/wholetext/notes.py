@@ -1,4 +1,4 @@
-"""Notes: what a reader of scores must know, each stated once, with how much of the text it concerns."""
+"""Notes: what a reader of scores must know, stated once each, with how much of the text it concerns."""
 
 from __future__ import annotations
 
@@ -11,44 +11,61 @@ import numpy as np
 
 from wholetext.rows import FloatArray, IntArray, Rows
 
-CUT = "scored text was cut to fit the model"
-CONTEXT_CUT = "context was cut to fit the model"
-DROPPED = "text that fills no window is not scored; partial=include scores it"
-UNDEFINED = "the score is undefined and left out of the averages"
-ALL_UNDEFINED = "every score is undefined, so there is no average"
-BLIND = "the metric reads no context: its scores are those of the sentence view"
-_UNITS = {
-    "whole": "documents",
-    "slide": "windows",
-    "paragraph": "paragraphs",
-}  # what a row of a view is; else segments
-_SPECS = 3  # specs that share a note and are named
+_UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # rows of a view
+_NAMED_SPECS = 3  # of the specs that share a note
 
 
-@dataclass(frozen=True)
-class Note:
-    """A sentence, and how many rows or segments of one system it concerns (``total`` 0: the metric as a whole)."""
+class Note(str):
+    """A sentence that is also data: code selects notes by ``kind`` and never by their wording.
 
-    text: str
-    count: int = 0
-    total: int = 0
-    unit: str = "segments"
+    ``affected`` and ``total`` count rows or segments of a system; ``total`` is 0 in a note about
+    everything.
+    """
+
+    kind: str
+    text: str  # without subject and extent
+    subject: str
+    affected: int
+    total: int
+    unit: str
+
+    def __new__(
+        cls,
+        kind: str,
+        text: str,
+        subject: str = "",
+        affected: int = 0,
+        total: int = 0,
+        unit: str = "segments",
+    ) -> Note:
+        """Render the sentence: ``subject: text (3 of 1,000 segments)``."""
+        unit = unit.removesuffix("s") if total == 1 else unit
+        extent = f" ({affected:,} of {total:,} {unit})" if total else ""
+        note = super().__new__(cls, f"{subject}: {text}{extent}" if subject else text + extent)
+        note.kind, note.text, note.subject = kind, text, subject
+        note.affected, note.total, note.unit = affected, total, unit
+        return note
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.kind, self.text, self.subject, self.affected, self.total, self.unit
 
     @property
     def extent(self) -> str:
-        """ "3 of 1,000 segments", or nothing for a note about the metric as a whole."""
-        if not self.total:
-            return ""
-        unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
-        return f"{self.count:,} of {self.total:,} {unit}"
+        """ "3 of 1,000 segments", or nothing for a note about everything."""
+        return f"{self.affected:,} of {self.total:,} {self.unit}" if self.total else ""
 
-    def __str__(self) -> str:
-        return f"{self.text} ({self.extent})" if self.total else self.text
+
+BLIND = Note("blind", "the metric reads no context: its scores are those of the sentence view")
+
+
+def without_kinds(notes: Sequence[str], *kinds: str) -> list[str]:
+    """Leave out notes of some kinds; plain strings, as older run folders have them, have no kind."""
+    return [note for note in notes if getattr(note, "kind", None) not in kinds]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Data from which notes on a system's scores are made; stored with the rows, so cached runs have the same notes."""
+    """Data that notes on a system's scores are made from; stored with the rows, so caching does not change notes."""
 
     stated: Sequence[str]  # what the metric states about itself
     scores: FloatArray  # (rows,)
@@ -56,64 +73,73 @@ class Evidence:
     details: Sequence[Mapping[str, Any] | None]  # per row, or empty
 
 
-def row_notes(found: Evidence, unit: str) -> list[Note]:
+def row_notes(evidence: Evidence, unit: str) -> list[Note]:
     """Statements of the metric, its warnings about rows, undefined rows, cut text."""
-    whole = dict.fromkeys(found.stated)
-    counted: Counter[str] = Counter()
-    for facts in found.details:
-        if facts:
-            whole.update(dict.fromkeys(facts.get("said", ())))
-            counted.update(facts.get("notes", ()))
-    undefined = np.isnan(found.scores)
-    what = ALL_UNDEFINED if undefined.all() else UNDEFINED
+    statements = dict.fromkeys(evidence.stated)
+    counted: Counter[tuple[str, str]] = Counter()  # (kind, text) → rows
+    for facts in filter(None, evidence.details):
+        statements.update(dict.fromkeys(facts.get("said", ())))
+        counted.update(("row", text) for text in facts.get("notes", ()))
+    undefined = np.isnan(evidence.scores)
+    text = (
+        "every score is undefined, so there is no average"
+        if undefined.all()
+        else "the score is undefined and left out of the averages"
+    )
     for at in np.flatnonzero(undefined).tolist():
-        reason = (found.details[at] or {}).get("reason", "") if len(found.details) else ""
-        counted[f"{what}: {reason}" if reason else what] += 1
-    if found.lost is not None and len(found.lost):
-        context, scored = (int(number) for number in (found.lost > 0).sum(axis=0))
-        counted.update(
-            {text: many for text, many in ((CUT, scored), (CONTEXT_CUT, context)) if many}
-        )
-    total = len(found.scores)
-    return [Note(text) for text in whole] + [
-        Note(text, many, total, unit) for text, many in counted.items()
+        reason = (evidence.details[at] or {}).get("reason", "") if len(evidence.details) else ""
+        counted["undefined", f"{text}: {reason}" if reason else text] += 1
+    if evidence.lost is not None and len(evidence.lost):
+        context, scored = (int(number) for number in (evidence.lost > 0).sum(axis=0))
+        counted["cut", "scored text was cut to fit the model"] += scored
+        counted["context-cut", "context was cut to fit the model"] += context
+    total = len(evidence.scores)
+    return [
+        *(note if isinstance(note, Note) else Note("metric", note) for note in statements),
+        *(Note(*key, "", rows, total, unit) for key, rows in counted.items() if rows),
     ]
 
 
-def notes_of(found: Evidence, rows: Rows, view: str) -> tuple[Note, ...]:
+def notes_of(evidence: Evidence, rows: Rows, view: str) -> tuple[Note, ...]:
     """All notes on one system's scores under one metric."""
-    notes = row_notes(found, _UNITS.get(view, "segments"))
+    notes = row_notes(evidence, _UNITS.get(view, "segments"))
     dropped = int((~rows.covered).sum())
-    return (*notes, *([Note(DROPPED, dropped, rows.segments)] if dropped else []))
+    if dropped:
+        text = "text that fills no window is not scored; partial=include scores it"
+        notes.append(Note("dropped", text, "", dropped, rows.segments))
+    return tuple(notes)
 
 
-def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[str]:
-    """Notes by spec and system as sentences; notes shared by several systems or specs are merged."""
-    found: dict[str, list[str]] = {}
+def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[Note]:
+    """Merge notes by spec and system: what several systems or specs share is stated once."""
+    specs: dict[tuple[str, str], list[str]] = {}  # (kind, text with extent) → specs
     for spec, by_system in notes.items():
-        by_text: dict[str, dict[str, Note]] = {}
-        for system, some in by_system.items():
-            for note in some:
-                by_text.setdefault(note.text, {})[system] = note
-        for text, of in by_text.items():
-            extent = _extents(of, len(by_system))
-            found.setdefault(f"{text} ({extent})" if extent else text, []).append(spec)
-    more = {
-        text: f" and {len(specs) - _SPECS} more" if len(specs) > _SPECS else ""
-        for text, specs in found.items()
-    }
-    return [f"{', '.join(specs[:_SPECS])}{more[text]}: {text}" for text, specs in found.items()]
+        systems: dict[tuple[str, str], dict[str, Note]] = {}  # (kind, text) → system → note
+        for system, of_system in by_system.items():
+            for note in of_system:
+                systems.setdefault((note.kind, note.text), {})[system] = note
+        for (kind, text), of_text in systems.items():
+            extent = _extents(of_text, len(by_system))
+            specs.setdefault((kind, f"{text} ({extent})" if extent else text), []).append(spec)
+    return [Note(kind, text, _subject(names)) for (kind, text), names in specs.items()]
 
 
-def _extents(of: Mapping[str, Note], systems: int) -> str:
+def _subject(specs: Sequence[str]) -> str:
+    more = f" and {len(specs) - _NAMED_SPECS} more" if len(specs) > _NAMED_SPECS else ""
+    return f"{', '.join(specs[:_NAMED_SPECS])}{more}"
+
+
+def _extents(notes: Mapping[str, Note], systems: int) -> str:
     """Which systems a note concerns, and how much of each."""
-    extents = {note.extent for note in of.values()}
-    if len(of) == systems and len(extents) == 1:
+    extents = {note.extent for note in notes.values()}
+    if len(notes) == systems and len(extents) == 1:
         return extents.pop()
     if not any(extents):
-        return ", ".join(of)
-    totals = {(note.total, note.unit) for note in of.values()}
+        return ", ".join(notes)
+    totals = {(note.total, note.unit) for note in notes.values()}
     if len(totals) == 1:
-        ending = next(iter(of.values())).extent.partition(" ")[2]
-        return ", ".join(f"{system} {note.count:,}" for system, note in of.items()) + f" {ending}"
-    return ", ".join(f"{system} {note.extent}" for system, note in of.items())
+        ending = next(iter(notes.values())).extent.partition(" ")[2]
+        return ", ".join(f"{system} {note.affected:,}" for system, note in notes.items()) + (
+            f" {ending}"
+        )
+    return ", ".join(f"{system} {note.extent}" for system, note in notes.items())

@@ -67,16 +67,14 @@ class Scores(Tabular):
         return 2 if any(10 <= abs(bound) < np.inf for bound in self.range) else 4
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of these scores must know: cut and dropped text, undefined rows, what the metric states."""
-        return tuple(map(str, self.remarks))
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of these scores must know: cut and dropped text, undefined rows, what the metric states.
 
-    @property
-    def remarks(self) -> tuple[Note, ...]:
-        """The notes with their counts, made from data stored with the scores: cached or not, they are the same."""
+        Notes are made from data stored with the scores: cached or not, they are the same.
+        """
         scores = self.at("row") if len(self.rows) else np.zeros(0)
-        found = Evidence(self.stated, scores, self.lost, self.details)
-        return notes_of(found, self.rows, self.signature.get("view", ""))
+        evidence = Evidence(self.stated, scores, self.lost, self.details)
+        return notes_of(evidence, self.rows, self.signature.get("view", ""))
 
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""

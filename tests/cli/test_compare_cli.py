@@ -156,15 +156,18 @@ def test_out_does_not_replace_a_run_unless_told(corpus: str, tmp_path: Path, cap
 
 
 def test_a_damaged_comparison_is_told(corpus: str, tmp_path: Path, capsys: Capture) -> None:
-    from dataclasses import replace
+    from wholetext.scoring.run_files import read_head, seal
 
     score(capsys, corpus, tmp_path / "run")
-    results = open_run(tmp_path / "run")
+    head = read_head(tmp_path / "run")
+    del head["sha256"]
     for broken in ({"settings": {}}, {"settings": {"test": 1, "x": 2}, "outcomes": []},
-                   {**results.comparison, "outcomes": [{"metric": "bleu"}]}):
-        write_run(replace(results, comparison=broken), tmp_path / "broken")
-        code, _, err = call(capsys, "compare", str(tmp_path / "broken"))
-        assert code == 2 and "stored comparison is damaged" in err
+                   {**head["comparison"], "outcomes": [{"metric": "bleu"}]},
+                   {**head["comparison"], "outcomes": [{**one, "standings": one["standings"][:1], "p": [[0]],
+                                                        "deltas": [0, 0]} for one in head["comparison"]["outcomes"]]}):
+        (tmp_path / "run" / "run.json").write_text(seal({**head, "comparison": broken}), "utf-8")
+        code, _, err = call(capsys, "compare", str(tmp_path / "run"))
+        assert code == 2 and "stored comparison is damaged" in err and "score again" in err
 
 
 def test_nothing_is_wider_than_80_columns(corpus: str, tmp_path: Path, capsys: Capture) -> None:

@@ -155,10 +155,7 @@ def _given(context: typer.Context, results: Results, given: Significance) -> Sig
 
     None: exactly as then. A run that was never compared is compared as given.
     """
-    from wholetext.scoring.comparison import restored
-
-    kept = restored(results)
-    if kept is None:
+    if results.significance is None:
         return given
     names = {"unit": "resample"}  # field → option, where they differ
     anew = {
@@ -167,7 +164,7 @@ def _given(context: typer.Context, results: Results, given: Significance) -> Sig
         if (source := context.get_parameter_source(names.get(name, name)))
         and source.name == "COMMANDLINE"
     }
-    return replace(kept[0], **anew) if anew else None
+    return replace(results.significance, **anew) if anew else None
 
 
 def explain(

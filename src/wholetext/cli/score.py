@@ -302,14 +302,13 @@ def sweep(
 
 def _show_grid(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
     """Print the grid, one line per cell."""
-    from wholetext.notes import BLIND, CONTEXT_CUT, CUT, DROPPED
+    from wholetext.notes import without_kinds
 
     notes = list(found.results.warnings)
     if format == "json":
         terminal.print_json({**found.as_json(), "notes": notes})
         return
-    shown = (DROPPED, CUT, CONTEXT_CUT, BLIND)  # what the grid itself shows, cell by cell
-    notes = [note for note in notes if not any(known in note for known in shown)]
+    notes = without_kinds(notes, "dropped", "cut", "context-cut", "blind")  # the grid has them
     systems = list(found.results.systems)
     head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
     if format == "table":

@@ -17,6 +17,7 @@ from wholetext.notebook.display import (
     text_table,
 )
 from wholetext.notebook.frames import Level, Tabular
+from wholetext.slices import load
 
 if TYPE_CHECKING:
     import altair
@@ -30,7 +31,7 @@ class RunTable(Tabular):
     corpus: Any
     outputs: Any
     scores: Any
-    comparison: Any
+    comparisons: Any
     notes: Any
     systems: Any
 
@@ -91,15 +92,11 @@ class RunTable(Tabular):
         return shortened(f"Results of {title}\n{text_table(head, rows)}{notes}", MOST)
 
     def _repr_html_(self) -> str:
-        import wholetext  # public functions of higher layers, found by name when they are called
-
         title, head, rows = self._leaderboard()
         rows, left = rows[:HTML_SYSTEMS], len(rows) > HTML_SYSTEMS
         title += f" (the first {HTML_SYSTEMS} systems)" if left else ""
-        if self.comparison:  # stored with the run: nothing is drawn here
-            run: Any = self
-            found = wholetext.compare_run(run)[1]
-            compared = [found[spec] for spec in self.scores]
+        if self.comparisons:  # stored with the run: nothing is drawn here
+            compared = [self.comparisons[spec] for spec in self.scores]
             rows = [
                 [
                     system,
@@ -120,6 +117,6 @@ class RunTable(Tabular):
         """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
         ``categories``, of the first metric unless one is named (extra ``report``).
         """
-        import wholetext
-
-        return wholetext.plot(self, kind, metric)
+        plot = load("wholetext.reporting.figures:plot")  # of a higher layer
+        chart: altair.TopLevelMixin = plot(self, kind, metric)
+        return chart

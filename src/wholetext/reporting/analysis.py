@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.errors import RunError, choices
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
-from wholetext.scoring.comparison import compare_run, restored
+from wholetext.scoring.comparison import compare_run
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.clusters import holm, holm_levels
 from wholetext.scoring.significance.compare import (
@@ -55,11 +55,10 @@ def analyse(
     systems = sorted(
         first, key=lambda name: (np.isnan(first[name].score), sign * first[name].score, name)
     )
-    kept = restored(results)
     if baseline is not None and baseline not in systems:
         raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
     if baseline is not None:
-        testing = replace(testing or (kept[0] if kept else Significance()), baseline=baseline)
+        testing = replace(testing or results.significance or Significance(), baseline=baseline)
     testing, comparisons = compare_run(results, testing)
     baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]

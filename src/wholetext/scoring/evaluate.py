@@ -19,12 +19,14 @@ from wholetext.files.cache import Cache
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.models.device import DTYPES, need_gpus
+from wholetext.notes import without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
 from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
-from wholetext.scoring.results import Results, read_run
+from wholetext.scoring.results import Results
+from wholetext.scoring.results import open_run as open_run
 from wholetext.text import language
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
@@ -225,7 +227,6 @@ def _evaluate(
             system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()
         },
         environment=computer.environment(),
-        spell=_spell,
     )
 
 
@@ -303,30 +304,6 @@ def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag
     return broken, formats.format_flags(corpus, output, broken)
 
 
-def open_run(folder: Path | str) -> Results:
-    """Read a run folder back: the same Results, without computing anything."""
-    if not isinstance(folder, (str, Path)):
-        raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
-    found = replace(read_run(Path(folder), _reducing), spell=_spell)
-    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *run_notes(found)))))
-
-
-def run_notes(results: Results, spec: str | None = None) -> list[str]:
-    """What slices have to say about scores that were read back (all, or one spec's)."""
-    notes = slices.hook("run-notes")
-    return [] if notes is None else list(notes(results, spec))
-
-
-def _spell(text: str) -> str:
-    return scorer(text).spec
-
-
-def _reducing(spec: str, langs: tuple[str, str]) -> Metric:
-    """The metric whose ``reduce`` made the scores; where that is the default one, the model need not be there."""
-    metric = scorer(spec).metric
-    return metric if type(metric).reduce is Metric.reduce else metric.resolve(langs)
-
-
 # ---------------------------------------------------------------- for notebooks
 
 
@@ -359,9 +336,9 @@ def score_texts(
         langs=langs,
     )
     results = _evaluate(loaded.corpus, loaded.outputs, [metric], options)
-    read = [
-        note for note in loaded.warnings if docs is not None or "one document" not in note
-    ]  # as documented
+    read = (
+        loaded.warnings if docs is not None else without_kinds(loaded.warnings, "single-document")
+    )
     _warn(replace(results, warnings=(*read, *results.warnings)))
     return next(iter(next(iter(results.scores.values())).values()))
 

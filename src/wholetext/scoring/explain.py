@@ -20,8 +20,8 @@ from wholetext.metrics.blonde.explain import (
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import evaluate, run_notes
-from wholetext.scoring.results import Results, damaged_details
+from wholetext.scoring.evaluate import evaluate
+from wholetext.scoring.results import Results, damaged_details, run_notes
 from wholetext.types import Scores
 from wholetext.views import glue_of, stretches
 

@@ -14,7 +14,7 @@ import numpy as np
 from wholetext.errors import InputError, MetricError, choices, count
 from wholetext.files.parsing import printable
 from wholetext.notebook.display import brief
-from wholetext.scoring.comparison import plain, restored
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.clusters import holm
@@ -122,8 +122,7 @@ def gate(
             where=results.corpus.id,
             next="score the new system and the baseline in one run",
         )
-    kept = restored(results)
-    how = replace(significance or (kept[0] if kept else Significance()), baseline=baseline)
+    how = replace(significance or results.significance or Significance(), baseline=baseline)
     compared = []
     for spec in metrics or results.scores:
         scores = results[spec]

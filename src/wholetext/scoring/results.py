@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices
+from wholetext import slices
+from wholetext.errors import InputError, RunError, choices
 from wholetext.files.output_folder import OwnFolder, check_folder, replacing_folder, restore
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
+from wholetext.registry import scorer
 from wholetext.scoring import run_files
 from wholetext.scoring.run_files import AGAIN, FORMAT
+from wholetext.scoring.significance.compare import Comparison, Significance
+from wholetext.scoring.significance.stored import restored, stored
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Level, Metric, Output, Scores, Signature
 from wholetext.version import __version__
@@ -39,22 +43,16 @@ class Results(RunTable):
     flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(
         default_factory=dict
     )  # system → suspicious texts
-    comparison: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of systems, in the form of scoring.comparison
-    environment: Mapping[str, str] = field(
-        default_factory=dict
-    )  # device, and versions of what computes
-    spell: Callable[[str], str] = field(
-        default=str, repr=False
-    )  # a spec however written → as ``scores`` has it
+    significance: Significance | None = None  # how systems were compared, if they were
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by spec
+    environment: Mapping[str, str] = field(default_factory=dict)  # device, versions of packages
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Everything to read with the scores: the warnings of the run and the notes of its scores."""
         of_scores = merged(
             {
-                spec: {system: one.remarks for system, one in by_system.items()}
+                spec: {system: scores.notes for system, scores in by_system.items()}
                 for spec, by_system in self.scores.items()
             }
         )
@@ -66,10 +64,10 @@ class Results(RunTable):
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
         """System → scores under a spec, however it is written: aliases and spelled-out defaults will do."""
-        found = self.scores.get(spec) or self.scores.get(self.spell(spec))
-        if found is None:
+        by_system = self.scores.get(spec) or self.scores.get(scorer(spec).spec)
+        if by_system is None:
             raise RunError(f"there are no scores of {spec!r} here", next=choices(spec, self.scores))
-        return found
+        return by_system
 
     def __iter__(self) -> Iterator[str]:
         """The specs, as of a mapping: ``for spec, by_system in results.items()`` has the scores too."""
@@ -79,7 +77,7 @@ class Results(RunTable):
         return len(self.scores)
 
     def __contains__(self, spec: object) -> bool:
-        return spec in self.scores or (isinstance(spec, str) and self.spell(spec) in self.scores)
+        return spec in self.scores or (isinstance(spec, str) and scorer(spec).spec in self.scores)
 
     def items(self) -> ItemsView[str, Mapping[str, Scores]]:
         """(spec, system → scores) of every metric."""
@@ -92,9 +90,7 @@ class Results(RunTable):
     @classmethod
     def load(cls, folder: Path | str) -> Results:
         """Read a run folder; the same as ``wholetext.open_run``."""
-        import wholetext  # public functions of higher layers, found by name when they are called
-
-        return wholetext.open_run(folder)
+        return open_run(folder)
 
     def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
         """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""
@@ -201,16 +197,30 @@ def _write_files(results: Results, fresh: Path) -> None:
         "warnings": results.warnings,
         "counts": results.counts,
         "flags": results.flags,
-        "comparison": results.comparison,
+        "comparison": stored(results.significance, results.comparisons.values())
+        if results.significance
+        else {},
         "environment": dict(results.environment),
         "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())},
     }
     (fresh / "run.json").write_text(run_files.seal(head), "utf-8")
 
 
-def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
-    """Read a run folder; ``metric_of`` gives the metric behind a spec and a language pair (its ``reduce`` turns
-    statistics into scores)."""
+def open_run(folder: Path | str) -> Results:
+    """Read a run folder back: the same Results, without computing anything."""
+    if not isinstance(folder, (str, Path)):
+        raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
+    results = _read_run(Path(folder))
+    return replace(results, warnings=tuple(dict.fromkeys((*results.warnings, *run_notes(results)))))
+
+
+def run_notes(results: Results, spec: str | None = None) -> list[str]:
+    """Notes of slices on scores that were read back: of all metrics, or of one."""
+    notes = slices.hook("run-notes")
+    return [] if notes is None else list(notes(results, spec))
+
+
+def _read_run(folder: Path) -> Results:
     restore(folder, RunError)
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
         is_file = os.path.isfile(folder)  # noqa: PTH113
@@ -221,7 +231,7 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
         )
     opened = folder.stat()
     try:
-        return _read_files(folder, metric_of)
+        return _read_files(folder)
     except (RunError, OSError) as fault:
         if folder.exists() and os.path.samestat(opened, folder.stat()):
             if isinstance(fault, RunError):
@@ -231,10 +241,10 @@ def read_run(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) 
                 where=str(fault.filename or folder),
                 next="check its permissions and the disk",
             ) from None
-    return read_run(folder, metric_of)  # it was replaced while it was read
+    return _read_run(folder)  # it was replaced while it was read
 
 
-def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric]) -> Results:
+def _read_files(folder: Path) -> Results:
     head = run_files.read_head(folder)
     files = head.get("files") or {}
     corpus, outputs = run_files.read_texts(
@@ -242,7 +252,9 @@ def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric
     )
     scores = {}
     for i, entry in enumerate(head["metrics"]):
-        metric = metric_of(entry["spec"], corpus.langs)
+        metric = scorer(entry["spec"]).metric
+        if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
+            metric = metric.resolve(corpus.langs)
         path = folder / f"stats{i}.npz"
         every = run_files.read_stats(
             run_files.read_file(folder, path.name, files), path, entry, corpus, metric.reduce
@@ -257,6 +269,9 @@ def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric
             system: _scores(entry, j, metric, every[j], details[j])
             for j, system in enumerate(entry["systems"])
         }
+    significance, comparisons = None, dict[str, Comparison]()
+    if head.get("comparison"):
+        significance, comparisons = _read_comparison(head, folder)
     return Results(
         corpus,
         outputs,
@@ -264,9 +279,28 @@ def _read_files(folder: Path, metric_of: Callable[[str, tuple[str, str]], Metric
         tuple(head["warnings"]),
         head["counts"],
         head["flags"],
-        head.get("comparison") or {},
+        significance,
+        comparisons,
         head.get("environment") or {},
     )
+
+
+def _read_comparison(
+    head: Mapping[str, Any], folder: Path
+) -> tuple[Significance, dict[str, Comparison]]:
+    try:
+        significance, comparisons = restored(head["comparison"])
+        for entry in head["metrics"]:
+            standings = comparisons[entry["spec"]].standings
+            if {standing.system for standing in standings} != set(entry["systems"]):
+                raise ValueError(f"it compares other systems under {entry['spec']}")
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as fault:
+        raise RunError(
+            f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
+            where=str(folder),
+            next="score again",
+        ) from fault
+    return significance, comparisons
 
 
 def _scores(

@@ -10,6 +10,7 @@ from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
+from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
@@ -234,9 +235,10 @@ def _without_ids(
     else:
         lines = length(columns)
         runs = [DocumentRun("doc1", 0, lines)] if lines else []
-        note = (
+        note = Note(
+            "single-document",
             f"no document ids were given: all {count(lines, 'segment', 'are')} taken as one document "
-            "(-d FILE names the documents)"
+            "(-d FILE names the documents)",
         )
     return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
