@@ -73,7 +73,7 @@ CASES = (
     Case("splits at blanks, and th has none between words", "BLEU on a language without blanks between words",
          "-m bleu", files={"a.txt": THAI, "b.txt": THAI, "ref.txt": THAI}, langs="en-th", where="metrics/surface.py"),
     Case("words are found between blanks, and th has none between words", "TER on such a language", "-m ter",
-         files={"a.txt": THAI, "b.txt": THAI, "ref.txt": THAI}, langs="en-th", where="metrics/surface.py"),
+         files={"a.txt": THAI, "b.txt": THAI, "ref.txt": THAI}, langs="en-th", where="metrics/ter.py"),
     Case("gives no tense and no entity: left out of the score", "a tagger lacks what BlonDe counts",
          "-m 'blonde(tagger=plain)'", where="metrics/blonde/metric.py"),
     Case("a category without a match is floored to 1e-05", "BlonDe's geometric mean meets a factor of 0",

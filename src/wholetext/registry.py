@@ -22,7 +22,7 @@ CORE_METRICS: Mapping[str, str] = {
     "bleu": "wholetext.metrics.surface:Bleu",
     "chrf": "wholetext.metrics.surface:Chrf",
     "chrf++": "wholetext.metrics.surface:ChrfPlusPlus",
-    "ter": "wholetext.metrics.surface:Ter",
+    "ter": "wholetext.metrics.ter:Ter",
     "rouge": "wholetext.metrics.rouge:Rouge",
     "bertscore": "wholetext.metrics.bertscore:BertScore",
     "comet": "wholetext.metrics.comet.metric:Comet",

@@ -158,7 +158,6 @@ def main(argv: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # ? where the encoding has no ±
     if argv is None:  # the process is ours
-        os.environ.setdefault("WHOLETEXT_SPACY_WITHOUT_TORCH", "1")
         gc.set_threshold(50_000, 20, 100)  # few reference cycles here: saves 5 % of `score`
     words = sys.argv[1:] if argv is None else argv
     debug = "--debug" in words  # before or after the command

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
-from wholetext.text import code_of, has_ideographs, is_unspaced
+from wholetext.text import code_of, is_unspaced
 from wholetext.text.mteval import tokenize_13a
 from wholetext.text.overlap import blocks, characters, compared, overlap, words
-from wholetext.text.shifts import edits
 from wholetext.types import FloatArray, Metric, Request, Runtime
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
@@ -346,68 +345,3 @@ class ChrfPlusPlus(Chrf):
     summary = "chrF with word unigrams and bigrams (sacrebleu)"
 
     word_order: int = 2
-
-
-@dataclass(frozen=True)
-class Ter(Surface):
-    """Translation edit rate (Snover et al. 2006) as sacrebleu computes it; an error rate, lower is better."""
-
-    name = "ter"
-    summary = "edits per reference word (sacrebleu)"
-    higher_is_better = False
-    range = (0.0, float("inf"))
-    decimals = 2  # per cent, although more edits than words are possible
-    block = 16384  # the search takes as many steps for few pairs as for many
-    together = 1 << 62  # it splits them itself
-
-    normalized: Auto = (
-        "auto"  # auto: on for Chinese and Japanese, where asian_support has no effect without it
-    )
-    no_punct: bool = False
-    asian_support: Auto = (
-        "auto"  # auto: on for Chinese and Japanese, whose characters are then words
-    )
-    case_sensitive: bool = False
-
-    def resolve(self, langs: tuple[str, str]) -> Ter:
-        split = has_ideographs(langs[1])
-        normalized = split if self.normalized == "auto" else self.normalized
-        asian = split if self.asian_support == "auto" else self.asian_support
-        return replace(self, normalized=normalized, asian_support=asian)
-
-    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        split = self.normalized is True and self.asian_support is True
-        if not is_unspaced(langs[1]) or (split and has_ideographs(langs[1])):
-            return ()
-        return (
-            f"ter: words are found between blanks, and {langs[1]} has none between words: one character off "
-            "counts as a whole phrase; prefer chrf",
-        )
-
-    def sacrebleu(self) -> Any:
-        from sacrebleu.metrics.ter import TER
-
-        return TER(
-            normalized=self.normalized is True,
-            no_punct=self.no_punct,
-            asian_support=self.asian_support is True,
-            case_sensitive=self.case_sensitive,
-        )
-
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
-        """Edits to the nearest reference and mean reference length: (n, 2)."""
-        split: dict[str, tuple[str, ...]] = {}  # references are normalised twice, as sacrebleu does
-        for text in (ref for _, *refs in groups for ref in refs):
-            if text not in split:
-                split[text] = tuple(peer._preprocess_segment(text).split())
-        hyps = [hyp.split() for hyp, *refs in groups for _ in refs]
-        refs = [split[ref] for _, *refs in groups for ref in refs]
-        least = edits(hyps, refs).reshape(len(groups), -1).min(axis=1)
-        lengths = np.array([len(ref) for ref in refs]).reshape(len(groups), -1).mean(axis=1)
-        return np.column_stack([least, lengths])
-
-    def reduce(self, totals: FloatArray) -> FloatArray:
-        edits, length = totals[..., 0], totals[..., 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
-        return np.asarray(100 * rate[..., None])

@@ -56,11 +56,6 @@ _LONGEST = (
 )
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
-NO_TORCH = "WHOLETEXT_SPACY_WITHOUT_TORCH"  # environment variable, see _spacy
-_WITH_TORCH = (
-    "spacy_transformers",
-    "spacy_curated_transformers",
-)  # packages whose pipelines compute with torch
 
 _forked: Any = None  # the pipeline as child processes inherit it
 
@@ -105,7 +100,8 @@ class SpacyAnalyser(Analyser):
 
     @cached_property
     def _pipeline(self) -> Any:
-        spacy = _spacy()
+        import spacy
+
         check_package(self.package.replace("_", "-"))
         keep = {component for layer in self.layers for component in _FILLS[layer]}
         try:
@@ -142,27 +138,6 @@ class SpacyAnalyser(Analyser):
         ):  # torch hangs in a forked child
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
-
-
-def _spacy() -> Any:
-    """spaCy itself, with ``NO_TORCH`` set without torch, if no installed package lets pipelines use it.
-
-    thinc, below spaCy, imports torch wherever it is installed, which takes longer than the rest of spaCy. For thinc
-    torch then is missing until the process ends, so only programs set the variable, as the command line does.
-    """
-    hidden = (
-        os.environ.get(NO_TORCH)
-        and not {"torch", "thinc"} & sys.modules.keys()
-        and not any(map(find_spec, _WITH_TORCH))
-    )
-    if hidden:
-        sys.modules["torch"] = None  # type: ignore[assignment]  # importing it is an ImportError
-    try:
-        import spacy
-    finally:
-        if hidden:
-            del sys.modules["torch"]
-    return spacy
 
 
 def _version(package: str) -> str:

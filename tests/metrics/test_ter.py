@@ -1,21 +1,75 @@
-"""Edits with shifts are sacrebleu's, for any texts, beams and limits of the search."""
+"""TER: edit matrices, alignments and edits with shifts equal sacrebleu's, for any texts, beams and limits."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
-from wholetext.text import edits as matrices
-from wholetext.text import shifts
-from wholetext.text.shifts import edits
+from wholetext.metrics import ter
+from wholetext.metrics.ter import alignment, beam, edits, ones, pairs, table
 
 Texts = list[tuple[list[str], list[str]]]
+
+
+LETTERS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=14)
+
+
+def check_matrices(texts: Texts) -> None:
+    """Distances, places and errors of texts, by all at once and by sacrebleu's matrix of each."""
+    texts = sorted(texts, key=lambda pair: -len(pair[0]))
+    many = pairs([hyp for hyp, _ in texts], [tuple(ref) for _, ref in texts])
+    rows = table(many, beam(many))
+    places, ref_wrong, aligned = alignment(many, rows)
+    hyp_wrong = ~aligned.any(axis=0)
+    start = 0
+    for n, (hyp, ref) in enumerate(texts):
+        distance, trace = lib_ter.BeamEditDistance(ref)(hyp)
+        align, ref_errors, hyp_errors = lib_ter.trace_to_alignment(lib_ter._flip_trace(trace))
+        assert rows.distance[n] == distance
+        assert list(places[start : start + len(ref) + 1]) == [-1, *(align[j] for j in range(len(ref)))]
+        assert list(ref_wrong[start + 1 : start + len(ref) + 1]) == ref_errors
+        assert [hyp_wrong[many.firsts[i] + n] for i in range(len(hyp))] == hyp_errors
+        start += len(ref) + 1
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(LETTERS, LETTERS), min_size=1, max_size=5), st.integers(1, 5))
+def test_distances_and_alignments_within_any_beam(texts: Texts, width: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lib_ter, "_BEAM_WIDTH", width)
+        patch.setattr(ter, "BEAM", width)
+        check_matrices(texts)
+
+
+@pytest.mark.parametrize("width", [1, 3, 25])
+def test_texts_longer_than_a_machine_word(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lib_ter, "_BEAM_WIDTH", width)
+    monkeypatch.setattr(ter, "BEAM", width)
+    chance = random.Random(width)
+    texts = [([chance.choice("abcdefgh") for _ in range(chance.randint(1, 150))],
+              [chance.choice("abcdefgh") for _ in range(chance.randint(1, 200))]) for _ in range(20)]  # fmt: skip
+    check_matrices(texts)
+    check_matrices([([chance.choice("ab") for _ in range(length)], list("ab" * half)) for length, half in
+           ((1, 90), (63, 32), (64, 32), (65, 32), (128, 64), (190, 3), (3, 64))])  # fmt: skip
+
+
+def test_carries_run_through_all_machine_words() -> None:
+    same = list("a" * 200)
+    check_matrices([(same, same), (same[1:], ["b", *same[1:]]), (["a"], [*list("b" * 191), "a"])])
+
+
+def test_ones_counts_the_first_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    bits = np.array([[0, 2**64 - 1, 0b1011], [1, 2**64 - 1, 2**63]], dtype=np.uint64)  # (machine words, n)
+    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
+    monkeypatch.delattr(np, "bitwise_count", raising=False)  # numpy 1 has none
+    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
 
 
 def check(texts: Texts) -> None:
@@ -49,7 +103,7 @@ def test_references_in_another_order(drawn: list[tuple[list[str], random.Random]
 @pytest.mark.parametrize("largest", [1, 40, 300])
 def test_tables_of_any_size_give_the_same_edits(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs are searched in parts where their tables would be too large."""
-    monkeypatch.setattr(shifts, "_LARGEST", largest)
+    monkeypatch.setattr(ter, "_LARGEST", largest)
     chance = random.Random(3)
     refs = [[chance.choice("abcdefghijkl") for _ in range(size)] for size in (3, 70, 9, 20, 66, 12, 30)]
     check([(shuffled(chance, ref), ref) for ref in refs])
@@ -64,8 +118,8 @@ LIMITS = [("_MAX_SHIFT_SIZE", "MAX_SIZE"), ("_MAX_SHIFT_DIST", "MAX_DISTANCE"), 
 ])  # fmt: skip
 def test_limits_of_the_search(theirs: str, ours: str, limit: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lib_ter, theirs, limit)
-    monkeypatch.setattr(shifts, ours, limit)
-    for module, name in ((lib_ter, "_BEAM_WIDTH"), (matrices, "BEAM"), (shifts, "BEAM")):
+    monkeypatch.setattr(ter, ours, limit)
+    for module, name in ((lib_ter, "_BEAM_WIDTH"), (ter, "BEAM")):
         monkeypatch.setattr(module, name, width)
     chance = random.Random(limit)
     refs = [[chance.choice("abcdefghijkl") for _ in range(chance.randint(1, 30))] for _ in range(40)]
