@@ -109,7 +109,7 @@ def test_adding_a_view_and_a_verb_takes_what_the_recipes_say(tmp_path: Path) -> 
     view = '    """The first segment of each document."""\n\n    name: ClassVar[str] = "first"\n\n'
     view = f"@dataclass(frozen=True)\nclass First(View):\n{view}    def spans(self, size: int) -> list[Span]:\n"
     put(copy / "views.py", "return windows\n", f"\n\n{view}        return [(0, 1, 1.0)]\n")
-    put(copy / "views.py", "for view in (", "First, ")
+    put(copy / "views.py", "VIEWS: Mapping[str, type[View]] = {\n", '    "first": First,\n')
     verb = 'def greet(name: str) -> None:\n    """Greet."""\n    print("good day", name)\n'
     (copy / "cli" / "greet.py").write_text(verb)
     put(copy / "cli" / "main.py", "CORE_VERBS = {\n", '    "greet": "wholetext.cli.greet:greet",\n')

@@ -335,5 +335,9 @@ class Whole(View):
 
 
 VIEWS: Mapping[str, type[View]] = {
-    view.name: view for view in (Sentence, Context, Slide, Paragraph, Whole)
+    "sentence": Sentence,
+    "context": Context,
+    "slide": Slide,
+    "paragraph": Paragraph,
+    "whole": Whole,
 }
