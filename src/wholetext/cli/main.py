@@ -74,15 +74,19 @@ class Verbs(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List commands by purpose, and those of plug-ins with their packages."""
+        """List commands by purpose, those of plug-ins with their packages, others by docstring."""
         names = self.list_commands(ctx)
         added = {
             name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
             for name in names
             if name not in VERBS
         }
+        placed = {name for verbs in COMMANDS.values() for name in verbs} | set(added)
+        others = {
+            name: str(function(name).__doc__).split("\n")[0] for name in names if name not in placed
+        }
         width = max(map(len, names))
-        for title, verbs in {**COMMANDS, "Plug-ins": added}.items():
+        for title, verbs in {**COMMANDS, "Further commands": others, "Plug-ins": added}.items():
             lines = [(name.ljust(width), text) for name, text in verbs.items() if name in names]
             if lines:
                 with formatter.section(title):
