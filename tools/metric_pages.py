@@ -35,9 +35,9 @@ def page() -> str:
 
 
 def _entry(name: str) -> dict[str, Any]:
-    from wholetext.registry import catalogue
+    from wholetext.registry import entries
 
-    found: dict[str, Any] = catalogue()["metrics"][name]
+    found: dict[str, Any] = entries()["metrics"][name]
     return found
 
 
@@ -58,11 +58,11 @@ def _reads(name: str) -> str:
 
 
 def _row(name: str, link: str) -> str:
-    from wholetext.models.catalogue import CATALOGUE
+    from wholetext.models.catalogue import entries
     from wholetext.registry import ALIASES
 
     names = {name, *(alias for alias, spec in ALIASES.items() if name in spec.replace("@", ":").split(":"))}
-    sizes = {round(one.gigabytes, 1) or 0.1 for one in CATALOGUE if names & {*one.used_by} and one.gigabytes > 0.01}
+    sizes = {round(one.gigabytes, 1) or 0.1 for one in entries() if names & {*one.used_by} and one.gigabytes > 0.01}
     size = " to ".join(f"{size:g}" for size in sorted({min(sizes), max(sizes)})) + " GB" if sizes else ""
     return f"| [`{name}`](#{link}) | {_entry(name)['summary']} | {_reads(name)} | {_range(name)} | {size} |"
 

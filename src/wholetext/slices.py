@@ -71,7 +71,11 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "wt-mini-penalty": "learned(output=penalty)@wt-mini",
             "wt-qe": "learned@wt-qe",
         },
-        "hooks": {"checked-config": "learned.forms:checked_config"},
+        "hooks": {
+            "checked-config": "learned.forms:checked_config",
+            "bundled-models": "bundled:FOLDERS",
+            "catalogue": "catalogue:ENTRIES",
+        },
     },
     "serving": {"commands": {"serve": "commands:serve"}},
     "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},

@@ -27,7 +27,7 @@ OPTIONS = Options(cache=False, flags=False)
 
 
 def test_the_box_is_small() -> None:
-    folder = hub.BUNDLED["wt-qe"]
+    folder = hub.bundled()["wt-qe"]
     assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 100_000
 

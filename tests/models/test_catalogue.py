@@ -20,7 +20,7 @@ from wholetext.spec import parse
 
 
 def test_every_default_model_is_listed() -> None:
-    known = {one.name: one for one in catalogue.CATALOGUE}
+    known = {one.name: one for one in catalogue.entries()}
     for name in metric_names():
         for field in dataclasses.fields(metric_class(name)):  # type: ignore[arg-type]
             if field.name == "model" and isinstance(field.default, str) and field.default:
@@ -30,14 +30,14 @@ def test_every_default_model_is_listed() -> None:
         if model is not None:
             assert alias in known[model].used_by
     names = {*metric_names(), *ALIASES}
-    assert all(user in names for one in catalogue.CATALOGUE for user in one.used_by)
-    assert all(one.licence and one.gigabytes > 0 for one in catalogue.CATALOGUE)
+    assert all(user in names for one in catalogue.entries() for user in one.used_by)
+    assert all(one.licence and one.gigabytes > 0 for one in catalogue.entries())
 
 
 def test_models_chosen_by_language_are_listed() -> None:
     from wholetext.metrics import bertscore, sbert
 
-    known = {one.name: one for one in catalogue.CATALOGUE}
+    known = {one.name: one for one in catalogue.entries()}
     for name in (bertscore.ENGLISH, bertscore.OTHERS, *bertscore.BY_LANGUAGE.values()):
         assert "bertscore" in known[name].used_by
     for name in (sbert.ENGLISH, sbert.OTHERS, sbert.ACROSS):

@@ -34,9 +34,9 @@ def scores(pairs: Sequence[tuple[str, str]], spec: str = "wt-mini") -> FloatArra
     return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
 
 
-@pytest.mark.parametrize("name", hub.BUNDLED)
+@pytest.mark.parametrize("name", hub.bundled())
 def test_the_box_is_small(name: str) -> None:
-    folder = hub.BUNDLED[name]
+    folder = hub.bundled()[name]
     assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 4 << 20
 

@@ -30,7 +30,7 @@ def complete_metrics(ctx: typer.Context, incomplete: str) -> list[str]:
 
     After ``view:`` metrics are offered, after ``metric@`` models, after a comma more metrics.
     """
-    from wholetext.models.catalogue import CATALOGUE
+    from wholetext.models.catalogue import entries
     from wholetext.registry import names, view_names
 
     previous = re.match(r"(?:.*,(?![^(]*\)))?", incomplete)[0]  # type: ignore[index]
@@ -42,7 +42,7 @@ def complete_metrics(ctx: typer.Context, incomplete: str) -> list[str]:
     if "@" in current:
         head = current.partition("@")[0]
         metric = re.sub(r"^.*:|\(.*", "", head)
-        models = [model.name for model in CATALOGUE if metric in model.used_by]
+        models = [model.name for model in entries() if metric in model.used_by]
         return [f"{previous}{head}@{model}" for model in models or complete_models()]
     view = current[: current.rfind(":") + 1]
     views = [] if view else [f"{name}:" for name in view_names()]
@@ -57,9 +57,9 @@ def complete_names() -> list[str]:
 
 
 def complete_models() -> list[str]:
-    from wholetext.models.catalogue import CATALOGUE
+    from wholetext.models.catalogue import entries
 
-    return [model.name for model in CATALOGUE]
+    return [model.name for model in entries()]
 
 
 def complete_systems(ctx: typer.Context) -> list[str]:

