@@ -1,4 +1,4 @@
-"""Who may ask: host, origin and token are checked before anything else, and every answer carries a policy."""
+"""Access control: host, origin, token and size of requests, and security headers of responses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ from wholetext.serving.settings import ServeOptions, known_host, same
 from wholetext.serving.uploads import too_large
 
 COOKIE = "wholetext"
-OPEN = (
-    "/login",
-    "/assets/app.css",
-    "/assets/app.js",
-    "/assets/login.js",
-    "/assets/icon.svg",
-)  # without a token
+# served without a token
+OPEN = {"/login", *(f"/assets/{name}" for name in ("app.css", "app.js", "login.js", "icon.svg"))}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -41,7 +36,7 @@ HEADERS = {
 def problem(
     status: int, error: str, next: str = "", headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """An error as programs and the page read it."""
+    """An error as JSON."""
     return JSONResponse({"error": error, "next": next}, status, headers)
 
 
@@ -70,7 +65,7 @@ class Guard:
         await (self.app if refused is None else refused)(scope, receive, sending)
 
     def refusal(self, scope: Scope) -> Response | None:
-        """The answer to a request that is not served, or None."""
+        """The response to a request that is refused, or None."""
         headers = Headers(scope=scope)
         if len(headers.getlist("host")) != 1 or not known_host(headers["host"], self.options):
             return problem(
@@ -96,8 +91,8 @@ class Guard:
         return None
 
     def _signed_in(self, headers: Headers) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and same(given.strip(), self.options.token):
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and same(token.strip(), self.options.token):
             return True
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
@@ -107,18 +102,18 @@ class Guard:
 
 
 def _own_origin(headers: Headers) -> bool:
-    """Whether a request that changes something is from a page of this server, or from no page at all."""
+    """Whether a request comes from a page of this server, or from a program."""
     if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
     try:
         return origin is None or urlsplit(origin).netloc.lower() == headers["host"].lower()
-    except ValueError:  # no address at all
+    except ValueError:  # not a URL
         return False
 
 
 def signed_in(request: Request, options: ServeOptions) -> Response:
-    """The answer to the right token: a cookie for this browser, which no script and no other site can use."""
+    """The response to the right token: a cookie that scripts and other sites cannot use."""
     answer = JSONResponse({})
     answer.set_cookie(
         COOKIE,

@@ -28,7 +28,7 @@ from wholetext.serving.settings import ServeOptions, same
 from wholetext.serving.uploads import TooLarge, limited, read_form
 
 UPLOADING = 900.0  # seconds that a request may take to arrive
-LOOK = 0.1  # seconds between looks at a job whose result is waited for
+POLLING = 0.1  # seconds between looks at a job whose client is waiting
 ASSETS = {
     "app.js": "text/javascript",
     "login.js": "text/javascript",
@@ -39,7 +39,7 @@ REPORT = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]
 
 
 def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
-    """The application over a list of jobs; it starts and ends the scheduler."""
+    """The application over a job queue; it starts and ends the scheduler."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -111,12 +111,9 @@ class Api:
                 return RedirectResponse("/", 303)
             return Response(_asset("login.html"), media_type="text/html")
         body = b"".join([chunk async for chunk in limited(request.stream(), 10_000)])
-        given = read_json(body, where="/login")
-        if (
-            self.options.token
-            and isinstance(given, dict)
-            and same(str(given.get("token", "")), self.options.token)
-        ):
+        sent = read_json(body, where="/login")
+        token = str(sent.get("token", "")) if isinstance(sent, dict) else ""
+        if self.options.token and same(token, self.options.token):
             return signed_in(request, self.options)
         return problem(
             401, "this is not the token of the server", "the person who started it knows it"
@@ -126,19 +123,13 @@ class Api:
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(404, "there is no such page")
-        theme = (
-            resources.files("wholetext.reporting") / "assets" / "theme.css"
-            if name == "app.css"
-            else None
-        )
-        return Response(
-            (theme.read_text("utf-8") if theme else "") + _asset(name), media_type=ASSETS[name]
-        )
+        theme = _asset("theme.css", "wholetext.reporting") if name == "app.css" else ""
+        return Response(theme + _asset(name), media_type=ASSETS[name])
 
-    # -------------------------------------------------------- what there is
+    # -------------------------------------------------------- listings
 
     async def metrics(self, _: Request) -> Response:
-        """The metrics and files that a request may name, and the limits."""
+        """Metrics and files that a request may name, and the size limit."""
         offered = await run_in_threadpool(offered_metrics)
         return JSONResponse(
             {**offered, "files": listed_files(self.jobs.folder), "upload": self.options.upload}
@@ -163,7 +154,7 @@ class Api:
     # -------------------------------------------------------- new jobs
 
     async def add_job(self, request: Request) -> Response:
-        """Files and choices as a form: a job that waits for its turn."""
+        """Queue a job from a form with files and choices."""
         if full := self._full():
             return full
         id = self.jobs.new_id()
@@ -177,11 +168,7 @@ class Api:
                 ),
                 UPLOADING,
             )
-            title, wanted = form_request(form, self.jobs.folder, self.options)
-            if full := self._full():  # others may have come while this one was uploaded
-                shutil.rmtree(self.jobs.place(id), ignore_errors=True)
-                return full
-            job = self.jobs.add(id, title, wanted)
+            job = self.jobs.add(id, *form_request(form, self.jobs.folder, self.options))
         except (Exception, asyncio.CancelledError) as fault:
             shutil.rmtree(self.jobs.place(id), ignore_errors=True)
             if isinstance(fault, asyncio.TimeoutError):
@@ -191,11 +178,9 @@ class Api:
         return JSONResponse(_plain(job), 202)
 
     async def score(self, request: Request) -> Response:
-        """Documents as JSON in, scores as JSON out, in the form of `wholetext score -f json`."""
-        if (
-            request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            != "application/json"
-        ):
+        """Score documents sent as JSON; the response is that of `wholetext score -f json`."""
+        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if content_type != "application/json":
             return problem(
                 415, "the request is not JSON", "send it with Content-Type: application/json"
             )
@@ -204,17 +189,15 @@ class Api:
         body = b"".join([chunk async for chunk in limited(request.stream(), self.options.upload)])
         id = self.jobs.new_id()
         try:
-            wanted = await run_in_threadpool(
+            parsed = await run_in_threadpool(
                 json_request, body, self.jobs.place(id) / "input", self.jobs.folder, self.options
             )
-            if full := self._full():  # others may have come while this one was read
-                return full
-            self.jobs.add(id, "/v1/score", wanted)
+            self.jobs.add(id, "/v1/score", parsed)
             self.scheduler.wake()
             while (job := self.jobs.get(id)) is not None and job.active:
                 if await request.is_disconnected():
                     break
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(POLLING)
             if job is None or job.state != "done":
                 return problem(422, job.error if job and job.error else "the job was cancelled")
             return Response(
@@ -242,7 +225,7 @@ class Api:
         return None
 
     async def remove_job(self, request: Request) -> Response:
-        """Cancel a job that waits or runs; remove one that has ended, with its files."""
+        """Cancel a job that is waiting or running; remove one that has ended, with its files."""
         job = self._job(request)
         if job.active:
             await run_in_threadpool(self.scheduler.cancel, job.id)
@@ -254,36 +237,39 @@ class Api:
         self.scheduler.cancel(id)
         self.jobs.delete(id)
 
-    # -------------------------------------------------------- what jobs made
+    # -------------------------------------------------------- results
 
     async def results(self, request: Request) -> Response:
-        return FileResponse(self._made(request, "results.json"), media_type="application/json")
+        return FileResponse(self._result(request, "results.json"), media_type="application/json")
 
     async def folder(self, request: Request) -> Response:
         job = self._job(request, done=True)
-        return FileResponse(self._made(request, "run.zip"), filename=f"run-{job.id[:8]}.zip")
+        return FileResponse(self._result(request, "run.zip"), filename=f"run-{job.id[:8]}.zip")
 
     async def report(self, request: Request) -> Response:
-        """The report with the policy that it has in itself, and without access to this server."""
-        page = await run_in_threadpool(self._made(request, "run/report.html").read_bytes)
+        """The report under its own content policy, without access to this server."""
+        page = await run_in_threadpool(self._result(request, "run/report.html").read_bytes)
         own = REPORT.search(page[:4096])
         policy = own[1].decode("ascii") if own else "default-src 'none'"
-        policy = f"{policy.replace('&#39;', chr(39))}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
+        policy = (
+            f"{policy.replace('&#39;', chr(39))}; frame-ancestors 'none'; "
+            "sandbox allow-scripts allow-downloads"
+        )
         return Response(page, media_type="text/html", headers={"content-security-policy": policy})
 
-    def _made(self, request: Request, name: str) -> Path:
+    def _result(self, request: Request, name: str) -> Path:
         path = self.jobs.place(self._job(request, done=True).id) / "result" / name
         if not path.is_file():
             raise HTTPException(404, "the job has no such file")
         return path
 
 
-def _asset(name: str) -> str:
-    return (resources.files("wholetext.serving") / "assets" / name).read_text("utf-8")
+def _asset(name: str, package: str = "wholetext.serving") -> str:
+    return (resources.files(package) / "assets" / name).read_text("utf-8")
 
 
 def _plain(job: Job) -> dict[str, Any]:
-    """A job as programs and the page read it."""
+    """A job as JSON values."""
     stage = dict(zip(("stage", "done", "of"), job.progress)) if job.progress else None
     return {
         "id": job.id,

@@ -1,4 +1,4 @@
-"""Jobs in one SQLite file: they survive a restart, and one that was running then is started again."""
+"""The job queue in an SQLite file; jobs that were running when the server ended are resumed."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from wholetext.errors import InputError, RunError
-from wholetext.files.parsing import read_json
 from wholetext.files.storage import refusing
 
 FILE, ID = "jobs.sqlite", r"[0-9a-f]{32}"
-TRIES = 3  # times that a job is started, where the server ended while it ran
+TRIES = 3  # attempts at a job during which the server ended
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 _COLUMNS = "id, title, state, request, created, started, ended, tries, error"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS jobs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, title TEXT NOT NULL, state TEXT NOT NULL,
-    request TEXT NOT NULL, created REAL NOT NULL, started REAL, ended REAL, tries INTEGER NOT NULL, error TEXT NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, title TEXT NOT NULL,
+    state TEXT NOT NULL, request TEXT NOT NULL, created REAL NOT NULL, started REAL, ended REAL,
+    tries INTEGER NOT NULL, error TEXT NOT NULL
 )"""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One request for scores. ``request`` is what to read and how, as the worker takes it."""
+    """A request for scores; ``request`` is passed to the worker as it is."""
 
     id: str
     title: str
@@ -42,7 +41,7 @@ class Job:
     ended: float | None = None
     tries: int = 0
     error: str = ""
-    progress: tuple[str, int, int] | None = field(default=None, compare=False)  # stage, done, of
+    progress: tuple[str, int, int] | None = field(default=None, compare=False)  # stage, done, total
 
     @property
     def active(self) -> bool:
@@ -50,7 +49,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a data folder. One process uses a folder at a time; threads share the object."""
+    """The jobs of a data folder, locked by this process; the object is thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._lock = folder, threading.RLock()
@@ -78,7 +77,7 @@ class Jobs:
             db.execute("BEGIN IMMEDIATE")
             db.execute(_SCHEMA)
             db.execute("COMMIT")
-        except sqlite3.OperationalError as fault:
+        except sqlite3.DatabaseError as fault:
             if "locked" in str(fault):
                 raise RunError(
                     "another server uses this data folder",
@@ -88,21 +87,12 @@ class Jobs:
             raise RunError(
                 f"the list of jobs cannot be opened ({fault})",
                 where=str(self.folder / FILE),
-                next="check the permissions of the folder and the free space",
-            ) from None
-        except sqlite3.DatabaseError as fault:
-            raise RunError(
-                f"the list of jobs is damaged ({fault})",
-                where=str(self.folder / FILE),
-                next="move the file away; the folders in jobs/ hold what was computed",
+                next="check permissions and free space; results are kept in jobs/",
             ) from None
         return db
 
     def _resume(self) -> None:
-        """Running jobs wait again; those of programs that waited for an answer are dropped with their connection.
-
-        Folders of uploads that never became a job are removed.
-        """
+        """Requeue running jobs; drop those whose client was waiting, and folders without a job."""
         known = {job.id for job in self.all()}
         for place in (self.folder / "jobs").iterdir():
             if re.fullmatch(ID, place.name) and place.name not in known:
@@ -130,7 +120,7 @@ class Jobs:
         return self._job(rows[0]) if rows else None
 
     def place(self, id: str) -> Path:
-        """The folder of a job; ids are made by the server, and nothing else can be a path."""
+        """The folder of a job; anything that is not an id of this server is rejected."""
         if not re.fullmatch(ID, id):
             raise InputError("there is no such job", where=id[:40])
         return self.folder / "jobs" / id
@@ -138,17 +128,17 @@ class Jobs:
     # -------------------------------------------------------- changing
 
     def new_id(self) -> str:
-        """An id with a folder for input files; the job exists when it is added."""
+        """Reserve an id and a folder for its input files."""
         id = secrets.token_hex(16)
         with refusing(str(self.folder), RunError, "the data folder"):
             (self.place(id) / "input").mkdir(parents=True)
         return id
 
     def add(self, id: str, title: str, request: Mapping[str, Any]) -> Job:
-        text = json.dumps(dict(request), ensure_ascii=False)
-        now = time.time()
+        text, now = json.dumps(request, ensure_ascii=False), time.time()
         self._do(
-            "INSERT INTO jobs (id, title, state, request, created, tries, error) VALUES (?, ?, ?, ?, ?, 0, '')",
+            "INSERT INTO jobs (id, title, state, request, created, tries, error) "
+            "VALUES (?, ?, ?, ?, ?, 0, '')",
             id,
             title,
             "waiting",
@@ -158,7 +148,7 @@ class Jobs:
         return Job(id, title, "waiting", request, now)
 
     def claim(self) -> Job | None:
-        """The job that has waited longest, which runs from now on."""
+        """Mark the job that has waited longest as running and return it."""
         with self._lock:
             rows = self._do("SELECT id FROM jobs WHERE state='waiting' ORDER BY number LIMIT 1")
             if not rows:
@@ -171,11 +161,11 @@ class Jobs:
             return self.get(rows[0][0])
 
     def report(self, id: str, stage: str, done: int, total: int) -> None:
-        """Progress is kept in memory only."""
+        """Note the progress of a job, in memory only."""
         self._progress[id] = (stage, done, total)
 
     def finish(self, id: str, state: State, error: str = "", metrics: Sequence[str] = ()) -> None:
-        """Note how a job ended, and the ``metrics`` that it computed."""
+        """Record how a job ended and which metrics it computed."""
         self._progress.pop(id, None)
         if metrics and (job := self.get(id)) is not None:
             self._do(
@@ -189,9 +179,9 @@ class Jobs:
 
     def delete(self, id: str) -> None:
         """Remove a job with all its files."""
-        place = self.place(id)
+        folder = self.place(id)
         self._do("DELETE FROM jobs WHERE id=?", id)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         with self._lock:
@@ -199,11 +189,10 @@ class Jobs:
 
     # -------------------------------------------------------- SQL
 
-    @contextmanager
-    def _guarded(self) -> Iterator[sqlite3.Connection]:
+    def _do(self, sql: str, *values: object) -> list[Any]:
         with self._lock:
             try:
-                yield self._db
+                return self._db.execute(sql, values).fetchall()
             except sqlite3.Error as fault:
                 raise RunError(
                     f"the list of jobs cannot be used ({fault})",
@@ -211,11 +200,7 @@ class Jobs:
                     next="check the free space on the disk, then start the server again",
                 ) from fault
 
-    def _do(self, sql: str, *values: object) -> list[Any]:
-        with self._guarded() as db:
-            return db.execute(sql, values).fetchall()
-
     def _job(self, row: tuple[Any, ...]) -> Job:
         id, title, state, request, *rest = row
-        asked = read_json(request, where=str(self.folder / FILE), error=RunError)
-        return replace(Job(id, title, state, asked, *rest), progress=self._progress.get(id))
+        job = Job(id, title, state, json.loads(request), *rest)
+        return replace(job, progress=self._progress.get(id))

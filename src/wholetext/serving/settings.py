@@ -1,4 +1,4 @@
-"""Settings of the server, and what they allow: addresses, names, tokens, metrics."""
+"""Options of the server, and the hosts, tokens and metrics that they allow."""
 
 from __future__ import annotations
 
@@ -17,23 +17,14 @@ from wholetext.registry import ALIASES, scorer
 from wholetext.spec import parse
 
 SHORTEST = 16  # characters of a token
-LOADS = (
-    "model",
-    "revision",
-    "tokenizer",
-    "vectors",
-    "base",
-)  # parameters of metrics that name what is loaded
-FILES = (
-    "annotations",
-    "names",
-    "baseline",
-)  # those that name a file; a table is a language or a file
+# parameters of metrics that name models, and those that name files (a table is a language or a file)
+LOADS = ("model", "revision", "tokenizer", "vectors", "base")
+FILES = ("annotations", "names", "baseline")
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """Where to listen, where jobs are kept, and limits. Any address but a loopback one needs a ``token``."""
+    """Address, data folder and limits; addresses other than loopback require a ``token``."""
 
     data: Path | str = "wholetext-data"  # everything that is uploaded or computed
     host: str = "127.0.0.1"
@@ -54,15 +45,10 @@ class ServeOptions:
                 where=self.host,
                 next="choose one with --token or WHOLETEXT_TOKEN, or listen on 127.0.0.1",
             )
-        if self.token and len(self.token) < SHORTEST:
+        if self.token and not re.fullmatch(rf"[!-~]{{{SHORTEST},}}", self.token):
             raise InputError(
-                f"the token has fewer than {SHORTEST} characters",
-                next=("python -c 'import secrets; print(secrets.token_urlsafe())' makes one"),
-            )
-        if not self.token.isascii() or not self.token.isprintable():
-            raise InputError(
-                "the token has characters that are not allowed in a header",
-                next="use letters and digits",
+                f"the token needs at least {SHORTEST} letters, digits or ASCII signs",
+                next="python -c 'import secrets; print(secrets.token_urlsafe())' makes one",
             )
         if not 0 <= self.port <= 65535:
             raise InputError(f"there is no port {self.port}", next="choose one from 1024 to 65535")
@@ -80,7 +66,7 @@ class ServeOptions:
 
     @property
     def cookie(self) -> str:
-        """What a browser keeps instead of the token."""
+        """The value a browser stores instead of the token."""
         return hmac.new(self.token.encode(), b"wholetext cookie", hashlib.sha256).hexdigest()
 
 
@@ -92,72 +78,67 @@ def _loopback(host: str) -> bool:
 
 
 def hostname(header: str) -> str:
-    """The name in a Host header, without its port; brackets of IPv6 addresses are dropped."""
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]*))(?::[0-9]{1,5})?", header.strip())
-    return (found[1] or found[2] or "").lower().rstrip(".") if found else ""
+    """The name in a Host header, without port and brackets of IPv6 addresses; "" if malformed."""
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]*))(?::[0-9]{1,5})?", header.strip())
+    return (match[1] or match[2] or "").lower().rstrip(".") if match else ""
 
 
 def known_host(header: str, options: ServeOptions) -> bool:
-    """Whether a request is addressed to this server.
+    """Whether a request is addressed to this server (against DNS rebinding).
 
-    A page of another site whose name was made to point here (DNS rebinding) sends that name. So names are those that
-    were given; addresses cannot be rebound, but a server on loopback is reached by a loopback address only.
+    Names must be listed in the options. Addresses cannot be rebound, but a server on loopback is
+    reached by loopback addresses only.
     """
     name = hostname(header)
-    if _loopback(name) or name in {one.lower() for one in (options.host, *options.names)}:
+    if _loopback(name) or name in {host.lower() for host in (options.host, *options.names)}:
         return True
-    if options.is_loopback:
-        return False
     try:
-        ipaddress.ip_address(name)
+        return bool(ipaddress.ip_address(name)) and not options.is_loopback
     except ValueError:
         return False
-    return True
 
 
-def same(given: str, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that does not depend on where they differ."""
-    digests = [
-        hashlib.sha256(one.encode("utf-8", "surrogateescape")).digest() for one in (given, wanted)
-    ]
-    return hmac.compare_digest(*digests)
+def same(secret: str, expected: str) -> bool:
+    """Compare secrets in constant time."""
+    return hmac.compare_digest(
+        *(text.encode("utf-8", "surrogateescape") for text in (secret, expected))
+    )
 
 
 def allowed_metric(text: str, options: ServeOptions) -> str:
-    """The canonical spec string of a metric that people may ask for; everything else is an error.
+    """The canonical spec of a metric that requests may use; any other is an error.
 
-    Paths and models of one's own would let a request read files of this machine or download what it likes, and judges
-    call a server that may cost money.
+    Paths and arbitrary models would let a request read files of this machine or download anything,
+    and judges call a server that may cost money.
     """
     refusal = SpecError(
         "requests may not name files, or models that this server does not allow",
         where=text,
         next="leave them out, or start the server with --allow-model MODEL",
     )
-    given = parse(text).metric.args
-    if any(given.get(name) for name in FILES) or not re.fullmatch(
-        r"[A-Za-z-]*", str(given.get("table", ""))
-    ):
+    args = parse(text).metric.args
+    table = str(args.get("table", ""))
+    if any(args.get(name) for name in FILES) or not re.fullmatch(r"[A-Za-z-]*", table):
         raise refusal  # before a table is read
-    found = scorer(text)
-    metric: Any = found.metric
+    checked = scorer(text)
+    metric: Any = checked.metric
     if type(metric).__module__.startswith("wholetext.judges"):
         raise SpecError(
             "judges are not served: they call a server that may cost money",
             where=text,
             next="`wholetext score` on the command line runs them",
         )
-    usual = type(metric)()
+    default = type(metric)()
     listed = (parse(spec).model for spec in ALIASES.values())
-    known = {*options.models, *EMBEDDED, *listed, getattr(usual, "model", None)}
+    known = {*options.models, *EMBEDDED, *listed, getattr(default, "model", None)}
     loaded = [
         getattr(metric, name)
         for name in LOADS
-        if getattr(metric, name, None) != getattr(usual, name, None)
+        if getattr(metric, name, None) != getattr(default, name, None)
     ]
-    written = text
-    for model in (one for one in known if one):
-        written = written.replace(f"@{model}", "")
-    if any(value not in known for value in loaded) or re.search(r"[/\\~]|\.\.", written):
+    rest = text
+    for model in filter(None, known):
+        rest = rest.replace(f"@{model}", "")
+    if any(value not in known for value in loaded) or re.search(r"[/\\~]|\.\.", rest):
         raise refusal
-    return found.spec
+    return checked.spec
