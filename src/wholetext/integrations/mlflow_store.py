@@ -20,7 +20,7 @@ _TAG = 5000  # characters that a tag may have
 
 
 def log(results: Results, compared: Mapping[str, Comparison], folder: Path | None) -> str:
-    """Log every system of a run; the store is ``MLFLOW_TRACKING_URI``, or the folder ``mlruns``."""
+    """Log every system of a run to ``MLFLOW_TRACKING_URI``, or to the folder ``mlruns``."""
     with _settings():
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
@@ -45,21 +45,18 @@ def log(results: Results, compared: Mapping[str, Comparison], folder: Path | Non
 @contextmanager
 def _settings() -> Iterator[None]:
     """Settings for MLflow 3: allow a folder as store, and do not send usage reports."""
-    given = {
-        name: os.environ.get(name)
-        for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY")
-    }
-    os.environ.update({name: "true" for name, value in given.items() if value is None})
+    unset = {"MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"} - os.environ.keys()
+    os.environ.update(dict.fromkeys(unset, "true"))
     try:
         yield
     finally:
-        for name in [name for name, value in given.items() if value is None]:
+        for name in unset:
             os.environ.pop(name, None)
 
 
 def _experiment(client: Any, name: str) -> str:
-    found = client.get_experiment_by_name(name)
-    return str(found.experiment_id if found else client.create_experiment(name))
+    experiment = client.get_experiment_by_name(name)
+    return str(experiment.experiment_id if experiment else client.create_experiment(name))
 
 
 def _log_system(
@@ -78,16 +75,15 @@ def _log_system(
         client.log_param(run, key, value)
     names = metric_names(list(compared))
     for spec, comparison in compared.items():
-        name, one, scores = names[spec], comparison[system], results.scores[spec][system]
-        for key, value in (
-            (name, one.score),
-            (f"{name}.low", one.interval.low),
-            (f"{name}.high", one.interval.high),
+        name, standing, scores = names[spec], comparison[system], results.scores[spec][system]
+        interval = standing.interval
+        for suffix, value in (
+            ("", standing.score),
+            (".low", interval.low),
+            (".high", interval.high),
         ):
-            if np.isfinite(
-                value
-            ):  # stores refuse NaN in different ways; a score that is missing is undefined
-                client.log_metric(run, key, value)
+            if np.isfinite(value):  # stores refuse NaN; an undefined score is left out
+                client.log_metric(run, name + suffix, value)
         client.set_tag(run, f"signature.{name}", str(scores.signature)[:_TAG])
     client.set_tag(run, "notes", "\n".join(results.notes)[:_TAG])
     if folder is not None:
@@ -96,18 +92,14 @@ def _log_system(
 
 
 def metric_names(specs: list[str]) -> dict[str, str]:
-    """Spec → a name that MLflow takes: letters, digits, blanks and ``_-./:``; equal ones are numbered."""
-    made: dict[str, str] = {}
+    """Map specs to names that MLflow accepts; equal ones are numbered."""
+    names: dict[str, str] = {}
     for spec in specs:
-        plain = (
-            re.sub(r"[^\w\-. /:]+", "_", spec, flags=re.ASCII)
-            .strip("_")
-            .replace("/", ".")
-            .replace(":", ".")
-        )
+        plain = re.sub(r"[^\w\-. /:]+", "_", spec, flags=re.ASCII).strip("_")
+        plain = re.sub("[/:]", ".", plain)
         taken = sum(
             re.fullmatch(rf"{re.escape(plain)}(-\d+)?", other) is not None
-            for other in made.values()
+            for other in names.values()
         )
-        made[spec] = f"{plain}-{taken + 1}" if taken else plain
-    return made
+        names[spec] = f"{plain}-{taken + 1}" if taken else plain
+    return names

@@ -1,4 +1,4 @@
-"""What people ask for, checked: fields and files of a form, or documents as JSON, become the request of a job."""
+"""Validate what clients send (a form, or documents as JSON) and turn it into the request of a job."""
 
 from __future__ import annotations
 
@@ -17,31 +17,25 @@ from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 from wholetext.serving.uploads import Form
 
-ROLES = {
-    "corpus": 1,
-    "src": 1,
-    "docs": 1,
-    "hyp": 200,
-    "ref": 20,
-}  # role of a file → how many there may be
+ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role → limit of files
 DEMOS = ("de-en", "zh-en")
 MOST_METRICS = 30
-# not served, or useless without a file of one's own
+# not served, or useless without a file of the user's
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
 KEYS = {"documents", "metrics", "langs", "baseline"}  # of /v1/score
 
 
 def listed_files(data: Path) -> list[str]:
-    """Files that the person who runs the server has put into ``files`` of the data folder, for others to choose."""
-    found = []
+    """Files that the operator has put into ``files`` of the data folder."""
+    paths: list[str] = []
     for folder, _, names in os.walk(data / "files"):  # links to folders are not followed
-        found += [
+        paths += [
             path.relative_to(data / "files").as_posix()
             for name in names
             if (path := Path(folder, name)).is_file() and not path.is_symlink()
         ]
-    return sorted(found)[:1000]
+    return sorted(paths)[:1000]
 
 
 def offered_metrics() -> dict[str, Any]:
@@ -58,13 +52,13 @@ def offered_metrics() -> dict[str, Any]:
         metric = scorer(name).metric
         model = getattr(metric, "model", None)
         usual = [entry.name for entry in users_of(metric.name)] if model == "" else []
-        models = [model] if model else usual  # several where the language decides
-        if models and not any(map(_is_here, models)):
+        models = [model] if model else usual  # several if they depend on the language
+        if models and not any(map(_is_installed, models)):
             missing[name] = models[0]
     return {"metrics": metrics, "aliases": aliases, "views": known["views"], "missing": missing}
 
 
-def _is_here(model: str) -> bool:
+def _is_installed(model: str) -> bool:
     try:
         return present(model) is not None
     except WholetextError:
@@ -72,7 +66,7 @@ def _is_here(model: str) -> bool:
 
 
 def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, dict[str, Any]]:
-    """Title and request of a form from the page."""
+    """Title and request of a job from the form of the page."""
     demo = _field(form, "demo")
     if demo and demo not in DEMOS:
         raise InputError(f"there is no demo {demo!r}", next=f"choose one of {', '.join(DEMOS)}")
@@ -84,30 +78,25 @@ def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, di
         for role in ROLES
     }
     known = set(listed_files(data))
-    for role, some in files.items():
+    for role, entries in files.items():
         for name in form.fields.get(f"{role}-file", ()):
             if name and name not in known:
                 raise InputError(
                     f"there is no file {name!r} to choose",
-                    next=(did_you_mean(name, sorted(known)) or "choose one of the list"),
+                    next=did_you_mean(name, sorted(known)) or "choose one of the list",
                 )
-            some += [[_system(name), f"files/{name}"]] if name else []
-        if len(some) > ROLES[role]:
+            entries += [[_system(name), f"files/{name}"]] if name else []
+        if len(entries) > ROLES[role]:
             raise InputError(
-                f"{len(some)} files are given as {role}", next=f"give at most {ROLES[role]}"
+                f"{len(entries)} files are given as {role}", next=f"give at most {ROLES[role]}"
             )
-    strange = sorted({*form.files} - {*ROLES})
-    if strange:
-        raise InputError(
-            f"there is no file field {strange[0]!r}", next=f"file fields are {', '.join(ROLES)}"
-        )
-    files = {role: some for role, some in files.items() if some}
+    files = {role: entries for role, entries in files.items() if entries}
     if not demo and not (files.get("corpus") or files.get("hyp")):
         raise InputError(
             "there is nothing to score",
             next="choose a corpus file, or outputs and a reference or source",
         )
-    metrics = [one for given in form.fields.get("metric", ()) for one in given.split()]
+    metrics = " ".join(form.fields.get("metric", ())).split()
     title = _field(form, "title") or _title(demo, files)
     return title[:200], {
         "demo": demo,
@@ -117,33 +106,26 @@ def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, di
 
 
 def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -> dict[str, Any]:
-    """The request of ``POST /v1/score``; its documents, in the form of JSONL, are written to the job's folder."""
-    given = read_json(body, where="/v1/score", next="send a JSON object")
-    if (
-        not isinstance(given, dict)
-        or not isinstance(given.get("documents"), list)
-        or not given["documents"]
-    ):
+    """The request of ``POST /v1/score``; its documents are written to the job's folder as JSONL."""
+    fields = read_json(body, where="/v1/score", next="send a JSON object")
+    documents = fields.get("documents") if isinstance(fields, dict) else None
+    if not isinstance(documents, list) or not documents:
         raise InputError(
             "there are no documents",
             where="/v1/score",
-            next=(
-                'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, "outputs": {"my-system": […]}}]}'
-            ),
+            next='send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
+            '"outputs": {"my-system": […]}}]}',
         )
-    if strange := sorted({*given} - KEYS):
+    if unknown := sorted({*fields} - KEYS):
         raise InputError(
-            f"there is no field {strange[0]!r}",
+            f"there is no field {unknown[0]!r}",
             where="/v1/score",
-            next=did_you_mean(strange[0], sorted(KEYS)) or f"fields are {', '.join(sorted(KEYS))}",
+            next=did_you_mean(unknown[0], sorted(KEYS)) or f"fields are {', '.join(sorted(KEYS))}",
         )
-    metrics, langs, baseline = (
-        given.get("metrics") or [],
-        given.get("langs") or "",
-        given.get("baseline") or "",
-    )
+    metrics = fields.get("metrics") or []
+    langs, baseline = fields.get("langs") or "", fields.get("baseline") or ""
     if not isinstance(metrics, list) or not all(
-        isinstance(one, str) for one in (*metrics, langs, baseline)
+        isinstance(value, str) for value in (*metrics, langs, baseline)
     ):
         raise InputError(
             "metrics is a list of strings, langs and baseline are strings",
@@ -151,7 +133,7 @@ def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -
             next='write "metrics": ["chrf", "bleu"], "langs": "de-en"',
         )
     file = folder / "documents.jsonl"
-    lines = [json.dumps(document, ensure_ascii=False) for document in given["documents"]]
+    lines = [json.dumps(document, ensure_ascii=False) for document in documents]
     write_file(file, "\n".join(lines) + "\n")
     files = {"corpus": [["documents", file.relative_to(data).as_posix()]]}
     return {"files": files, "keep": False, **_choices(metrics, langs, baseline, options)}
@@ -165,7 +147,7 @@ def _choices(
             f"{len(metrics)} metrics are requested",
             next=f"request at most {MOST_METRICS} at a time",
         )
-    specs = list(dict.fromkeys(allowed_metric(one, options) for one in metrics))
+    specs = list(dict.fromkeys(allowed_metric(metric, options) for metric in metrics))
     if langs and not re.fullmatch(r"[A-Za-z0-9_]{2,20}-[A-Za-z0-9_]{2,20}", langs):
         raise InputError(f"invalid language pair {langs!r}", next="write it as de-en")
     return {"metrics": specs, "langs": langs, "baseline": baseline[:500]}
@@ -176,7 +158,7 @@ def _field(form: Form, name: str) -> str:
 
 
 def _system(name: str) -> str:
-    """The name of a system or reference: that of its file, without folder and ending."""
+    """The name of a system or reference: that of its file, without folder and extension."""
     stem = Path(name).name
     return stem.rpartition(".")[0] or stem
 

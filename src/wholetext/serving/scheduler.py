@@ -1,4 +1,4 @@
-"""Jobs are run one after another by worker processes, which are ended where a job takes too long or is cancelled."""
+"""Run jobs in worker processes; a worker is killed if its job is cancelled or takes too long."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from wholetext.serving.worker import TAKEN, Task, work
 
 LOG = logging.getLogger(__name__)
 _STARTING = threading.Lock()
-LOOK = 0.1  # seconds between looks at a job that runs
-ANSWER = 30.0  # seconds in which a process that has nothing to do takes a job, else it is replaced
+POLLING = 0.1  # seconds between looks at a running job
+REPLY = 30.0  # seconds in which an idle worker must accept a job, else it is replaced
 
 
 class Worker:
-    """One process and the pipe to it."""
+    """A worker process and the pipe to it."""
 
     def __init__(self, folder: Path) -> None:
         context = get_context("spawn")
@@ -47,8 +47,7 @@ class Worker:
 
 @contextmanager
 def _without_current_folder() -> Iterator[None]:
-    """Processes that are started now import nothing from the current folder, where data of other people may lie
-    (Python 3.11 and later)."""
+    """Keep new processes from importing modules of the current folder, which may hold foreign data."""
     with _STARTING:
         before = os.environ.get("PYTHONSAFEPATH")
         os.environ["PYTHONSAFEPATH"] = "1"
@@ -62,7 +61,7 @@ def _without_current_folder() -> Iterator[None]:
 
 
 class Scheduler:
-    """A thread per worker, which takes the next job, follows it and notes how it ended."""
+    """A thread per worker that takes the next job, follows it and records how it ended."""
 
     def __init__(self, jobs: Jobs, options: ServeOptions) -> None:
         self.jobs, self.options = jobs, options
@@ -77,12 +76,12 @@ class Scheduler:
             thread.start()
 
     def wake(self) -> None:
-        """There is something new to do."""
+        """Announce a new job."""
         with self._wake:
             self._wake.notify_all()
 
     def cancel(self, id: str) -> None:
-        """End a job that waits or runs; returns when it has ended."""
+        """Cancel a job that is waiting or running; return when it has ended."""
         with self._wake:
             job = self.jobs.get(id)
             if job is None or not job.active:
@@ -93,10 +92,10 @@ class Scheduler:
                 self._cancelled.discard(id)
                 return
             while (job := self.jobs.get(id)) is not None and job.active and not self._closing:
-                self._wake.wait(LOOK)
+                self._wake.wait(POLLING)
 
     def close(self) -> None:
-        """End the workers. A job that runs stays noted as running: the next start begins it again."""
+        """End the workers; a running job keeps its state, and the next server resumes it."""
         with self._wake:
             self._closing = True
             self._wake.notify_all()
@@ -116,8 +115,7 @@ class Scheduler:
                         self._wake.wait(1.0)
                         continue
                 try:
-                    worker = self._given(job, worker)
-                    worker = self._run(worker, job)
+                    worker = self._run(self._assign(job, worker), job)
                 except (OSError, WholetextError) as fault:  # the disk is full, say
                     LOG.error("job %s: %s", job.id, fault)
                     with suppress(WholetextError):
@@ -128,10 +126,11 @@ class Scheduler:
             if worker is not None:
                 worker.kill()
 
-    def _given(self, job: Job, worker: Worker | None) -> Worker:
-        """A worker that has the job: the one there is, or a new one if it ended while it had nothing to do.
+    def _assign(self, job: Job, worker: Worker | None) -> Worker:
+        """Send the job to the idle worker, or to a new one if there is none or it has died.
 
-        Only its answer tells: for some time after its end, a process with threads still counts as alive.
+        A worker is known to be alive only by its reply: a process with threads counts as alive for
+        some time after its end.
         """
         out = self.jobs.place(job.id) / f"try-{job.tries}"
         shutil.rmtree(out, ignore_errors=True)
@@ -139,18 +138,18 @@ class Scheduler:
         if worker is not None:
             try:
                 worker.pipe.send(task)
-                if worker.pipe.poll(ANSWER) and worker.pipe.recv() == TAKEN:
+                if worker.pipe.poll(REPLY) and worker.pipe.recv() == TAKEN:
                     return worker
             except (EOFError, OSError):
                 pass
             worker.kill()
         worker = Worker(self.options.folder / "work")
-        with suppress(OSError):  # it ended at once: seen when it is followed
+        with suppress(OSError):  # it died at once; _follow notices
             worker.pipe.send(task)
         return worker
 
     def _run(self, worker: Worker, job: Job) -> Worker | None:
-        """Follow one job to its end; the worker, if it can take another."""
+        """Follow a job to its end; return the worker if it can take another."""
         place = self.jobs.place(job.id)
         out = place / f"try-{job.tries}"
         try:
@@ -174,14 +173,9 @@ class Scheduler:
         elif kind == "lost" and not self._closing:
             worker.process.join(5)
             code = worker.process.exitcode
-            killed = (
-                code is None or code < 0
-            )  # by a signal, as the system does when memory runs out
-            hint = (
-                "perhaps it ran out of memory: try fewer or smaller models"
-                if killed
-                else "see the server's log"
-            )
+            hint = "see the server's log"
+            if code is None or code < 0:  # killed by a signal
+                hint = "perhaps it ran out of memory: try fewer or smaller models"
             self.jobs.finish(
                 job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}"
             )
@@ -196,7 +190,7 @@ class Scheduler:
     def _follow(self, worker: Worker, job: Job) -> tuple[Any, ...]:
         deadline = time.monotonic() + self.options.timeout
         while not self._closing:
-            if worker.pipe.poll(LOOK):
+            if worker.pipe.poll(POLLING):
                 message: tuple[Any, ...] = worker.pipe.recv()
                 if message[0] == "progress":
                     self.jobs.report(job.id, *message[1:])
@@ -209,19 +203,17 @@ class Scheduler:
         return ("closing",)
 
     def _publish(self, job: Job, out: Path, metrics: list[str]) -> None:
-        """What was computed appears all at once, and then the job is done."""
+        """Move the results into place at once and finish the job."""
         result = self.jobs.place(job.id) / "result"
         try:
-            shutil.rmtree(
-                result, ignore_errors=True
-            )  # of a try that was killed between here and the next line
+            shutil.rmtree(result, ignore_errors=True)  # of an attempt that was killed right here
             out.replace(result)
             self.jobs.finish(job.id, "done", metrics=metrics)
         except (OSError, WholetextError) as fault:
             self.jobs.finish(job.id, "failed", f"the results cannot be kept ({fault})")
 
     def _shown(self, message: str, place: Path) -> str:
-        """An error without the place of the data folder on this machine; uploads by their names alone."""
+        """Remove paths of this machine from an error; uploads keep their names."""
         message = re.sub(
             rf"{re.escape(f'{place}{os.sep}input{os.sep}')}\d+{re.escape(os.sep)}", "", message
         )

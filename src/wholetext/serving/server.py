@@ -13,9 +13,9 @@ from wholetext.serving.settings import ServeOptions
 def serve(
     options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None
 ) -> None:
-    """Run the web server until it is interrupted; ``ready`` is called with its address when it listens.
+    """Run the web server until interrupted; ``ready`` is called with its address once it listens.
 
-    Jobs that were waiting or running when the server ended last are taken up again.
+    Unfinished jobs of the data folder are resumed.
     """
     options = options or ServeOptions()
     for name in ("starlette", "uvicorn", "python_multipart", "jinja2"):

@@ -1,4 +1,4 @@
-"""The process that scores: one job after another, so that models stay loaded between them."""
+"""The scoring process: runs one job after another, so that models stay loaded."""
 
 from __future__ import annotations
 
@@ -27,28 +27,24 @@ from wholetext.scoring.evaluate import Options
 from wholetext.scoring.run import make_run
 from wholetext.scoring.significance.compare import Significance
 
-PAGE, CACHE = (
-    "report",
-    "cache.sqlite",
-)  # the stage after all others; the cache of scores, in the data folder
-TAKEN = ("taken",)  # the first answer to a task
-Say = Callable[[str, int, int], None]
+PAGE = "report"  # the last stage of a job
+CACHE = "cache.sqlite"  # of scores, in the data folder
+TAKEN = ("taken",)  # the first reply to a task
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A job as the worker gets it: what to read, and folders of the data folder to write to."""
+    """A job as sent to the worker; it reads below ``data`` and writes to ``out``."""
 
     request: Mapping[str, Any]
     out: Path
-    data: Path  # what is read is in it
+    data: Path
 
 
 def work(pipe: Connection, folder: Path) -> None:
-    """Run tasks until the server ends, in an empty folder: relative file names in specs find nothing."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the server, which ends this process
+    """Run tasks until the server ends, in an empty folder so that relative paths find nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C and ends this process
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     os.chdir(folder)
     os.environ |= {
@@ -58,10 +54,10 @@ def work(pipe: Connection, folder: Path) -> None:
         "TRANSFORMERS_OFFLINE": "1",
     }  # requests write to the data folder only, and download nothing
     warnings.simplefilter("ignore", WholetextWarning)  # notes are in the results
-    one_at_a_time = threading.Lock()  # metrics may tell of progress from several threads
+    sending = threading.Lock()  # metrics may report progress from several threads
 
-    def say(stage: str, done: int, total: int) -> None:
-        with one_at_a_time:
+    def progress(stage: str, done: int, total: int) -> None:
+        with sending:
             pipe.send(("progress", stage, done, total))
 
     while True:
@@ -71,7 +67,7 @@ def work(pipe: Connection, folder: Path) -> None:
         except (EOFError, OSError):
             return
         try:
-            answer: tuple[Any, ...] = ("done", run_task(task, say))
+            answer: tuple[Any, ...] = ("done", run_task(task, progress))
         except WholetextError as fault:
             answer = ("failed", str(fault))
         except MemoryError:
@@ -89,10 +85,10 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
-def run_task(task: Task, say: Say) -> list[str]:
-    """Score, compare, and write the run folder with its report, the run as JSON and the folder as a zip file.
+def run_task(task: Task, progress: Progress) -> list[str]:
+    """Score and compare; write the run folder with its report, results.json and run.zip.
 
-    Returns the metrics; without any in the request, the default ones.
+    Returns the metrics that were computed: those of the request, or the default ones.
     """
     loaded = load(task.request, task.data)
     metrics: Sequence[str] = task.request["metrics"] or default_metrics(
@@ -102,18 +98,18 @@ def run_task(task: Task, say: Say) -> list[str]:
     results = make_run(
         loaded,
         metrics,
-        Options(cache=task.data / CACHE, progress=say),
+        Options(cache=task.data / CACHE, progress=progress),
         Significance(baseline=task.request.get("baseline") or None),
         out=run,
     )
     comparisons = compare_run(results)[1]
-    found = run_json(results, [comparisons[spec] for spec in results.scores])
-    write_file(task.out / "results.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    values = run_json(results, [comparisons[spec] for spec in results.scores])
+    write_file(task.out / "results.json", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     if task.request.get("keep", True):
-        say(PAGE, 0, 1)
+        progress(PAGE, 0, 1)
         report(run)
         pack(run, task.out / "run.zip")
-        say(PAGE, 1, 1)
+        progress(PAGE, 1, 1)
     return list(results.scores)
 
 
@@ -123,20 +119,20 @@ def load(request: Mapping[str, Any], data: Path) -> Loaded:
         corpus, outputs = load_demo(request["demo"])
         return Loaded(corpus, outputs, ())
     files = {
-        role: [(name, inside(data, path)) for name, path in some]
-        for role, some in request["files"].items()
+        role: [(name, inside(data, path)) for name, path in entries]
+        for role, entries in request["files"].items()
     }
     src, docs, corpus_file = (
         files[role][0][1] if role in files else None for role in ("src", "docs", "corpus")
     )
-    given = LineFiles(
+    lines = LineFiles(
         src=src, docs=docs, corpus=corpus_file, hyps=files.get("hyp", ()), refs=files.get("ref", ())
     )
-    return read(given, langs=request.get("langs") or None)
+    return read(lines, langs=request.get("langs") or None)
 
 
 def inside(data: Path, name: str) -> Path:
-    """A regular file of the data folder; a link that leads out of it is none."""
+    """Resolve a regular file of the data folder; links that lead out of it are refused."""
     path = data / name
     if not path.is_file() or not path.resolve().is_relative_to(data.resolve()):
         raise InputError(
@@ -148,7 +144,7 @@ def inside(data: Path, name: str) -> Path:
 
 
 def pack(folder: Path, file: Path) -> None:
-    """The regular files of a folder as a zip file."""
+    """Write the regular files of a folder to a zip file."""
     with writing(file) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.is_symlink():
