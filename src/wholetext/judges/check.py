@@ -1,11 +1,13 @@
-"""`wholetext judge-check`: how far the scores of an LLM judge depend on what they should not depend on.
+"""Bias and consistency of LLM judges.
 
-Position (flip rate of pairwise judgments), length (errors found per 1,000 characters by window), chance (spread over
-samples), wording (another prompt for the same task), and the judge itself (agreement with other judges).
+Position (flip rate of pairwise judgments), length (errors per 1,000 characters by window size),
+chance (spread over samples), wording (another prompt for the same task), and agreement between
+judges.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -23,7 +25,7 @@ from wholetext.notebook.display import brief
 from wholetext.registry import expand, scorer
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.scoring.results import Results
+from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.significance.power import FEW
 from wholetext.scoring.significance.resample import ratio
 from wholetext.spec import Call, Spec, Value, parse
@@ -31,52 +33,40 @@ from wholetext.types import Corpus, Output, Scores
 
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
 FILE = "judge-check.json"
-_CARRIED = (
-    "mode",
-    "answer",
-    "temperature",
-    "top_p",
-    "seed",
-)  # parameters that mean the same to every judge
+# parameters that mean the same to every judge
+_SHARED = ("mode", "answer", "temperature", "top_p", "seed")
 Scored = Mapping[str, Mapping[str, Scores]]  # spec → system → scores
 
 
 @dataclass(frozen=True)
 class JudgeCheckOptions:
-    """Which checks are made, and how."""
+    """Checks to run and their settings."""
 
     checks: tuple[str, ...] = CHECKS
     windows: tuple[int, ...] = (1, 2, 4, 8)  # segments that a judge reads at a time
     samples: int = 5
     temperature: float = 0.7  # of the samples
-    prompts: tuple[
-        str, ...
-    ] = ()  # prompt files with other wordings of the task; built-in ones by default
+    prompts: tuple[str, ...] = ()  # files that word the task differently; built-in by default
     draws: int = 1_000
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
-        for wrong in [name for name in self.checks if name not in CHECKS] or (
-            [""] if not self.checks else []
-        ):
+        unknown = [name for name in self.checks if name not in CHECKS]
+        if unknown or not self.checks:
             raise InputError(
-                f"there is no check {wrong!r}" if wrong else "no check was named",
-                next=choices(wrong, CHECKS),
+                f"there is no check {unknown[0]!r}" if unknown else "no check was named",
+                next=choices(unknown[0] if unknown else "", CHECKS),
             )
-        if not self.windows or min(self.windows) < 1:
+        if min(self.windows, default=0) < 1 or self.samples < 2 or self.draws < 1:
             raise InputError(
-                "windows must have at least 1 segment", next="e.g. --window 1 --window 4"
-            )
-        if self.samples < 2 or self.draws < 1:
-            raise InputError(
-                "samples must be at least 2, draws at least 1",
+                "windows and draws must be at least 1, samples at least 2",
                 next="leave them out for the defaults",
             )
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeCheck:
-    """The figures of all checks; ``results`` holds the scores they come from, as an ordinary run."""
+    """Figures of all checks; ``results`` is the run they are computed from."""
 
     judges: tuple[str, ...]
     settings: JudgeCheckOptions
@@ -88,7 +78,7 @@ class JudgeCheck:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        found: dict[str, Any] = plain(
+        values: dict[str, Any] = plain(
             {
                 "kind": "judge-check",
                 "corpus": corpus.id,
@@ -97,7 +87,7 @@ class JudgeCheck:
                 "systems": self.results.systems,
                 "judges": self.judges,
                 "settings": asdict(self.settings),
-                "measures": [asdict(one) for one in self.measures],
+                "measures": [asdict(measure) for measure in self.measures],
                 "signatures": {
                     spec: {system: str(scores.signature) for system, scores in by_system.items()}
                     for spec, by_system in self.results.scores.items()
@@ -106,7 +96,7 @@ class JudgeCheck:
                 "notes": self.notes,
             }
         )
-        return found
+        return values
 
 
 def judge_check(
@@ -116,10 +106,10 @@ def judge_check(
     settings: JudgeCheckOptions | None = None,
     options: Options | None = None,
 ) -> JudgeCheck:
-    """Check one or more judges (specs such as ``judge-esa@MODEL``) on a corpus; every distinct request is sent once."""
+    """Check judges (specs such as ``judge-esa@MODEL``) on a corpus; equal requests are sent once."""
     settings = settings or JudgeCheckOptions()
-    asked = [judges] if isinstance(judges, str) else list(judges)
-    specs = list({scorer(one).spec: None for one in asked})
+    names = [judges] if isinstance(judges, str) else judges
+    specs = list(dict.fromkeys(scorer(name).spec for name in names))
     plan = _Plan(corpus, outputs, settings, tuple(map(_judge, specs)))
     tasks = [task for check in settings.checks for task in getattr(plan, check)()]
     if not tasks:
@@ -127,9 +117,9 @@ def judge_check(
             "none of the checks can be made", where=corpus.id, next="; ".join(plan.notes)
         )
     results = evaluate(
-        corpus, outputs, list({spec: None for task in tasks for spec in task.specs}), options
+        corpus, outputs, list(dict.fromkeys(spec for task in tasks for spec in task.specs)), options
     )
-    measures = tuple(one for task in tasks for one in task.figures(results.scores))
+    measures = tuple(measure for task in tasks for measure in task.figures(results.scores))
     if len(corpus) < 2:
         plan.notes.append("there is one document only, and so no interval over documents")
     elif len(corpus) < FEW:
@@ -140,14 +130,10 @@ def judge_check(
     return JudgeCheck(tuple(specs), settings, measures, results, notes)
 
 
-def write_judge_check(found: JudgeCheck, folder: Path | str, *, overwrite: bool = True) -> None:
-    """Write a run folder like any other, with the figures in judge-check.json."""
-    import json
-
-    from wholetext.scoring.results import write_run
-
-    figures = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
-    write_run(found.results, folder, {FILE: figures}, overwrite=overwrite)
+def write_judge_check(check: JudgeCheck, folder: Path | str, *, overwrite: bool = True) -> None:
+    """Write a run folder with the figures in judge-check.json."""
+    figures = json.dumps(check.as_json(), ensure_ascii=False, indent=1)
+    write_run(check.results, folder, {FILE: figures}, overwrite=overwrite)
 
 
 def _judge(text: str) -> Spec:
@@ -168,7 +154,7 @@ def _with(spec: Spec, **args: Value) -> str:
 
 @dataclass(frozen=True)
 class _Task:
-    """What a check has to score, and the figures it makes from that."""
+    """Specs that a check needs scored, and the function that computes its figures."""
 
     specs: tuple[str, ...]
     figures: Callable[[Scored], Iterator[JudgeMeasure]]
@@ -176,7 +162,7 @@ class _Task:
 
 @dataclass
 class _Plan:
-    """The tasks of each check; checks that cannot be made are noted."""
+    """The tasks of the checks; a check that is not possible leaves a note."""
 
     corpus: Corpus
     outputs: Sequence[Output]
@@ -188,7 +174,7 @@ class _Plan:
         return Label(check, judge, setting, self.settings.draws, self.settings.seed)
 
     def position(self) -> Iterator[_Task]:
-        """Every pair of systems in both orders."""
+        """Compare every pair of systems in both orders."""
         if len(self.outputs) < 2:
             self.notes.append("position: needs outputs of two systems")
             return
@@ -202,12 +188,13 @@ class _Plan:
         yield label.measure("first of two chosen", totals[:, 2:], ratio, totals[:, 3].sum())
 
     def length(self) -> Iterator[_Task]:
-        """Errors per 1,000 characters of translation, the same texts read in windows of several sizes."""
+        """Count errors per 1,000 characters in windows of several sizes over the same texts."""
         longest = max(map(len, self.corpus.docs))
         sizes = sorted({size for size in self.settings.windows if size <= longest})
         if len(sizes) < 2:
             self.notes.append(
-                f"length: needs windows of two sizes, and the longest document has {longest} segments"
+                "length: needs windows of two sizes, and the longest document has "
+                f"{longest} segments"
             )
             return
         for judge in self._one_per_model("judge-mqm"):
@@ -223,25 +210,25 @@ class _Plan:
         self, judge: str, specs: Mapping[int, str], scores: Scored
     ) -> Iterator[JudgeMeasure]:
         lengths = {
-            one.system: [np.array([*map(len, one.docs[doc.id])]) for doc in self.corpus.docs]
-            for one in self.outputs
+            output.system: [np.array([*map(len, output.docs[doc.id])]) for doc in self.corpus.docs]
+            for output in self.outputs
         }
         totals = {
             size: statistics.error_density(scores[spec], lengths) for size, spec in specs.items()
         }
-        for size, one in totals.items():
-            rows = sum(len(each.rows) for each in scores[specs[size]].values())
+        for size, sums in totals.items():
+            rows = sum(len(by_system.rows) for by_system in scores[specs[size]].values())
             yield self._label("length", judge, f"window {size}").measure(
-                "errors per 1,000 characters", one, ratio, rows
+                "errors per 1,000 characters", sums, ratio, rows
             )
-        first, last = min(totals), max(totals)
-        both = np.concatenate([totals[last], totals[first]], axis=1)
-        yield self._label("length", judge, f"window {last} to {first}").measure(
+        smallest, largest = min(totals), max(totals)
+        both = np.concatenate([totals[largest], totals[smallest]], axis=1)
+        yield self._label("length", judge, f"window {largest} to {smallest}").measure(
             "ratio of error rates", both, statistics.ratio_of_ratios, 0
         )
 
     def consistency(self) -> Iterator[_Task]:
-        """Samples of the same question: how far their scores differ."""
+        """Measure how far the scores of repeated samples differ."""
         samples, temperature = self.settings.samples, self.settings.temperature
         for judge in self.judges:
             spec = _with(judge, samples=samples, temperature=temperature)
@@ -257,32 +244,29 @@ class _Plan:
         yield label.measure("rows with equal samples", totals[:, [1, 2]], ratio, rows)
 
     def wording(self) -> Iterator[_Task]:
-        """The same judge with other wordings of the prompt."""
+        """Compare the judge with itself under other wordings of the prompt."""
         for judge in self.judges:
             for prompt in self.settings.prompts or (REWORDED,):
-                both = (
-                    {"errors_prompt": prompt}
-                    if judge.metric.name == "judge-esa" and prompt == REWORDED
-                    else {}
-                )
-                yield self._against(
-                    "wording", str(judge), _with(judge, prompt=prompt, **both), Path(prompt).name
-                )
+                args: dict[str, Value] = {"prompt": prompt}
+                if judge.metric.name == "judge-esa" and prompt == REWORDED:
+                    args["errors_prompt"] = prompt
+                yield self._against("wording", str(judge), _with(judge, **args), Path(prompt).name)
 
     def agreement(self) -> Iterator[_Task]:
-        """Pairs of judges on the same rows."""
-        for one, other in combinations(self.judges, 2):
-            if one.view != other.view:
+        """Compare pairs of judges on the same rows."""
+        for first, second in combinations(self.judges, 2):
+            if first.view != second.view:
                 self.notes.append(
-                    f"agreement: {one} and {other} have different views and so other rows"
+                    f"agreement: {first} and {second} have different views and so other rows"
                 )
                 continue
-            yield self._against("agreement", str(one), str(other), str(other))
+            yield self._against("agreement", str(first), str(second), str(second))
         if len(self.judges) < 2:
             self.notes.append("agreement: needs two judges")
 
-    def _against(self, check: str, one: str, other: str, setting: str) -> _Task:
-        return _Task((one, other), partial(self._paired, self._label(check, one, setting), other))
+    def _against(self, check: str, judge: str, other: str, setting: str) -> _Task:
+        label = self._label(check, judge, setting)
+        return _Task((judge, other), partial(self._paired, label, other))
 
     def _paired(self, label: Label, other: str, scores: Scored) -> Iterator[JudgeMeasure]:
         sums, preferences = statistics.paired(scores[label.judge], scores[other])
@@ -296,16 +280,14 @@ class _Plan:
             )
 
     def _one_per_model(self, metric: str) -> list[Spec]:
-        """The judges that are of this metric; for each other model one with the parameters that mean the same."""
-        found = {one.model: one for one in reversed(self.judges) if one.metric.name == metric}
-        for one in self.judges:
-            if one.model not in found:
-                args = {key: value for key, value in one.metric.args.items() if key in _CARRIED}
-                args = {
-                    key: value
-                    for key, value in args.items()
-                    if (key, metric) != ("mode", "judge-pairwise")
-                }
-                spec = Spec(Call(metric, args), one.view, one.model, one.revision)
-                found[one.model] = parse(scorer(str(spec)).spec)
-        return list(found.values())
+        """A judge of this metric for every model: one that was named, or one with the shared parameters."""
+        shared = _SHARED[1:] if metric == "judge-pairwise" else _SHARED  # which has no mode
+        by_model = {
+            judge.model: judge for judge in reversed(self.judges) if judge.metric.name == metric
+        }
+        for judge in self.judges:
+            if judge.model not in by_model:
+                args = {key: judge.metric.args[key] for key in judge.metric.args if key in shared}
+                spec = Spec(Call(metric, args), judge.view, judge.model, judge.revision)
+                by_model[judge.model] = parse(scorer(str(spec)).spec)
+        return list(by_model.values())

@@ -70,60 +70,50 @@ def judge_check(
     )
     loaded = options.load(files, chosen)
     with terminal.progress_bar(quiet) as progress:
-        found = run(
+        check_results = run(
             loaded.corpus, loaded.outputs, metric, settings, execution.options(progress=progress)
         )
     if out is not None:
-        write_judge_check(found, out)
-    notes = [*loaded.warnings, *found.notes]
+        write_judge_check(check_results, out)
+    notes = [*loaded.warnings, *check_results.notes]
     if format == "json":
-        terminal.print_json({**found.as_json(), "notes": notes})
+        terminal.print_json({**check_results.as_json(), "notes": notes})
     elif format == "tsv":
         warn(notes)
         columns = ("check", "judge", "setting", "measure", "value", "low", "high", "count")
-        print(
-            "\n".join(
-                map(
-                    terminal.tsv_row,
-                    [
-                        columns,
-                        *([getattr(one, name) for name in columns] for one in found.measures),
-                    ],
-                )
-            )
-        )
+        measures = check_results.measures
+        rows = [[getattr(measure, name) for name in columns] for measure in measures]
+        print("\n".join(map(terminal.tsv_row, [columns, *rows])))
     else:
-        _checks(found, notes)
+        _print_table(check_results, notes)
 
 
-def _checks(found: JudgeCheck, notes: list[str]) -> None:
-    """One block for each check of each judge, its figures below."""
+def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
+    """Print the figures in blocks, one for each check of each judge."""
     from rich.text import Text
 
     console, last, table = terminal.console(80), ("", ""), terminal.plain_table()
     table.add_column("", overflow="fold")
     for name in ("value", "95 %", "n"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in found.measures:
-        if (one.check, one.judge) != last:
-            last = (one.check, one.judge)
-            table.add_row(Text.assemble((one.check, "bold"), f" {terminal.printable(one.judge)}"))
-        interval = (
-            "–"
-            if one.low != one.low
-            else f"[{terminal.number(one.low)}, {terminal.number(one.high)}]"
-        )
-        label = ", ".join(filter(None, (one.measure, terminal.printable(one.setting))))
+    for figure in check_results.measures:
+        block = (figure.check, figure.judge)
+        if block != last:
+            last = block
+            judge = terminal.printable(figure.judge)
+            table.add_row(Text.assemble((figure.check, "bold"), f" {judge}"))
+        low, high = terminal.number(figure.low), terminal.number(figure.high)
+        interval = "–" if figure.low != figure.low else f"[{low}, {high}]"
+        label = ", ".join(filter(None, (figure.measure, terminal.printable(figure.setting))))
         label = terminal.wrapped(f"  {label}", 46, terminal.MARKS, "    ")
-        table.add_row(
-            Text(label), terminal.number(one.value), interval, f"{one.count:,}" if one.count else ""
-        )
+        number = f"{figure.count:,}" if figure.count else ""
+        table.add_row(Text(label), terminal.number(figure.value), interval, number)
     console.print(table)
-    corpus = found.results.corpus
+    corpus = check_results.results.corpus
     console.print(
         Text(
-            f"\n{count(len(corpus), 'document')}, {count(len(found.results.systems), 'system')}, "
-            f"{'-'.join(corpus.langs)}. 95 % intervals over {found.settings.draws:,} resamples of "
+            f"\n{count(len(corpus), 'document')}, {count(len(check_results.results.systems), 'system')}, "
+            f"{'-'.join(corpus.langs)}. 95 % intervals over {check_results.settings.draws:,} resamples of "
             "documents; n: rows or pairs.",
             style="dim",
         )

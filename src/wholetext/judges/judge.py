@@ -1,4 +1,4 @@
-"""LLM judges: a chat model reads what a view shows and gives a score, a list of errors or a rubric."""
+"""LLM judges: a chat model reads the text of a view and returns a score, errors or a rubric."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -30,20 +31,18 @@ from wholetext.judges.prompts import Prompt, Texts, load_prompt
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
-WEIGHTS = dict(
-    zip(SEVERITIES, (25.0, 5.0, 1.0))
-)  # Freitag et al. 2021, as published judges use them
+WEIGHTS = dict(zip(SEVERITIES, (25.0, 5.0, 1.0)))  # Freitag et al. 2021, as in published judges
 _COUNTS = ("refused", "unparsable", "repaired", "failed", "unlocated")
 UNREADABLE = "the judge's answer could not be read, nor the one to a second request"
 TOO_SHORT = (
-    "the judge's answer was cut at max_tokens, and so was the one to a second request: raise max_tokens, to "
-    "thousands for a model that reasons first"
+    "the judge's answer was cut at max_tokens, and so was the one to a second request: "
+    "raise max_tokens, to thousands for a model that reasons first"
 )
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A parsed answer: of the first request, of a second one (``repaired``), or a failure."""
+    """A parsed answer to the first request, or to a second one (``repaired``)."""
 
     parsed: Parsed
     answer: Answer
@@ -62,16 +61,17 @@ class Reply:
     def reason(self) -> str:
         """Why there is no score."""
         if self.answer.problem:
-            kind, colon, said = self.answer.problem.partition(":")
-            said = re.sub("[0-9]+", "…", said)[:120]  # lengths differ from row to row
-            return f"the endpoint gave no answer ({kind}{colon}{said})"
-        unread = TOO_SHORT if self.parsed.problem == CUT else UNREADABLE
-        return unread if self.outcome == "unparsable" else self.parsed.problem
+            kind, colon, message = self.answer.problem.partition(":")
+            message = re.sub("[0-9]+", "…", message)[:120]  # lengths differ from row to row
+            return f"the endpoint gave no answer ({kind}{colon}{message})"
+        if self.outcome == "unparsable":
+            return TOO_SHORT if self.parsed.problem == CUT else UNREADABLE
+        return self.parsed.problem
 
 
 @dataclass
 class Verdict:
-    """All that was heard about one request: a value per sample, replies, and the errors of the first sample read."""
+    """The values of a request by sample, all replies, and the errors of the first parsed sample."""
 
     values: list[Sequence[float]] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge(Metric):
-    """What judges share. Answers are stored as they came, rows are not: they are read again on every run."""
+    """Base of all judges. Raw answers are cached, rows are not: answers are parsed on every run."""
 
     view = "sentence"
     range = (0.0, 100.0)
@@ -96,7 +96,7 @@ class Judge(Metric):
 
     model: str = ""
     mode: Literal["qe", "ref"] = "qe"  # whether the judge is shown references
-    answer: Literal["json", "text"] = "json"  # the form that is asked for; both are read
+    answer: Literal["json", "text"] = "json"  # the requested form; both are parsed
     prompt: str = ""  # a file; the built-in prompt by default
     temperature: float | None = 0.0
     top_p: float | None = None
@@ -137,7 +137,7 @@ class Judge(Metric):
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
     def prompts(self) -> dict[str, tuple[str, Prompt]]:
-        """Key in the signature → where the prompt is from, and the prompt."""
+        """Key in the signature → name of the prompt file, and the prompt."""
         return {
             "prompt": (
                 Path(self.prompt).name or f"wholetext/{self.file}",
@@ -150,15 +150,16 @@ class Judge(Metric):
         return {**named, "parser": PARSER}
 
     def chat(self, run: Runtime) -> Chat:
-        how = Sampling(self.temperature, self.top_p, self.seed, self.max_tokens or self.limit)
-        return Chat(self.model, how, run.calls)
+        limit = self.max_tokens or self.limit
+        sampling = Sampling(self.temperature, self.top_p, self.seed, limit)
+        return Chat(self.model, sampling, run.calls)
 
-    # -------------------------------------------------------- what is asked
+    # -------------------------------------------------------- requests
 
     def texts(self, request: Request, langs: tuple[str, str]) -> Texts:
         refs = [
-            (f"reference {i + 1}" if len(request.refs) > 1 else "reference", one)
-            for i, one in enumerate(request.refs)
+            (f"reference {i + 1}" if len(request.refs) > 1 else "reference", reference)
+            for i, reference in enumerate(request.refs)
         ]
         source = [("source", request.src)] if request.src is not None else []
         return Texts(langs, (*source, *refs, ("translation", request.hyp[0])))
@@ -176,7 +177,7 @@ class Judge(Metric):
         return Planned(self.chat(run), asks, [], self.again(asks, "prompt"))
 
     def again(self, asks: Sequence[Ask], key: str) -> dict[Ask, Ask]:
-        """Call → the second request, but for the words of the answer that could not be read."""
+        """Call → the request that follows an unparsable answer, without the words of that answer."""
         prompt = self.prompts()[key][1]
         return {
             ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer)
@@ -184,11 +185,12 @@ class Judge(Metric):
         }
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        """Estimated tokens, four bytes each: an endpoint reports text that is too long only when called."""
-        return [Fit(-(-len(_shown(one).encode("utf-8", "replace")) // 4)) for one in requests]
+        """Estimate tokens as four bytes each; only a call tells whether a text is too long."""
+        sizes = [len(_shown(request).encode("utf-8", "replace")) for request in requests]
+        return [Fit(-(-size // 4)) for size in sizes]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        return list(self.asks(request, run.langs)[0].messages[-1:])  # all of it is in a dry run
+        return list(self.asks(request, run.langs)[0].messages[-1:])  # a dry run prints all of it
 
     def hear(
         self,
@@ -197,17 +199,15 @@ class Judge(Metric):
         parse: Callable[[str, bool], Parsed],
         prompt: Prompt,
     ) -> list[Reply]:
-        """The parsed answer to each call; calls whose answer cannot be parsed are repeated once."""
+        """Parse the answer to each call; calls with an unparsable answer are repeated once."""
         chat = self.chat(run)
 
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
                 return Parsed(REFUSED, refused=True)
-            return (
-                Parsed(answer.problem)
-                if answer.problem
-                else parse(answer.text, answer.finish == "length")
-            )
+            if answer.problem:
+                return Parsed(answer.problem)
+            return parse(answer.text, answer.finish == "length")
 
         replies = [Reply(read(answer), answer) for answer in run.map(chat, asks)]
         again = [i for i, reply in enumerate(replies) if reply.outcome == "unparsable"]
@@ -219,106 +219,94 @@ class Judge(Metric):
             replies[i] = Reply(read(answer), answer, repaired=True)
         return replies
 
-    # -------------------------------------------------------- what is measured
+    # -------------------------------------------------------- scores
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        """What the judge says of each request."""
+        """The judge's verdict on each request."""
+        verdicts = []
+        for request, replies in zip(requests, self.replies(requests, run)):
+            values = [self.value(reply.parsed, request) for reply in replies]
+            faults = next((reply.parsed.faults for reply in replies if reply.parsed.ok), None)
+            verdicts.append(Verdict(values, replies, faults))
+        return verdicts
+
+    def replies(self, requests: Sequence[Request], run: Runtime) -> list[list[Reply]]:
+        """The replies to all calls about each request."""
         asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(
-            self.hear(
-                [ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]
-            )
-        )
-        found = []
-        for request, some in zip(requests, asks):
-            one = Verdict(replies=[next(replies) for _ in some])
-            one.values = [self.value(reply.parsed, request) for reply in one.replies]
-            one.faults = next(
-                (reply.parsed.faults for reply in one.replies if reply.parsed.ok), None
-            )
-            found.append(one)
-        return found
+        prompt = self.prompts()["prompt"][1]
+        replies = iter(self.hear(list(chain(*asks)), run, self.parse, prompt))
+        return [list(islice(replies, len(calls))) for calls in asks]
 
     @staticmethod
     def parse(text: str, cut: bool) -> Parsed:
         return parse_score(text, cut)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
-        """One number per column; NaN where there is none."""
+        """A number per column; NaN if undefined."""
         return (NAN if parsed.score is None or not parsed.ok else parsed.score,)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         rows = []
-        for i, (request, one) in enumerate(zip(requests, self.verdicts(requests, run))):
-            values = np.array(one.values, dtype=np.float64)  # (samples, columns)
+        for i, (request, verdict) in enumerate(zip(requests, self.verdicts(requests, run))):
+            values = np.array(verdict.values, dtype=np.float64)  # (samples, columns)
             mean, spread = trimmed(values)
             rows.append([*mean, *((spread,) if self.samples > 1 else ())])
-            self.note(i, request, one, run)
+            self.note(i, request, verdict, run)
             for _, prompt in self.prompts().values():
                 for caveat in prompt.caveats(self.texts(request, run.langs)):
                     run.warn(caveat)
             if self.samples > 1:
-                run.detail(
-                    i,
-                    samples=[None if value != value else value for value in values[:, 0].tolist()],
-                )
+                samples = values[:, 0].tolist()
+                run.detail(i, samples=[None if value != value else value for value in samples])
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
-    def note(self, i: int, request: Request, one: Verdict, run: Runtime) -> None:
+    def note(self, i: int, request: Request, verdict: Verdict, run: Runtime) -> None:
         """Store the verdict on a request, and count failures."""
-        counts = Counter(reply.outcome for reply in one.replies if reply.outcome)
-        spans, errors = placed(one.faults or (), request)
-        lost = sum(not error["located"] for error in errors)
-        heard = [reply.answer for reply in one.replies if not reply.answer.problem]
-        judge: dict[str, Any] = {name: counts[name] for name in _COUNTS if counts[name]} | (
-            {"unlocated": lost} if lost else {}
-        )
+        counts = Counter(reply.outcome for reply in verdict.replies if reply.outcome)
+        spans, errors = placed(verdict.faults or (), request)
+        counts["unlocated"] = sum(not error["located"] for error in errors)
+        answers = [reply.answer for reply in verdict.replies if not reply.answer.problem]
+        judge: dict[str, Any] = {name: counts[name] for name in _COUNTS if counts[name]}
         judge |= {
-            "model": sorted({answer.model for answer in heard}),
-            "fingerprint": sorted({answer.fingerprint for answer in heard if answer.fingerprint}),
-            "structured": sorted({answer.structured for answer in heard}),
+            "model": sorted({answer.model for answer in answers}),
+            "fingerprint": sorted({answer.fingerprint for answer in answers if answer.fingerprint}),
+            "structured": sorted({answer.structured for answer in answers}),
         }
-        run.detail(
-            i,
-            judge=judge,
-            **({"spans": spans} if spans else {}),
-            **({"errors": errors} if errors else {}),
-        )
-        whys = list(dict.fromkeys(reply.reason for reply in one.replies if reply.reason))
-        if whys and not any(value[0] == value[0] for value in one.values):
-            run.detail(i, reason=whys[0])
-        elif whys:
-            run.warn(f"{self.incomplete}: {whys[0]}", i)
+        marks = {"spans": spans, "errors": errors}
+        run.detail(i, judge=judge, **{name: value for name, value in marks.items() if value})
+        reason = next((reply.reason for reply in verdict.replies if reply.reason), "")
+        if reason and all(value[0] != value[0] for value in verdict.values):
+            run.detail(i, reason=reason)
+        elif reason:
+            run.warn(f"{self.incomplete}: {reason}", i)
         if counts["repaired"]:
             run.warn("the judge's first answer could not be read; its second counts", i)
         if any("\ud800" <= sign <= "\udfff" for sign in _shown(request)):
             run.warn(
-                "half of a surrogate pair, which is no character, is shown to the judge as a question mark",
+                "half of a surrogate pair, which is no character, is shown to the judge as a "
+                "question mark",
                 i,
             )
-        if lost:
+        if counts["unlocated"]:
             run.warn(
-                "the judge quotes words that are not in the text: such errors count, and are not marked",
+                "the judge quotes words that are not in the text: such errors count, and are not "
+                "marked",
                 i,
             )
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
-        """What answered, and how often it refused or could not be read."""
-        judges = [one["judge"] for one in details if one]
-        names = {
-            key: sorted({str(name) for one in judges for name in one[key]})
-            for key in ("model", "fingerprint", "structured")
+        """The models that answered, and how many answers were refused, unparsable …"""
+        judges = [detail["judge"] for detail in details if detail]
+
+        def joined(key: str) -> str:
+            return ",".join(sorted({str(name) for judge in judges for name in judge[key]}))
+
+        return {
+            "answered_by": joined("model") or "none",
+            "fingerprint": joined("fingerprint") or "none",
+            "structured": joined("structured").lower(),
+            **{name: sum(judge.get(name, 0) for judge in judges) for name in _COUNTS},
         }
-        named = {
-            "answered_by": names["model"],
-            "fingerprint": names["fingerprint"],
-            "structured": names["structured"],
-        }
-        facts = {
-            key: ",".join(values).lower() if key == "structured" else ",".join(values) or "none"
-            for key, values in named.items()
-        }
-        return {**facts, **{name: sum(one.get(name, 0) for one in judges) for name in _COUNTS}}
 
 
 def _shown(request: Request) -> str:
@@ -326,16 +314,15 @@ def _shown(request: Request) -> str:
 
 
 def trimmed(values: FloatArray) -> tuple[list[float], float]:
-    """(samples, columns) → the mean without samples whose score is beyond 2σ, and the standard deviation of all."""
+    """(samples, columns) → mean without samples whose score is beyond 2σ, and standard deviation of all."""
     known = values[~np.isnan(values[:, 0])]
     if not len(known):
         return [NAN] * values.shape[1], NAN
     far = np.abs(known[:, 0] - known[:, 0].mean()) > 2 * known[:, 0].std() + 1e-9
     with np.errstate(invalid="ignore"):
-        kept, there = known[~far], ~np.isnan(known[~far])
-        mean = np.where(there, kept, 0.0).sum(axis=0) / np.where(
-            there.any(axis=0), there.sum(axis=0), np.nan
-        )
+        inliers, defined = known[~far], ~np.isnan(known[~far])
+        counts = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
+        mean = np.where(defined, inliers, 0.0).sum(axis=0) / counts
     return mean.tolist(), float(known[:, 0].std(ddof=1)) if len(known) > 1 else NAN
 
 
@@ -359,10 +346,10 @@ class JudgeSqm(Judge):
 
 @dataclass(frozen=True)
 class JudgeMqm(Judge):
-    """Errors listed by a chat model, weighted 25, 5 and 1 (as GEMBA-MQM: Kocmi and Federmann 2023b), as minus points.
+    """Errors listed by a chat model, weighted -25, -5 and -1 (GEMBA-MQM: Kocmi and Federmann 2023b).
 
-    ``profile=published`` counts at most five errors, the worst first, and no more than 25 points: documents saturate.
-    Beside the points of a row there are those per 1,000 characters.
+    ``profile=published`` counts the five worst errors and at most 25 points, so documents saturate.
+    The second output is the points per 1,000 characters.
     """
 
     name = "judge-mqm"
@@ -383,12 +370,12 @@ class JudgeMqm(Judge):
         return parse_errors(text, cut)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
-        points = sorted((WEIGHTS[one.severity] for one in parsed.faults), reverse=True)
+        points = sorted((WEIGHTS[fault.severity] for fault in parsed.faults), reverse=True)
         total = min(25.0, sum(points[:5])) if self.profile == "published" else sum(points)
         return (NAN, NAN) if not parsed.ok else (0.0 - total, 0.0 - total)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        """The second mean is per character: its count is what was read of the text."""
+        """Weight the second mean by characters."""
         stats, n = super().measure(requests, run), len(self.outputs)
         length = np.array([len(request.hyp[0].text) for request in requests], dtype=np.float64)
         stats[:, 1] *= 1000 * (length > 0)
@@ -398,8 +385,10 @@ class JudgeMqm(Judge):
 
 @dataclass(frozen=True)
 class JudgeEsa(Judge):
-    """Error span annotation (Kocmi et al. 2024, as GEMBA-ESA): one call lists errors, a second gives a score, 0 to 100,
-    in view of them."""
+    """Error span annotation (Kocmi et al. 2024, as GEMBA-ESA).
+
+    The first call lists errors, the second gives a score from 0 to 100 in view of them.
+    """
 
     name = "judge-esa"
     summary = "errors listed by an LLM, then its score in view of them, 0 to 100: judge-esa@MODEL"
@@ -423,56 +412,50 @@ class JudgeEsa(Judge):
         ]
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
-        """The second call is known once the first is answered; before, it is the one about a text without errors."""
+        """A second call depends on the first answer; until it is known, no errors are assumed."""
         chat, asks, *_ = super().planned(requests, run)
-        heard, prompt = run.stored(chat, asks), self.prompts()["prompt"][1]
-        later, about = [], [request for request in requests for _ in range(self.samples)]
-        for request, ask in zip(about, asks):
-            faults = parse_errors(heard[ask].text).faults if ask in heard else ()
-            texts = self.texts(request, run.langs)
-            later.append(prompt.ask(texts, self.answer, "score", faults=faults, sample=ask.sample))
+        answers = run.stored(chat, asks)
+        later = []
+        for at, ask in enumerate(asks):
+            faults = parse_errors(answers[ask].text).faults if ask in answers else ()
+            later.append(
+                self.score_ask(requests[at // self.samples], run.langs, faults, ask.sample)
+            )
         return Planned(
             chat, asks, later, {**self.again(asks, "errors_prompt"), **self.again(later, "prompt")}
         )
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}
-        asks = [
-            (i, ask) for i, request in enumerate(requests) for ask in self.asks(request, run.langs)
-        ]
-        first = self.hear([ask for _, ask in asks], run, parse_errors, prompts["errors_prompt"])
-        found = [Verdict() for _ in requests]
-        second = [
-            (
-                i,
-                prompts["prompt"].ask(
-                    self.texts(requests[i], run.langs),
-                    self.answer,
-                    "score",
-                    faults=reply.parsed.faults,
-                    sample=ask.sample,
-                ),
-            )
-            for (i, ask), reply in zip(asks, first)
-            if reply.parsed.ok
-        ]
-        for (i, _), reply in zip(asks, first):
-            found[i].replies.append(reply)
-            if found[i].faults is None and reply.parsed.ok:
-                found[i].faults = reply.parsed.faults
-        for (i, _), reply in zip(
-            second, self.hear([ask for _, ask in second], run, parse_score, prompts["prompt"])
-        ):
-            found[i].replies.append(reply)
-            found[i].values.append(self.value(reply.parsed, requests[i]))
-        for one in found:
-            one.values = one.values or [(NAN,)]
-        return found
+        asks = [ask for request in requests for ask in self.asks(request, run.langs)]
+        verdicts = [Verdict() for _ in requests]
+        scored, second = [], []
+        for at, reply in enumerate(self.hear(asks, run, parse_errors, prompts["errors_prompt"])):
+            i, faults = at // self.samples, reply.parsed.faults
+            verdicts[i].replies.append(reply)
+            if reply.parsed.ok:
+                verdicts[i].faults = faults if verdicts[i].faults is None else verdicts[i].faults
+                scored.append(i)
+                second.append(self.score_ask(requests[i], run.langs, faults, asks[at].sample))
+        for i, reply in zip(scored, self.hear(second, run, parse_score, prompts["prompt"])):
+            verdicts[i].replies.append(reply)
+            verdicts[i].values.append(self.value(reply.parsed, requests[i]))
+        for verdict in verdicts:
+            verdict.values = verdict.values or [(NAN,)]
+        return verdicts
+
+    def score_ask(
+        self, request: Request, langs: tuple[str, str], faults: Sequence[Fault], sample: int
+    ) -> Ask:
+        """The second call about a request, which shows the errors of the first answer."""
+        prompt = self.prompts()["prompt"][1]
+        texts = self.texts(request, langs)
+        return prompt.ask(texts, self.answer, "score", faults=faults, sample=sample)
 
 
 @dataclass(frozen=True)
 class JudgeCoherence(Judge):
-    """How well a text holds together: five aspects from 0 to 100 with quotes as evidence; the score is their mean."""
+    """Coherence of a text: the mean of five aspects from 0 to 100, with quotes as evidence."""
 
     name = "judge-coherence"
     summary = "an LLM's rubric of document coherence with evidence, 0 to 100: judge-coherence@MODEL"

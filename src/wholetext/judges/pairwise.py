@@ -17,14 +17,17 @@ _WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
 
 @dataclass(frozen=True)
 class JudgePairwise(Judge):
-    """The share of comparisons won, in per cent, a tie being half a win; every pair is asked about in both orders.
+    """Percentage of comparisons won, a tie being half a win; every pair is judged in both orders.
 
-    ``flips`` is the share of pairs, in per cent, whose verdict depends on the order: they count half to each side.
-    Equal texts are a tie, and no call is made.
+    ``flips`` is the percentage of pairs whose verdict depends on the order; they count half to each
+    side. Equal texts are a tie without a call.
     """
 
     name = "judge-pairwise"
-    summary = "percentage of comparisons with the other systems that an LLM decides in its favour: judge-pairwise@MODEL"
+    summary = (
+        "percentage of comparisons with the other systems that an LLM decides in its favour: "
+        "judge-pairwise@MODEL"
+    )
     rivals = True
     file = "pairwise"
     schema = "choice"
@@ -36,8 +39,8 @@ class JudgePairwise(Judge):
         super().__post_init__()
         if self.mode == "ref":
             raise SpecError(
-                "judge-pairwise is shown no references: the other systems' outputs stand in their place",
-                next="leave mode out, or use a judge that reads references, such as judge-esa(mode=ref)",
+                "judge-pairwise is shown no references: the other systems' outputs take their place",
+                next="leave mode out, or use a judge of references, such as judge-esa(mode=ref)",
             )
 
     @staticmethod
@@ -48,10 +51,8 @@ class JudgePairwise(Judge):
         self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int
     ) -> list[Ask]:
         """The two calls about a pair: with the hypothesis first, and with the rival first."""
-        prompt, source = (
-            self.prompts()["prompt"][1],
-            [("source", request.src)] if request.src is not None else [],
-        )
+        prompt = self.prompts()["prompt"][1]
+        source = [("source", request.src)] if request.src is not None else []
         orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
         shown = [
             Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders
@@ -71,32 +72,24 @@ class JudgePairwise(Judge):
         return list(asks[0].messages[-1:]) if asks else None
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(
-            self.hear(
-                [ask for some in asks for ask in some], run, self.parse, self.prompts()["prompt"][1]
-            )
-        )
-        found = []
-        for i, (request, some) in enumerate(zip(requests, asks)):
-            heard = [next(replies) for _ in some]
-            pairs = [_pair(*heard[at : at + 2]) for at in range(0, len(heard), 2)]
+        verdicts = []
+        for i, (request, replies) in enumerate(zip(requests, self.replies(requests, run))):
+            both = list(zip(replies[::2], replies[1::2]))  # this system first, then second
+            pairs = [_pair(*orders) for orders in both]
             size = len(pairs) // self.samples
             equal = [(50.0, NAN)] * (len(request.refs) - size)
             values = [
                 _won([*pairs[at * size : (at + 1) * size], *equal]) for at in range(self.samples)
             ]
-            found.append(Verdict(values, heard))
-            said = [reply.parsed.choice for reply in heard]
-            run.detail(
-                i, orders=[list(two) for two in zip(said[::2], said[1::2])]
-            )  # this one first, then second
+            verdicts.append(Verdict(values, replies))
+            run.detail(i, orders=[[reply.parsed.choice for reply in orders] for orders in both])
             if any(flip == 100.0 for _, flip in pairs):
                 run.warn(
-                    "a verdict depends on the order of the two translations, and counts half to each",
+                    "a verdict depends on the order of the two translations, and counts half to "
+                    "each",
                     i,
                 )
-        return found
+        return verdicts
 
 
 def _others(request: Request) -> list[Excerpt]:
@@ -104,14 +97,14 @@ def _others(request: Request) -> list[Excerpt]:
 
 
 def _pair(first: Reply, second: Reply) -> tuple[float, float]:
-    """What the hypothesis wins of a pair, and whether the verdict changed with the order; NaN without two verdicts."""
+    """Percentage won by the hypothesis, and 100 if the order changed the verdict; NaN if unknown."""
     if not (first.parsed.ok and second.parsed.ok):
         return NAN, NAN
-    one, other = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]
-    return 50 * (one + other), 100.0 * (one != other)
+    in_first, in_second = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]
+    return 50 * (in_first + in_second), 100.0 * (in_first != in_second)
 
 
 def _won(pairs: Sequence[tuple[float, float]]) -> Sequence[float]:
-    """The means of what was won and of verdicts that changed, over the pairs that have them."""
+    """Means over the pairs that have a verdict."""
     known = [[value for value in column if value == value] for column in zip(*pairs)]
     return [sum(column) / len(column) if column else NAN for column in known]

@@ -1,6 +1,6 @@
-"""Statistics of `judge-check`: sums by document that bootstrap resamples add up, and the ratios made from them.
+"""Statistics of `judge-check`: additive sums by document, and ratios of them.
 
-All sums are additive over documents, and all systems of a document are drawn together, so that an interval is about
+All systems of a document are drawn together in a bootstrap resample, so that intervals are about
 other documents of the same kind.
 """
 
@@ -21,7 +21,7 @@ _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 
 @dataclass(frozen=True)
 class JudgeMeasure:
-    """One figure about a judge with its 95 % interval over documents (NaN with fewer than two)."""
+    """A figure about a judge with its 95 % interval over documents (NaN with fewer than two)."""
 
     check: str  # position, length, consistency, wording or agreement
     judge: str  # spec
@@ -35,7 +35,7 @@ class JudgeMeasure:
 
 @dataclass(frozen=True)
 class Label:
-    """What a figure is about, and the resampling behind its interval."""
+    """The subject of a figure, and the resampling behind its interval."""
 
     check: str
     judge: str
@@ -44,7 +44,7 @@ class Label:
     seed: int | None = None
 
     def measure(self, name: str, totals: FloatArray, reduce: Score, count: float) -> JudgeMeasure:
-        """``totals`` (documents, k) reduced, with the interval of bootstrap resamples."""
+        """Reduce ``totals`` (documents, k), with the interval of bootstrap resamples."""
         value, low, high = score_with_interval(totals, reduce, self.draws, self.seed)
         return JudgeMeasure(
             self.check, self.judge, name, self.setting, value, low, high, int(count)
@@ -57,7 +57,7 @@ def ratio_of_ratios(totals: FloatArray) -> FloatArray:
 
 
 def pearson(totals: FloatArray) -> FloatArray:
-    """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined where a judge gives one score to everything."""
+    """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined if a judge gives the same score to all."""
     n, x, y, xx, yy, xy = (totals[..., i] for i in range(6))
     spread = np.maximum(xx - x * x / n, 0) * np.maximum(yy - y * y / n, 0)
     return np.asarray(
@@ -75,7 +75,7 @@ def by_document(scores: Scores, values: FloatArray) -> FloatArray:
 
 def details(scores: Scores) -> list[Mapping[str, Any]]:
     """The details of each row."""
-    return [one or {} for one in scores.details] or [{}] * len(scores.rows)
+    return [detail or {} for detail in scores.details] or [{}] * len(scores.rows)
 
 
 def orders(by_system: Mapping[str, Scores]) -> FloatArray:
@@ -86,8 +86,8 @@ def orders(by_system: Mapping[str, Scores]) -> FloatArray:
     totals = []
     for scores in by_system.values():
         rows = np.zeros((len(scores.rows), 4))
-        for at, one in enumerate(details(scores)):
-            for first, second in one.get("orders", ()):
+        for at, detail in enumerate(details(scores)):
+            for first, second in detail.get("orders", ()):
                 chosen = [word for word in (first, second) if word in ("A", "B")]
                 rows[at, 2:] += 0.5 * chosen.count("A"), 0.5 * len(chosen)
                 if first and second:
@@ -99,29 +99,27 @@ def orders(by_system: Mapping[str, Scores]) -> FloatArray:
 def error_density(
     by_system: Mapping[str, Scores], lengths: Mapping[str, Sequence[FloatArray]]
 ) -> FloatArray:
-    """(documents, 2): errors, thousands of characters; rows without a readable answer count in neither."""
+    """(documents, 2): errors, thousands of characters; rows without a score count in neither."""
     totals = []
     for system, scores in by_system.items():
         known = ~np.isnan(scores.at("row"))
-        found = np.array([len(one.get("errors", ())) for one in details(scores)], dtype=np.float64)
+        errors = np.array([len(row.get("errors", ())) for row in details(scores)], np.float64)
         places = zip(scores.rows.doc, scores.rows.start, scores.rows.stop)
         size = (
             np.array([lengths[system][doc][start:stop].sum() for doc, start, stop in places]) / 1000
         )
-        totals.append(by_document(scores, np.stack([found, size], axis=1) * known[:, None]))
+        totals.append(by_document(scores, np.stack([errors, size], axis=1) * known[:, None]))
     return np.asarray(np.sum(totals, axis=0))
 
 
 def spread_of_samples(by_system: Mapping[str, Scores]) -> FloatArray:
-    """(documents, 3): standard deviations of samples, rows where all are equal, rows with two samples or more."""
+    """(documents, 3): standard deviations, rows with equal samples, rows with several samples."""
     totals = []
     for scores in by_system.values():
         rows = np.zeros((len(scores.rows), 3))
-        for at, one in enumerate(details(scores)):
-            samples = np.array(
-                [value for value in one.get("samples", ()) if value is not None], dtype=np.float64
-            )
-            samples = samples[~np.isnan(samples)]
+        for at, detail in enumerate(details(scores)):
+            known = [value for value in detail.get("samples", ()) if value is not None]
+            samples = np.array(known, dtype=np.float64)
             if len(samples) > 1:
                 rows[at] = samples.std(ddof=1), np.ptp(samples) == 0, 1
         totals.append(by_document(scores, rows))
@@ -129,9 +127,10 @@ def spread_of_samples(by_system: Mapping[str, Scores]) -> FloatArray:
 
 
 def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[FloatArray, FloatArray]:
-    """(documents, 7): n, Σx, Σy, Σx², Σy², Σxy, Σ|x-y| of rows; (documents, 2): equal preferences, preferences.
+    """(documents, 7): n, Σx, Σy, Σx², Σy², Σxy, Σ|x-y| of rows, and (documents, 2): equal preferences, all.
 
-    A preference is which of two systems' rows is better, or neither; rows without both scores count nowhere.
+    A preference is which of two systems' rows is better, or neither; rows without both scores are
+    left out.
     """
     systems = [system for system in one if system in other]
     rows = {system: (one[system].at("row"), other[system].at("row")) for system in systems}
@@ -141,10 +140,8 @@ def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[Floa
         x, y = rows[system]
         known = ~(np.isnan(x) | np.isnan(y))
         gap = np.where(known, np.abs(x - y), 0)
-        x, y = (
-            np.where(known, x - middle[0], 0),
-            np.where(known, y - middle[1], 0),
-        )  # r does not depend on the shift
+        # centred for precision: r does not depend on the shift
+        x, y = np.where(known, x - middle[0], 0), np.where(known, y - middle[1], 0)
         columns = np.stack([known.astype(np.float64), x, y, x * x, y * y, x * y, gap], axis=1)
         sums.append(by_document(one[system], columns))
     for a, b in combinations(systems, 2):
@@ -152,10 +149,8 @@ def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[Floa
         known = ~(np.isnan(signs[0]) | np.isnan(signs[1]))
         columns = np.stack([known & (signs[0] == signs[1]), known], axis=1).astype(np.float64)
         preferences.append(by_document(one[a], columns))
-    documents = len(one[systems[0]].rows.docs)
-    return np.sum(sums, axis=0), np.sum(preferences, axis=0) if preferences else np.zeros(
-        (documents, 2)
-    )
+    none = np.zeros((len(one[systems[0]].rows.docs), 2))
+    return np.sum(sums, axis=0), np.sum([none, *preferences], axis=0)
 
 
 def _middle(values: Sequence[FloatArray]) -> float:

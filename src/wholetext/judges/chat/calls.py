@@ -1,6 +1,7 @@
-"""Calls to chat models: what is asked and answered, how many at a time, at which price, and what they came to.
+"""Calls to chat models: requests and answers, concurrency, rate, prices, counts.
 
-The key comes from ``OPENAI_API_KEY`` and goes to the endpoint alone: it is in no setting, answer, error or file.
+The key is read from ``OPENAI_API_KEY`` and sent to the endpoint only: it never enters settings,
+answers, errors or files.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from urllib.parse import unquote, urlsplit
 from wholetext.errors import InputError, MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_toml
 
-PRICES = 'a price table reads: currency = "USD", then [models."NAME"] with input = 0.40 and output = 1.60 per million'
+PRICES = (
+    'a price table reads: currency = "USD", then [models."NAME"] with input = 0.40 and '
+    "output = 1.60 per million"
+)
 
 
 class Ask(NamedTuple):
-    """One call: messages as (role, text), the JSON schema of the answer ("" = text), and the sample index."""
+    """A call: messages as (role, text), JSON schema of the answer ("" = text), and sample index."""
 
     messages: tuple[tuple[str, str], ...]
     schema: str = ""
@@ -32,7 +36,7 @@ class Ask(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back, as it came; ``problem`` says why nothing did."""
+    """A raw answer; ``problem`` is the reason if there is none."""
 
     text: str = ""
     model: str = ""  # as the endpoint names it
@@ -46,7 +50,7 @@ class Answer(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """What an answer depends on beside the prompt; None leaves the choice to the endpoint."""
+    """Sampling parameters; None leaves the choice to the endpoint."""
 
     temperature: float | None = 0.0
     top_p: float | None = None
@@ -56,7 +60,7 @@ class Sampling(NamedTuple):
 
 @dataclass(eq=False)
 class Calls:
-    """How chat models are called in one evaluation, and what its calls came to. None of it changes an answer."""
+    """How chat models are called in an evaluation, and the totals; none of it changes an answer."""
 
     endpoint: str = field(default="", repr=False)  # base URL; $OPENAI_BASE_URL, else OpenAI's own
     parallel: int = 8
@@ -65,22 +69,13 @@ class Calls:
     retries: int = 5
     budget: float | None = None  # in the currency of the price table
     prices: Path | str = ""  # TOML; $WHOLETEXT_PRICES
-    counts: Counter[str] = field(
-        default_factory=Counter
-    )  # calls, answers, retries … for ``Results.counts``
-    spent: float = 0.0  # at the prices of the table; calls without an answer count in full, since they may be billed
-    unstructured: set[str] = field(
-        default_factory=set
-    )  # models whose endpoint takes no JSON schema
+    counts: Counter[str] = field(default_factory=Counter)  # for ``Results.counts``
+    spent: float = 0.0  # calls without an answer count in full, since they may be billed
+    unstructured: set[str] = field(default_factory=set)  # models that accept no JSON schema
 
     def __post_init__(self) -> None:
-        for name, low in (
-            ("parallel", 1),
-            ("retries", 0),
-            ("timeout", 0.001),
-            ("rate", 0.001),
-            ("budget", 0),
-        ):
+        least = {"parallel": 1, "retries": 0, "timeout": 0.001, "rate": 0.001, "budget": 0}
+        for name, low in least.items():
             value = getattr(self, name)
             if value is not None and not value >= low:
                 raise InputError(f"{name} is {value}", next=f"give a number from {low:g} up")
@@ -94,10 +89,8 @@ class Calls:
             import openai
         except ImportError:
             raise MissingExtra("openai", "judges") from None
-        url, key = (
-            self.endpoint or os.environ.get("OPENAI_BASE_URL", ""),
-            os.environ.get("OPENAI_API_KEY", ""),
-        )
+        url = self.endpoint or os.environ.get("OPENAI_BASE_URL", "")
+        key = os.environ.get("OPENAI_API_KEY", "")
         if not url and not key:
             raise ModelError(
                 "there is no endpoint for chat models",
@@ -120,32 +113,27 @@ class Calls:
 
     @property
     def host(self) -> str:
-        """The endpoint as errors name it: credentials and paths may be secret."""
+        """The host of the endpoint, for errors: credentials and paths may be secret."""
         return str(self.client.base_url.host)
 
     @cached_property
     def table(self) -> Mapping[str, Any]:
-        """The user's price table; empty where there is none."""
+        """The user's price table; empty if there is none."""
         path = str(self.prices or os.environ.get("WHOLETEXT_PRICES", ""))
         if not path:
             return {}
         table = read_toml(file_bytes(Path(path), next=PRICES), where=path, next=PRICES)
         models = table.get("models", {})
-        for name, one in models.items() if isinstance(models, dict) else [("models", None)]:
-            sums = (
-                [one.get(key) for key in ("input", "output")] if isinstance(one, dict) else [None]
-            )
-            if not all(
-                isinstance(value, (int, float))
-                and not isinstance(value, bool)
-                and 0 <= value < 1e12
-                for value in sums
-            ):
-                raise InputError(
-                    f"the prices of {name} are not two numbers, input and output",
-                    where=path,
-                    next=PRICES,
-                )
+        for name, price in models.items() if isinstance(models, dict) else [("models", {})]:
+            for key in ("input", "output"):
+                value: Any = price.get(key) if isinstance(price, dict) else None
+                number = isinstance(value, int | float) and not isinstance(value, bool)
+                if not number or not 0 <= value < 1e12:
+                    raise InputError(
+                        f"the prices of {name} are not two numbers, input and output",
+                        where=path,
+                        next=PRICES,
+                    )
         return table
 
     @property
@@ -153,34 +141,30 @@ class Calls:
         return str(self.table.get("currency", ""))
 
     def cost(self, model: str, tokens_in: float, tokens_out: float) -> float | None:
-        """What tokens cost; None where the model has no price."""
+        """The cost of tokens; None if the model has no price."""
         price = self.table.get("models", {}).get(model)
-        return (
-            None
-            if price is None
-            else (tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
-        )
+        if price is None:
+            return None
+        return float(tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
 
     def summary(self) -> str:
-        """What the calls came to, in one line."""
-        many = {
-            name: self.counts[f"judge_{name}"]
-            for name in ("calls", "answers", "tokens_in", "tokens_out")
-        }
+        """The totals in one line."""
+        names = ("calls", "answers", "tokens_in", "tokens_out")
+        calls, answers, tokens_in, tokens_out = (self.counts[f"judge_{name}"] for name in names)
         cost = f", {self.spent:.4f} {self.currency}".rstrip() if self.table else ""
         return (
-            f"judges: {many['calls']:,} calls, {many['answers']:,} answers, {many['tokens_in']:,} input and "
-            f"{many['tokens_out']:,} output tokens{cost}"
+            f"judges: {calls:,} calls, {answers:,} answers, {tokens_in:,} input and "
+            f"{tokens_out:,} output tokens{cost}"
         )
 
     def clean(self, text: str) -> str:
-        """Text of the server's without the key, which it may have echoed."""
+        """Remove the key from text of the server, which may echo it."""
         key = os.environ.get("OPENAI_API_KEY", "")
         return text.replace(key, "[key]") if len(key) >= 8 else text
 
     def note(self, spent: float | None = None, **counts: int) -> None:
         with self._lock:
-            self.counts.update({f"judge_{name}": many for name, many in counts.items()})
+            self.counts.update({f"judge_{name}": number for name, number in counts.items()})
             self.spent += spent or 0.0
 
     def turn(self) -> None:
@@ -191,21 +175,21 @@ class Calls:
         self._stop.wait(start - time.monotonic())
 
     def pause(self, seconds: float) -> None:
-        """Delay all calls by some seconds, as a server with a rate limit requests."""
+        """Delay all calls, as a server with a rate limit requests."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
 
 
 def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
-    """A URL without user name and password, and the header that has them: HTTP libraries write URLs into their logs."""
+    """Move user name and password from a URL to a header: HTTP libraries log URLs."""
     parts = urlsplit(url)
-    said, at, host = parts.netloc.rpartition("@")
+    credentials, at, host = parts.netloc.rpartition("@")
     if not at:
         return url, {}
-    token = base64.b64encode(unquote(said).encode()).decode()
+    token = base64.b64encode(unquote(credentials).encode()).decode()
     return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {token}"}
 
 
 def estimated(ask: Ask) -> int:
-    """Tokens of a prompt by its bytes, where nothing can count them."""
+    """Estimate the tokens of a prompt from its bytes."""
     return 8 + sum(4 + -(-len(text.encode()) // 4) for _, text in ask.messages)

@@ -1,4 +1,4 @@
-"""A chat model behind any OpenAI-compatible endpoint: calls in parallel, tried again, each answer kept at once."""
+"""A chat model behind an OpenAI-compatible endpoint: parallel calls, retries, a budget."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from wholetext.files.parsing import read_json
 from wholetext.judges.chat.calls import PRICES, Answer, Ask, Calls, Sampling, estimated
 from wholetext.types import Fit
 
-LARGEST = 4_000_000  # bytes of an answer that are read
-LONGEST_WAIT = 600.0  # seconds that a Retry-After may ask for
+LARGEST = 4_000_000  # limit of bytes in an answer
+LONGEST_WAIT = 600.0  # limit of seconds in a Retry-After
 _FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
-_BILLED = ("timeouts", "broken")  # calls without an answer that may have been answered, and billed
+_BILLED = ("timeouts", "broken")  # failed calls that may have been billed
 _TOO_LONG = "too long for this model (use a smaller view, or a larger context on the server): "
-_COUNTED = 200  # prompts that an endpoint's tokenizer counts for a plan; the rest by their length
+_COUNTED = 200  # prompts counted by the endpoint's tokenizer for a plan; the rest by length
 
 
 class Planned(NamedTuple):
@@ -31,12 +31,8 @@ class Planned(NamedTuple):
 
     chat: Chat
     first: list[Ask]
-    later: list[
-        Ask
-    ]  # their text depends on answers; where these are not known, as if no error was listed
-    again: Mapping[
-        Ask, Ask
-    ]  # each call → the one that follows if its answer cannot be read, which it will quote
+    later: list[Ask]  # second calls; until the first answers are known, as if they listed no error
+    again: Mapping[Ask, Ask]  # call → the one that follows an unparsable answer, and quotes it
 
 
 class Unanswered(Exception):
@@ -56,12 +52,12 @@ class Refused(Exception):
 
 
 class Chat:
-    """A chat model under fixed sampling parameters; ``id`` leaves out the endpoint, which is not what answers."""
+    """A chat model with fixed sampling parameters; ``id`` does not depend on the endpoint."""
 
     def __init__(self, model: str, sampling: Sampling, calls: Calls) -> None:
         self.model, self.sampling, self.calls = model, sampling, calls
         self.id = f"chat:{model}:{json.dumps(sampling._asdict(), sort_keys=True)}"
-        self._limit = "max_tokens"  # newer models of OpenAI's call it max_completion_tokens
+        self._limit = "max_tokens"  # max_completion_tokens for newer models of OpenAI
 
     def fit(self, x: Ask) -> Fit:
         return Fit(estimated(x))
@@ -76,20 +72,19 @@ class Chat:
         return Answer(*json.loads(data))
 
     def body(self, ask: Ask, schema: bool = True) -> dict[str, Any]:
-        """The request as it is sent; with the schema of its answer, unless the endpoint takes none."""
-        how = self.sampling
-        seed = None if how.seed is None else how.seed + ask.sample
-        given = {
-            "temperature": how.temperature,
-            "top_p": how.top_p,
-            "seed": seed,
-            self._limit: how.max_tokens,
+        """The body of a request, with the schema of the answer unless the endpoint accepts none."""
+        sampling = self.sampling
+        parameters = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": None if sampling.seed is None else sampling.seed + ask.sample,
+            self._limit: sampling.max_tokens,
         }
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": role, "content": text} for role, text in ask.messages],
         }
-        body |= {name: value for name, value in given.items() if value is not None}
+        body |= {name: value for name, value in parameters.items() if value is not None}
         if ask.schema and schema and self.model not in self.calls.unstructured:
             form = {"name": "answer", "strict": True, "schema": json.loads(ask.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -98,42 +93,42 @@ class Chat:
     # -------------------------------------------------------- many calls
 
     def arrive(self, inputs: Sequence[Ask], keep: Callable[[Ask, Answer], None]) -> list[Answer]:
-        """All answers; each is passed to ``keep`` when it arrives. If a call fails permanently, the budget is
-        reached or the user interrupts, calls in flight are completed and their answers stored."""
-        found: dict[Ask, Answer] = {}
+        """Answer all calls; each answer is passed to ``keep`` when it arrives.
+
+        If a call fails permanently, the budget is reached or the user interrupts, calls in flight
+        are completed and their answers stored.
+        """
+        answers: dict[Ask, Answer] = {}
         in_flight: dict[Future[Answer], tuple[Ask, float]] = {}
         self._check_price()
 
         def collect(done: set[Future[Answer]]) -> None:
             for future in done:
                 ask, _ = in_flight.pop(future)
-                answer = found[ask] = future.result()
+                answer = answers[ask] = future.result()
                 if not answer.problem:
                     keep(ask, answer)
 
         self.calls._stop.clear()
         left = list(dict.fromkeys(inputs))[::-1]
         if left:
-            _ = (
-                self.calls.client
-            )  # no key, no such URL, no package: an error of the run, and not of each call
+            _ = self.calls.client  # a missing key, URL or package fails the run, not each call
         with ThreadPoolExecutor(self.calls.parallel) as pool:
             try:
                 while left or in_flight:
                     while left and len(in_flight) < self.calls.parallel:
                         cost = self._worst(left[-1])
-                        reserved = sum(one for _, one in in_flight.values())
-                        self._check_budget(cost, reserved, in_flight, collect, len(left))
+                        self._check_budget(cost, in_flight, collect, len(left))
                         ask = left.pop()
                         in_flight[pool.submit(self._ask, ask)] = (ask, cost)
                     collect(wait(in_flight, return_when=FIRST_COMPLETED)[0])
             finally:
-                self.calls._stop.set()  # nothing is tried again; what is under way is paid for
+                self.calls._stop.set()  # no retries; calls in flight are paid for
                 for future in list(in_flight):
                     with suppress(ModelError):
                         future.exception()
                         collect({future})
-        return [found[ask] for ask in inputs]
+        return [answers[ask] for ask in inputs]
 
     def _check_price(self) -> None:
         if self.calls.budget is not None and self.calls.cost(self.model, 0, 0) is None:
@@ -150,33 +145,32 @@ class Chat:
     def _check_budget(
         self,
         cost: float,
-        reserved: float,
-        futures: Mapping[Future[Answer], Any],
+        in_flight: Mapping[Future[Answer], tuple[Ask, float]],
         collect: Callable[[set[Future[Answer]]], None],
         left: int,
     ) -> None:
-        """Raise before a call that could exceed the budget, after waiting for the cost of calls in flight."""
+        """Raise before a call that could exceed the budget, once calls in flight have ended."""
         budget = self.calls.budget
-        while budget is not None and self.calls.spent + reserved + cost > budget:
-            if not futures:
+        while budget is not None and (
+            self.calls.spent + sum(reserved for _, reserved in in_flight.values()) + cost > budget
+        ):
+            if not in_flight:
                 raise self._over_budget(left, cost)
-            collect(wait(futures, return_when=FIRST_COMPLETED)[0])
-            reserved = sum(one for _, one in futures.values())
+            collect(wait(in_flight, return_when=FIRST_COMPLETED)[0])
 
     def _over_budget(self, left: int, cost: float) -> ModelError:
         money = f"{self.calls.spent:.4f} of {self.calls.budget:g} {self.calls.currency}".rstrip()
-        many = f"{left} calls are left" if left > 1 else "a call is left"
-        most = f"the next may cost up to {cost:.4f}"
+        calls = f"{left} calls are left" if left > 1 else "a call is left"
         return ModelError(
-            f"the budget is reached: {money} spent, and {many}; {most}",
+            f"the budget is reached: {money} spent, and {calls}; the next may cost up to {cost:.4f}",
             where=self.model,
             next="all answers are stored: run the same command with another --budget to go on",
         )
 
-    # -------------------------------------------------------- one call
+    # -------------------------------------------------------- a single call
 
     def _ask(self, ask: Ask) -> Answer:
-        """One answer, after as many retries as it takes and is allowed."""
+        """Call until there is an answer, within the number of retries."""
         last, kind = "", ""
         for attempt in range(self.calls.retries + 1):
             self.calls.turn()
@@ -196,7 +190,7 @@ class Chat:
                     self.calls.pause(fault.after)
                 self.calls._stop.wait(backoff if fault.after is None else fault.after)
         self.calls.note(failed=1)
-        if kind == "unreachable":  # the others would wait as long, each in its turn
+        if kind == "unreachable":  # all other calls would wait in vain, too
             raise ModelError(
                 "the endpoint no longer responds",
                 where=self.calls.host,
@@ -205,7 +199,7 @@ class Chat:
         return Answer(problem=last)
 
     def _check_retry(self, ask: Ask, kind: str) -> None:
-        """Raise instead of retrying if a failed call, which may have been billed, could have used up the budget."""
+        """Raise instead of retrying if the failed call may have used up the budget."""
         budget = self.calls.budget
         if budget is not None and kind in _BILLED and self.calls.spent + self._worst(ask) > budget:
             raise self._over_budget(1, self._worst(ask))
@@ -225,9 +219,7 @@ class Chat:
                 and "max_completion_tokens" in str(fault)
                 and "max_tokens" in body
             ):
-                self._limit = (
-                    "max_completion_tokens"  # others under way may have been sent with the old name
-                )
+                self._limit = "max_completion_tokens"
                 return self._once(ask, schema)
             if "response_format" in body and fault.status in (400, 415, 422, 501):
                 return self._without_schema(ask)
@@ -247,7 +239,7 @@ class Chat:
         return answer
 
     def _without_schema(self, ask: Ask) -> Answer:
-        """Ask without a schema. Only where that is answered was the schema the reason: a text may be too long."""
+        """Call without a schema; if that succeeds, the schema was the problem, not a long text."""
         answer = self._once(ask, schema=False)
         if not answer.problem and self.model not in self.calls.unstructured:
             self.calls.unstructured.add(self.model)
@@ -255,7 +247,7 @@ class Chat:
         return answer
 
     def _send(self, body: dict[str, Any]) -> tuple[bytes, str]:
-        """The bytes of an answer, of which only so many are read, for so long."""
+        """Send a request; return the bytes of the answer, or a problem if there are too many."""
         import openai
 
         end, data = time.monotonic() + self.calls.timeout, bytearray()
@@ -277,9 +269,9 @@ class Chat:
             problem = self._broken(fault) if _refused_connection(fault) else late
         except openai.APIStatusError as fault:
             problem = self._status(fault)
-        except Exception as fault:  # also the HTTP library's own, while the body is read
+        except Exception as fault:  # the HTTP library raises its own while the body is read
             problem = self._broken(fault)
-        raise problem  # not inside: the client's error may quote the key, and would be kept as the context of ours
+        raise problem  # outside of except: the client's error, as our context, may quote the key
 
     def _broken(self, fault: Exception) -> Exception:
         refused = _refused_connection(fault)
@@ -295,9 +287,9 @@ class Chat:
         )
 
     def _status(self, fault: Any) -> Exception:
-        """What to do about an error of the server's: try again, give up, or do without this answer."""
+        """Map an HTTP error to an exception: retry, give up, or go on without this answer."""
         status, body = int(fault.status_code), fault.body if isinstance(fault.body, dict) else {}
-        said = self.calls.clean(str(body.get("message", "")))[:200]
+        message = self.calls.clean(str(body.get("message", "")))[:200]
         if status in (401, 403):
             return ModelError(
                 f"the endpoint refused access (HTTP {status})",
@@ -322,35 +314,28 @@ class Chat:
             )
         if status in (408, 409) or status >= 500:
             return Unanswered(
-                "server_errors", f"HTTP {status}: {said}", _seconds(fault.response.headers)
+                "server_errors", f"HTTP {status}: {message}", _seconds(fault.response.headers)
             )
-        return Refused(status, said)
+        return Refused(status, message)
 
     def _answer(self, data: bytes, problem: str, *, structured: bool) -> Answer:
-        """The answer in the body of a response; one of another shape is an answer without text."""
+        """Parse the body of a response; a body of another shape is an answer without text."""
         if problem:
             return Answer(finish="length", structured=structured)
         try:
             value = read_json(data.decode("utf-8", "replace"), unique=False)
         except InputError:
             raise Unanswered("broken", "the body of the answer is not JSON") from None
-        body = value if isinstance(value, dict) else {}
+        body = _mapping(value)
         choices, usage = body.get("choices"), body.get("usage")
         if isinstance(body.get("error"), dict) and not choices:
             raise self._error_of_body(body["error"])
-        choice = (
-            choices[0]
-            if isinstance(choices, list) and choices and isinstance(choices[0], dict)
-            else {}
-        )
-        message = choice["message"] if isinstance(choice.get("message"), dict) else {}
-        used = [
-            usage.get(name) if isinstance(usage, dict) else 0
-            for name in ("prompt_tokens", "completion_tokens")
-        ]
+        choice = _mapping(choices[0] if isinstance(choices, list) and choices else None)
+        message = _mapping(choice.get("message"))
+        used = [_mapping(usage).get(name) for name in ("prompt_tokens", "completion_tokens")]
         text, model, fingerprint, finish, refusal = (
-            self.calls.clean(one) if isinstance(one, str) else ""
-            for one in (
+            self.calls.clean(part) if isinstance(part, str) else ""
+            for part in (
                 message.get("content"),
                 body.get("model"),
                 body.get("system_fingerprint"),
@@ -358,69 +343,66 @@ class Chat:
                 message.get("refusal"),
             )
         )
-        tokens = [one if isinstance(one, int) and 0 <= one < 10**9 else 0 for one in used]
+        tokens = [size if isinstance(size, int) and 0 <= size < 10**9 else 0 for size in used]
         return Answer(text, model, fingerprint, finish, refusal, tokens[0], tokens[1], structured)
 
     def _error_of_body(self, error: Mapping[str, Any]) -> Exception:
-        """Handle an error in a response with HTTP 200: routers forward errors of their servers this way."""
-        code, said = error.get("code"), self.calls.clean(str(error.get("message", "")))[:200]
+        """Map an error in a response with HTTP 200, as routers forward errors of their servers."""
+        code, message = error.get("code"), self.calls.clean(str(error.get("message", "")))[:200]
         if code == 429:
-            return Unanswered("rate_limited", f"too many requests: {said}")
+            return Unanswered("rate_limited", f"too many requests: {message}")
         if isinstance(code, int) and 400 <= code < 500 and code not in (408, 409):
-            return Refused(code, said)
-        return Unanswered("server_errors", f"an error instead of an answer: {said}")
+            return Refused(code, message)
+        return Unanswered("server_errors", f"an error instead of an answer: {message}")
 
     # -------------------------------------------------------- tokens before any call
 
     def count(self, asks: Sequence[Ask]) -> tuple[int, bool]:
-        """Input tokens of calls, and whether the endpoint's own tokenizer counted them; else four bytes are a token."""
+        """Input tokens of calls, and whether the endpoint's tokenizer counted them (else estimated)."""
         if not asks:
             return 0, True
-        step = -(-len(asks) // _COUNTED)
-        some = asks[::step]
+        sample, total = asks[:: -(-len(asks) // _COUNTED)], sum(map(estimated, asks))
         try:
-            exact = sum(map(self._tokens, some))
-        except Exception:  # whatever is at the endpoint, or nothing: a plan needs no server
-            return sum(map(estimated, asks)), False
-        return round(exact * sum(map(estimated, asks)) / sum(map(estimated, some))), True
+            exact = sum(map(self._tokens, sample))
+        except Exception:  # a plan needs no server
+            return total, False
+        return round(exact * total / sum(map(estimated, sample))), True
 
     def _tokens(self, ask: Ask) -> int:
-        """Tokens of a prompt by a server that offers to count: vLLM in one request, llama.cpp in two."""
+        """Count the tokens of a prompt with the API of vLLM (one request) or llama.cpp (two)."""
         messages = [{"role": role, "content": text} for role, text in ask.messages]
         root = str(self.calls.client.base_url).rstrip("/").removesuffix("/v1")
 
         def post(path: str, body: object) -> dict[str, Any]:
-            found: dict[str, Any] = self.calls.client.post(
+            response: dict[str, Any] = self.calls.client.post(
                 f"{root}/{path}", cast_to=object, body=body, options={"timeout": 10.0}
             )
-            return found
+            return response
 
-        with suppress(KeyError):
-            return int(
-                post("tokenize", {"model": self.model, "messages": messages, "content": ""})[
-                    "count"
-                ]
-            )
+        counted = post("tokenize", {"model": self.model, "messages": messages, "content": ""})
+        if "count" in counted:
+            return int(counted["count"])
         prompt = post("apply-template", {"messages": messages})["prompt"]
-        return len(
-            post("tokenize", {"content": prompt, "add_special": True, "parse_special": True})[
-                "tokens"
-            ]
-        )
+        body = {"content": prompt, "add_special": True, "parse_special": True}
+        return len(post("tokenize", body)["tokens"])
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    """What Retry-After says: seconds, or a date."""
-    said = headers.get("retry-after", "")
+    """The delay in a Retry-After header: seconds, or a date."""
+    delay = headers.get("retry-after", "")
     with suppress(ValueError):
-        return max(0.0, float(said))
+        return max(0.0, float(delay))
     with suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(said).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(delay).timestamp() - time.time())
     return None
 
 
 def _refused_connection(fault: BaseException | None) -> bool:
-    """Whether a connection could not even be opened."""
+    """Whether the connection could not be opened."""
     while fault is not None and not (
         isinstance(fault, (ConnectionRefusedError, socket.gaierror))
         or type(fault).__name__ == "ConnectTimeout"
