@@ -1,4 +1,4 @@
-"""Where work is computed: in this process, in processes of this machine (loky), or by actors of a Ray cluster."""
+"""Where work is computed: in this process, in other processes (loky), or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATIENCE = 300  # seconds until all actors must have started
 
 
 class Executor:
-    """Where to compute: ``local``, ``processes``, ``ray`` or ``ray://host:port``. Workers live until ``close``."""
+    """Where to compute: ``local``, ``processes``, ``ray`` or ``ray://host:port``, until ``close``."""
 
     def __init__(
         self, on: str = "local", workers: int | None = None, gpus: int | None = None
@@ -79,7 +79,7 @@ class Executor:
         self.close()
 
     def _start_processes(self) -> None:
-        """Divide the processors and, by CUDA_VISIBLE_DEVICES, the GPUs of this machine among the workers."""
+        """Divide processors and, by CUDA_VISIBLE_DEVICES, GPUs of this machine among workers."""
         from joblib.externals.loky import ProcessPoolExecutor, cpu_count
 
         size = self.workers or self.gpus or cpu_count()

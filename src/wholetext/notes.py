@@ -1,4 +1,4 @@
-"""Notes: what a reader of scores must know, stated once each, with how much of the text it concerns."""
+"""Notes: what a reader of scores must know, and how much of the text it concerns."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ BLIND = Note("blind", "the metric reads no context: its scores are those of the 
 
 
 def without_kinds(notes: Sequence[str], *kinds: str) -> list[str]:
-    """Leave out notes of some kinds; plain strings, as older run folders have them, have no kind."""
+    """Leave out notes of some kinds; plain strings, as run folders store notes, have none."""
     return [note for note in notes if getattr(note, "kind", None) not in kinds]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Data that notes on a system's scores are made from; stored with the rows, so caching does not change notes."""
+    """Data that notes on a system's scores are made from, stored with its rows."""
 
     stated: Sequence[str]  # what the metric states about itself
     scores: FloatArray  # (rows,)

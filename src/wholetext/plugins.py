@@ -1,4 +1,4 @@
-"""Plug-ins: what other packages add by entry point, loaded when it is first used. docs/plugins.md is the guide."""
+"""Plug-ins: entry points of other packages, loaded when first used (docs/plugins.md)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CHANGES = "wholetext.changes"  # of stress tests
 
 
 def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], object]]:
-    """Name → a function that imports the plug-in of this name; nothing is imported before it is called.
+    """Name → a function that imports the plug-in; nothing is imported before it is called.
 
-    It raises ``PluginError`` where the plug-in is broken, is made for a newer interface, or has the name of another
-    plug-in or of something in ``builtin``. Built-ins always win: look there first.
+    It raises ``PluginError`` where the plug-in is broken, is made for a newer interface, or has the
+    name of another plug-in or of something in ``builtin``. Built-ins always win: look there first.
     """
     points: dict[str, list[EntryPoint]] = {}
     for point in installed(group, tuple(sys.path)):
@@ -38,7 +38,7 @@ def origin(group: str, name: str) -> str:
 
 @cache
 def installed(group: str, path: tuple[str, ...]) -> EntryPoints:
-    """Entry points of the packages on a path; cached, since reading them takes tens of milliseconds."""
+    """Entry points of the packages on a path; reading them takes tens of milliseconds."""
     from importlib.metadata import entry_points
 
     return entry_points(group=group)

@@ -1,4 +1,4 @@
-"""Names → metrics and views: built-ins, plug-ins, aliases; spec strings become scorers and back."""
+"""Metrics and views by name: built-ins, plug-ins, aliases; spec strings ⇄ scorers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def names() -> list[str]:
 
 
 def canonical(name: str) -> str:
-    """The metric or alias that a name means in whatever case; an unknown name is returned unchanged."""
+    """Normalise the case of a metric or alias; an unknown name is returned unchanged."""
     if name in BUILTIN or name in ALIASES:
         return name
     known = {known.casefold(): known for known in names()}
@@ -186,7 +186,7 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
 
 
 def catalogue() -> dict[str, dict[str, typing.Any]]:
-    """Every metric, alias and view with its description, and the reasons why some plug-ins cannot be used."""
+    """Describe every metric, alias and view, and why some plug-ins cannot be used."""
     metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
     views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
     broken: dict[str, str] = {}
@@ -278,7 +278,7 @@ def expand(spec: Spec) -> Spec:
 
 
 def facts(metric: Metric) -> dict[str, str]:
-    """Facts of a metric for the signature besides its parameters; for a plug-in, also its package and version."""
+    """Facts of a metric for the signature besides its parameters, with the package of a plug-in."""
     package = "" if metric.name in BUILTIN else plugins.origin(plugins.METRICS, metric.name)
     return {**metric.facts(), **({"plugin": package} if package else {})}
 
@@ -290,7 +290,7 @@ def parameters(kind: type) -> dict[str, tuple[object, Value]]:
 
 
 def explanations(kind: type) -> dict[str, str]:
-    """Field name → what the parameter does and which paper or code it is from (``metrics/parameters.toml``).
+    """Field name → what the parameter does and where it is from (``metrics/parameters.toml``).
 
     A plug-in gives it in the field: ``field(default=2, metadata={"help": "…"})``.
     """
@@ -391,5 +391,5 @@ def arguments(made: object) -> dict[str, Value]:
     return {
         f.name: _number(getattr(made, f.name))
         for f in dataclasses.fields(made)  # type: ignore[arg-type]
-        if getattr(made, f.name) != _default(f)
+        if getattr(made, f.name) != f.default
     }

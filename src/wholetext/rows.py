@@ -1,4 +1,4 @@
-"""What is scored and where it belongs: views, requests, rows. Nouns too: import them from wholetext.types."""
+"""What is scored and where it belongs: excerpts, requests, rows; import them from wholetext.types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:  # annotations are never evaluated for arrays, and numpy.typing costs a te
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of one text: only ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts to a string."""
+    """A part of a text: ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts."""
 
     parts: tuple[str, ...]
     focus: tuple[int, int]
@@ -52,7 +52,8 @@ class Excerpt:
 class Request:
     """What one number is computed from. Equal requests get equal scores.
 
-    ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's context.
+    ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's
+    context.
     """
 
     hyp: tuple[Excerpt, ...]
@@ -80,7 +81,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Rows(Sequence[Row]):
-    """All rows of a corpus under one view, by column; rows of a document are contiguous and in corpus order."""
+    """All rows of a corpus under one view, by column, in the order of its documents."""
 
     docs: tuple[str, ...]  # document ids
     sizes: IntArray  # (docs,) segments per document
@@ -122,12 +123,12 @@ class Rows(Sequence[Row]):
 
     @property
     def covered(self) -> NDArray[np.bool_]:
-        """(segments,) whether a row covers the segment or it was not requested; the rest was dropped by the view."""
+        """(segments,) whether a row covers the segment or it was not requested; others were dropped."""
         covered = self.coverage() > 0
         return np.asarray(covered if self.unasked is None else covered | self.unasked)
 
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
-        """(segments,) sum over covering rows of ``values`` (of ones by default), in O(rows + segments)."""
+        """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
         edge = np.zeros(self.segments + 1)
         add = np.ones(len(self)) if values is None else values
@@ -148,7 +149,7 @@ class Rows(Sequence[Row]):
         return found
 
     def places(self, level: str) -> dict[str, Any]:
-        """Where the items of a level are, by column: document; segments ``start:stop`` and weight, or the segment."""
+        """Columns that locate the items of a level: document, and rows or segments in it."""
         names = np.array(self.docs, dtype=object)
         if level == "row":
             return {
@@ -165,10 +166,11 @@ class Rows(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Nulls:
-    """What alignment found without counterpart in one document of an output, and how scores are to treat it.
+    """Omissions and additions in one document of an output, and how scores treat them.
 
-    ``count``: as text like any other (left-out segments are empty, added text is part of a segment); ``worst``: each
-    scores the metric's worst and stays in the mean; ``drop``: it is left out of the mean.
+    ``count``: as text like any other (left-out segments are empty, added text is part of a
+    segment); ``worst``: each scores the metric's worst and stays in the mean; ``drop``: it is left
+    out of the mean.
     """
 
     POLICIES: ClassVar = ("count", "worst", "drop")

@@ -57,8 +57,8 @@ class Signature(Mapping[str, str]):
     def hash(self) -> str:
         """Eight hex digits of the full signature: equal where settings, texts and version are.
 
-        How much of one output was cut or dropped and what references are called do not enter: systems of one run,
-        and runs that call the same texts otherwise, have one hash.
+        Counts of cut and dropped text and the names of references are excluded, so all systems of a
+        run have the same hash, as have runs that name the same texts differently.
         """
         facts = [
             (key, str(_number(value)) if key in _NAMED else value)
@@ -69,9 +69,10 @@ class Signature(Mapping[str, str]):
 
     @property
     def short(self) -> str:
-        """One line of at most 100 characters: metric, view, model, references, parameters, version, hash.
+        """One line of at most 100 characters: metric, view, model, parameters, version, hash.
 
-        Parameters that were given come first, and before the version. ``…`` marks parts that were left out.
+        Parameters that were given come first, and before the version. ``…`` marks parts that were
+        left out.
         """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
         head = [self.get("metric", ""), self.get("view", "")]

@@ -1,4 +1,4 @@
-"""Spec strings ⇄ Spec: ``[view:]metric[@model[#revision]]`` with named arguments, round-tripping, caret errors."""
+"""Spec strings, ``[view:]metric[@model[#revision]]`` with named arguments: parsed and printed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def parse(text: str) -> Spec:
 
 
 def given_parameters(text: str) -> list[str]:
-    """The parameters that a spec sets, as signatures name them: ``view.`` before those of the view."""
+    """Parameters that a spec sets, as signatures name them: ``view.`` before those of the view."""
     spec = parse(text)
     return [*(f"view.{name}" for name in (spec.view.args if spec.view else ())), *spec.metric.args]
 

@@ -30,7 +30,7 @@ _CHANGES = {"the": "a", "was": "is", "had": "have", "It": "He", "She": "He"}
 
 
 def sample() -> tuple[Corpus, tuple[Output, ...]]:
-    """A small German–English corpus with three systems: the reference itself, an altered and an empty one."""
+    """A small German–English corpus with three systems: the reference, an altered one, an empty one."""
     docs = tuple(
         Document(
             f"doc{i}", tuple(f"Satz {j} von Dokument {i}." for j in range(len(text))), {"ref": text}
@@ -50,7 +50,7 @@ def sample() -> tuple[Corpus, tuple[Output, ...]]:
 
 
 def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
-    """Assert that a metric keeps the contract: values, shapes, reading back, independence of order and company.
+    """Assert that a metric keeps the contract: values, shapes, independence of order and batches.
 
     ``tolerance`` is relative to a score, and absolute for scores below 1.
     """

@@ -1,4 +1,4 @@
-"""The texts: documents, corpora and what systems produced for them. Nouns too: import them from wholetext.types."""
+"""Documents, corpora and outputs of systems; import them from wholetext.types."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _by_name(
 
 @dataclass(frozen=True)
 class Document:
-    """One document: its segments in the source language (None where there is none) and in each reference."""
+    """One document: its segments in the source (None: there is no source) and in each reference."""
 
     id: str
     src: tuple[str, ...] | None
@@ -129,7 +129,7 @@ class Corpus:
 
     @cached_property
     def has_source(self) -> bool:
-        """Whether every document has a source; a source of empty segments is a placeholder and does not count."""
+        """Whether every document has a source; one of empty segments is a placeholder."""
         return all(doc.src is not None for doc in self.docs) and any(
             any(doc.src or ()) for doc in self.docs
         )
@@ -137,7 +137,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Output:
-    """What one system produced: document id → segments (their number may differ from the source's)."""
+    """The output of one system: document id → segments, whose number may differ from the source's."""
 
     system: str
     docs: Mapping[str, tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""The nouns: frozen values, no I/O, no models. Row is *where* a number belongs, Request is *what* is scored."""
+"""Data types: frozen values without I/O; a Row is *where* a number belongs, a Request *what* is scored."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Out_co = TypeVar("Out_co", covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class Scores(Tabular):
-    """One system under one metric: a row of additive statistics per row, and how to turn their totals into scores."""
+    """One system under one metric: additive statistics by row, and how totals become scores."""
 
     metric: str  # canonical spec
     system: str
@@ -61,14 +61,14 @@ class Scores(Tabular):
 
     @property
     def places(self) -> int:
-        """Decimals of a printed score: two on scales such as 0–100, else four; independent of the scores."""
+        """Decimals of a printed score: two on scales such as 0–100, else four."""
         if self.decimals is not None:
             return self.decimals
         return 2 if any(10 <= abs(bound) < np.inf for bound in self.range) else 4
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of these scores must know: cut and dropped text, undefined rows, what the metric states.
+        """Notes on cut and dropped text, undefined rows, and by the metric itself.
 
         Notes are made from data stored with the scores: cached or not, they are the same.
         """
@@ -93,7 +93,7 @@ class Scores(Tabular):
         )
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
-        """(items,) the scores at a level: the main output, or the one named (``precision``, a category …)."""
+        """(items,) scores at a level: the main output, or ``output`` (``precision``, a category …)."""
         if output is not None and output not in self.outputs:
             raise MetricError(
                 f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}"
@@ -107,7 +107,7 @@ class Scores(Tabular):
         return float(self.at("corpus")[0])
 
     def totals(self) -> FloatArray:
-        """(docs, k) weighted sums of the statistics by document: what every resampling test works on."""
+        """(docs, k) weighted sums of the statistics by document, as resampling draws them."""
         even, doc = bool((self.rows.weight == 1).all()), self.rows.doc
         totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
         starts = np.flatnonzero(np.diff(doc, prepend=-1))
@@ -149,7 +149,7 @@ class Judgments:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How an input fits a model, from its tokenizer alone: tokens seen (``special`` of them markers), tokens lost."""
+    """How an input fits a model, by its tokenizer: tokens read (``special``: markers), tokens lost."""
 
     tokens: int
     special: int = 0
@@ -182,14 +182,14 @@ class Cacheable(Protocol):
 
 @runtime_checkable
 class ParallelBackend(Protocol):
-    """A backend that runs several batches in parallel: yields ``work(batch)`` of each batch, in order."""
+    """A backend that runs batches in parallel and yields ``work(batch)`` of each, in order."""
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
 
 
 @runtime_checkable
 class ArrivingBackend(Protocol):
-    """A backend that passes each output to ``keep`` when it arrives, so that outputs are cached one by one."""
+    """A backend that passes each output to ``keep`` when it arrives, to be cached at once."""
 
     def arrive(self, inputs: Sequence[Any], keep: Callable[[Any, Any], None]) -> list[Any]: ...
 
@@ -208,7 +208,7 @@ class Runtime(Protocol):
     calls: Any  # backends.chat.calls.Calls: how services are called, and what the calls came to
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
-        """Backend outputs in input order: each distinct input once, longest first, in token-budget batches."""
+        """Backend outputs in input order; distinct inputs run once, in batches of a token budget."""
         ...
 
     def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
@@ -220,7 +220,7 @@ class Runtime(Protocol):
         ...
 
     def detail(self, index: int, **facts: Any) -> None:
-        """Attach JSON-ready facts that are not numbers to the ``index``-th request (spans, cuts)."""
+        """Attach JSON-ready facts (spans, cuts) to the ``index``-th request."""
         ...
 
     def warn(self, message: str, index: int | None = None) -> None:
@@ -228,9 +228,10 @@ class Runtime(Protocol):
 
 
 class Metric:
-    """A metric: a frozen dataclass whose fields ARE its parameters. Subclass, name it, and write ``measure``.
+    """A metric: a frozen dataclass whose fields are its parameters. Subclasses write ``measure``.
 
-    Defaults make a metric whose score is the mean of row scores; corpus-style metrics override ``reduce``.
+    Defaults make a metric whose score is the mean of row scores; corpus-style metrics override
+    ``reduce``.
     """
 
     name: ClassVar[str]
@@ -263,7 +264,7 @@ class Metric:
         )
 
     def reduce(self, totals: FloatArray) -> FloatArray:
-        """(..., k) totals of statistics → (..., outputs). Default: ``mean_stats`` columns, one mean per output."""
+        """(..., k) totals of statistics → (..., outputs); by default the means of ``mean_stats``."""
         n = totals.shape[-1] // 2
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(totals[..., :n] / totals[..., n:])
@@ -273,15 +274,15 @@ class Metric:
         return self.reduce(stats)
 
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
-        """The same for single documents, where a metric defines their score differently from the corpus score.
+        """The same for single documents, where a metric defines their score differently.
 
-        Such a metric (one whose penalties add up) names the definition in ``facts()`` as ``document_score``.
-        Resampling uses ``reduce``.
+        Such a metric (one whose penalties add up) names the definition in ``facts()`` as
+        ``document_score``. Resampling uses ``reduce``.
         """
         return self.reduce(totals)
 
     def resolve(self, langs: tuple[str, str]) -> Metric:
-        """This metric with every ``auto`` parameter settled for these languages: what the signature prints."""
+        """Settle every ``auto`` parameter for these languages, as the signature prints it."""
         return self
 
     def facts(self) -> Mapping[str, str]:
@@ -289,7 +290,7 @@ class Metric:
         return {}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        """Notes that apply to all scores of the metric, whatever the texts; called on every run, cached or not."""
+        """Notes on all scores of the metric, whatever the texts; called on every run."""
         return ()
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
@@ -297,11 +298,11 @@ class Metric:
         return None
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:
-        """(side, exact tokens with «the scored ones» marked) of all a model reads for a request; None without one."""
+        """(side, tokens with «the scored ones» marked) that a model reads for a request."""
         return None
 
     def seen(self, request: Request, run: Runtime) -> int | None:
-        """Number of characters of the scored hypothesis that the model reads; called only if scored tokens were cut."""
+        """Number of characters of a hypothesis that the model reads, asked if some were cut."""
         return None
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Any | None:
@@ -309,7 +310,7 @@ class Metric:
         return None
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
-        """Further facts for the signature that are known only after the rows of an output were measured."""
+        """Further facts for the signature that are known only after an output was measured."""
         return {}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> Any:
@@ -320,7 +321,7 @@ class Metric:
 
 
 def mean_stats(scores: FloatArray | Sequence[float] | Sequence[Sequence[float]]) -> FloatArray:
-    """(n,) or (n, outputs) row scores → (n, 2·outputs) additive statistics: values, then counts; NaN counts nothing."""
+    """Row scores, (n,) or (n, outputs) → (n, 2·outputs) statistics: values, counts (0 for NaN)."""
     values = np.asarray(scores, dtype=np.float64)
     values = values.reshape(len(values), -1)
     known = ~np.isnan(values)

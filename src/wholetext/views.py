@@ -19,7 +19,7 @@ Joiner = Literal["auto", "space", "none"]
 
 @dataclass(frozen=True)
 class Sides:
-    """Which sides of a document a metric sees, and the languages that decide how they are joined."""
+    """Sides of a document that a metric reads, and the languages that decide how they are joined."""
 
     langs: tuple[str, str] = ("", "")
     src: bool = False
@@ -49,7 +49,7 @@ def glue_of(lang: str, scores: Scores) -> str:
 def stretches(
     segments: Sequence[str], glue: str, start: int, end: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Characters ``start:end`` of the joined segments, as (segment, start, end) of each that they touch."""
+    """Locate characters ``start:end`` of the joined segments as (segment, start, end)."""
     for place, text in enumerate(segments):
         if max(start, 0) < min(end, len(text)):
             yield place, max(start, 0), min(end, len(text))
@@ -58,7 +58,7 @@ def stretches(
 
 @dataclass(frozen=True)
 class View:
-    """How a document is divided into rows, and which text each row's request has. Subclasses write ``spans``."""
+    """Division of a document into rows, and the text of each row's request."""
 
     name: ClassVar[str]
     counts_tokens: ClassVar[bool] = (
@@ -122,8 +122,9 @@ class Sentence(View):
 class Context(View):
     """Each segment scored alone but read with its neighbours (Vernikos et al. 2022, §3).
 
-    The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own. ``source`` is for
-    controls: as much context, but from anywhere in the document (``shuffled``) or from another one (``other``).
+    The hypothesis borrows the reference's context where there is one (``hyp=ref``), else its own.
+    ``source`` is for controls: as much context, but from anywhere in the document (``shuffled``) or
+    from another one (``other``).
     """
 
     name: ClassVar[str] = "context"
@@ -165,7 +166,7 @@ class Context(View):
         )
 
     def _places(self, doc: Document, i: int, sides: Sides) -> tuple[Sequence[int], Sequence[int]]:
-        """Indices of the context before and after segment ``i``, in this document or the one that provides context."""
+        """Indices of the context before and after segment ``i``, here or in the lending document."""
         many, more = min(i, self.prev), min(len(doc) - i - 1, self.next)
         if self.source == "same":
             return range(i - many, i), range(i + 1, i + 1 + more)
@@ -195,7 +196,7 @@ class Context(View):
 
 
 def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Document]:
-    """Document id → another document, for wrong context; the same in whatever order the documents come.
+    """Document id → another document for wrong context, independent of their order.
 
     Only documents of at least ``size`` segments provide context, if there are two of them.
     """
@@ -222,8 +223,9 @@ def draw(*key: object) -> int:
 class Slide(View):
     """A window of ``size`` segments moved by ``step`` (SLIDE: Raunak et al. 2024, §3), or of up to ``tokens`` tokens.
 
-    ``partial``: text at the end that fills no window is dropped, is a window, or is a window weighted by length.
-    ``remainder``: whether that last window starts where the next one would (strided) or holds only uncovered segments.
+    ``partial``: text at the end that fills no window is dropped, is a window, or is a window
+    weighted by length. ``remainder``: whether that last window starts where the next one would
+    (strided) or holds only uncovered segments.
     """
 
     name: ClassVar[str] = "slide"
@@ -282,7 +284,7 @@ class Slide(View):
 
 
 def token_windows(sizes: Sequence[int], budget: int, step: int | None) -> list[tuple[int, int]]:
-    """Greedy windows of at most ``budget`` tokens, at least one segment each (SLIDE, appendix A.2)."""
+    """Windows of at most ``budget`` tokens, at least one segment each (SLIDE, appendix A.2)."""
     windows, start = [], 0
     while start < len(sizes):
         stop, used = start + 1, sizes[start]

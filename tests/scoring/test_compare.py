@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scoring.build_scores import rows_of, scores_of
-from wholetext.errors import AlignmentError, MetricError
+from wholetext.errors import AlignmentError, InputError, MetricError
 from wholetext.metrics.surface import Chrf
 from wholetext.scoring.significance.clusters import holm
 from wholetext.scoring.significance.compare import compare, interval_table
@@ -184,7 +184,7 @@ def test_further_outputs_can_be_compared():
     ],
 )
 def test_wrong_arguments_are_answered(arguments, match):
-    with pytest.raises(MetricError, match=match):
+    with pytest.raises((InputError, MetricError), match=match):
         compare(toy({"a": 0.0, "b": 1.0}), **arguments)
 
 

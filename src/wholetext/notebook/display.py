@@ -1,4 +1,4 @@
-"""How values print in a console and in a notebook: short, whatever they hold; every string escaped in HTML."""
+"""Short text and HTML of values, for consoles and notebooks; strings are escaped in HTML."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def html_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, notes: Sequence[str] = ()
 ) -> str:
-    """A plain table for notebooks: only the alignment and distance of its columns is set. All strings are escaped."""
+    """A plain table for notebooks, with aligned columns; all strings are escaped."""
 
     def cells(tag: str, row: Sequence[str]) -> str:
         style = [

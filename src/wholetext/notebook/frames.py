@@ -1,4 +1,4 @@
-"""Scores as DataFrames of pandas or polars. Neither is imported before it is used (extras ``pandas``, ``polars``)."""
+"""Scores as DataFrames of pandas or polars, imported when used (extras ``pandas``, ``polars``)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Tabular:
         raise NotImplementedError
 
     def to_pandas(self, level: Level = "doc") -> pandas.DataFrame:
-        """A pandas DataFrame with one line per row, segment, document or corpus (extra ``pandas``)."""
+        """A pandas DataFrame, one line per item of the level (extra ``pandas``)."""
         return pandas_frame(self.columns(level))
 
     def to_polars(self, level: Level = "doc") -> polars.DataFrame:
-        """A polars DataFrame with one line per row, segment, document or corpus (extra ``polars``)."""
+        """A polars DataFrame, one line per item of the level (extra ``polars``)."""
         return polars_frame(self.columns(level))
 
 

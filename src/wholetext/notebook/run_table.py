@@ -1,4 +1,4 @@
-"""A run as consoles and notebooks show it: the leaderboard as text and HTML, all scores as one table, charts."""
+"""A run in consoles and notebooks: leaderboard as text and HTML, scores as a table, charts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ class RunTable(Tabular):
     systems: Any
 
     def columns(self, level: Level = "doc") -> Mapping[str, Any]:
-        """Metric, system, place and ``score`` of every metric and system, as the columns of a table.
+        """Columns of a table: metric, system, place and ``score`` of every metric and system.
 
-        Further outputs (precision, categories …) differ between metrics: ``results[spec][system].columns()`` has them.
+        Further outputs (precision, categories …) differ between metrics:
+        ``results[spec][system].columns()`` has them.
         """
         parts = [
             scores.columns(level)
@@ -61,7 +62,7 @@ class RunTable(Tabular):
         }
 
     def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
-        """What the run is, and its scores: the head of the table and a line per system, best first by the first."""
+        """Title of the run, head of the table, and a line per system, best first."""
         corpus, found = self.corpus, list(self.scores.values())
         langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
         title = (
@@ -114,8 +115,10 @@ class RunTable(Tabular):
     def plot(
         self: Any, kind: str = "leaderboard", metric: str | None = None
     ) -> altair.TopLevelMixin:
-        """An altair chart of the run: ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
-        ``categories``, of the first metric unless one is named (extra ``report``).
+        """An altair chart of the run (extra ``report``).
+
+        ``kind`` is ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
+        ``categories``; the metric is the first unless named.
         """
         plot = load("wholetext.reporting.figures:plot")  # of a higher layer
         chart: altair.TopLevelMixin = plot(self, kind, metric)

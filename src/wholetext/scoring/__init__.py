@@ -1,1 +1,1 @@
-"""From a corpus and spec strings to scores: the pipeline, its engine, its cache and its run folders."""
+"""From a corpus and spec strings to scores: the pipeline, its engine and its run folders."""

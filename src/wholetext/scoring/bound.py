@@ -1,4 +1,4 @@
-"""Bound metrics: a metric and a view, resolved for a corpus, with requests, cache key and signature."""
+"""Bound metrics: a metric and a view for a corpus, with requests, cache key and signature."""
 
 from __future__ import annotations
 
@@ -144,8 +144,8 @@ def bind(
 ) -> BoundMetric:
     """Settle a scorer for a corpus; an error where something that the metric needs is missing.
 
-    Metrics that are given the same ``cuts`` have each document checked and cut once for each view and choice of sides.
-    ``remote``: models run elsewhere, so their device need not be here.
+    Metrics that are given the same ``cuts`` have each document checked and cut once for each view
+    and choice of sides. ``remote``: models run elsewhere, so their device need not be here.
     """
     metric = one.metric.resolve(corpus.langs)
     if metric.rivals and len(outputs) < 2:
@@ -275,7 +275,7 @@ def parameters_of(thing: object) -> dict[str, str]:
 
 
 def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
-    """A short hash of the documents with these references, whatever they are called and in whatever order."""
+    """Hash the documents with these references, whatever their names and order."""
     digest = hashlib.blake2b(digest_size=6)
     for doc in corpus.docs:
         digest.update(

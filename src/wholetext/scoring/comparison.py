@@ -31,7 +31,7 @@ def compare_run(
 def run_json(
     results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """Convert a run to what `wholetext score -f json` prints: plain values, undefined numbers null."""
+    """Convert a run to what `wholetext score -f json` prints; undefined numbers are null."""
     shown = list(notes_with(results, comparisons) if notes is None else notes)
     domains = scores_by_domain(results, comparisons)
     metrics = [

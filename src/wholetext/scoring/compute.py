@@ -1,7 +1,8 @@
-"""From documents to scores: requests in chunks, distinct ones looked up in the cache, the others computed and stored.
+"""From documents to scores: requests in chunks, looked up in the cache or computed and stored.
 
-A chunk holds the requests of some documents under one metric, for all views and systems. Chunks are computed here or by
-workers, and their results are added in order, so statistics do not depend on where they were computed.
+A chunk holds the requests of some documents under one metric, for all views and systems. Chunks are
+computed here or by workers, and their results are added in order, so statistics do not depend on
+where they were computed.
 """
 
 from __future__ import annotations
@@ -44,22 +45,10 @@ from wholetext.types import Document, Excerpt, IntArray, Metric, Output, Request
 from wholetext.version import __version__
 from wholetext.views import Context, Span, Whole, without_context
 
-Progress = Callable[
-    [str, int, int], None
-]  # spec, rows done, rows in all; then stages: FLAGS, SIGNIFICANCE
-_PACKAGES = (
-    "numpy",
-    "sacrebleu",
-    "torch",
-    "transformers",
-    "spacy",
-)  # scores depend on their versions
+Progress = Callable[[str, int, int], None]  # spec or stage, rows done, rows in all
+_PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on them
 Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
-
-
-Answer = tuple[
-    list[bytes], dict[str, str]
-]  # rows as the cache stores them, and the environment of a worker
+Answer = tuple[list[bytes], dict[str, str]]  # encoded rows, environment of the worker
 
 
 # ---------------------------------------------------------------- chunks of requests
@@ -74,9 +63,7 @@ class Chunk:
     salt: str
     take: Callable[[Measured], None]
     survey: Any = None
-    report: Callable[[float], None] | None = (
-        None  # progress within the chunk, if it is computed in this process
-    )
+    report: Callable[[float], None] | None = None  # progress within the chunk, if computed here
 
 
 @dataclass(frozen=True)
@@ -97,7 +84,7 @@ class Computer:
         self._environments: dict[str, set[str]] = {}  # of workers
 
     def run(self, chunks: Iterable[Chunk]) -> None:
-        """Compute chunks and hand over their statistics in order; rows are stored as chunks finish."""
+        """Compute chunks and pass on their statistics in order; store rows as chunks finish."""
         pending: deque[tuple[_Lookup, Future[Answer] | None]] = deque()
         try:
             for chunk in chunks:
@@ -123,7 +110,7 @@ class Computer:
         return environment(self.engine.device, here=self.executor.local) | workers
 
     def _begin(self, chunk: Chunk) -> tuple[_Lookup, Future[Answer] | None]:
-        """Look up the distinct requests; compute those that are not in the cache, or hand them to a worker."""
+        """Look up the distinct requests; compute the missing ones, or submit them to a worker."""
         engine, numbers = self.engine, dict[Request, int]()
         cache = engine.cache if chunk.metric.cacheable else None
         where = np.array(
@@ -141,9 +128,7 @@ class Computer:
             computed=len(missing),
         )
         lookup = _Lookup(chunk, rows, keys, where)
-        if missing and (
-            self.executor.local or chunk.metric.remote
-        ):  # budgets of services are kept here
+        if missing and (self.executor.local or chunk.metric.remote):  # services have budgets
             self._store(lookup, engine.rows(chunk.metric, missing, chunk.survey, chunk.report), {})
             missing = []
         if not missing:
@@ -200,7 +185,7 @@ def _worker_engine(
 
 
 def environment(device: str, here: bool = True) -> dict[str, str]:
-    """The versions of packages in use in this process and, where models run here, the device."""
+    """Versions of the packages in use in this process and, where models run here, the device."""
     used = [name for name in _PACKAGES if name in sys.modules]
     versions = {"python": python_version()} | {name: installed(name) for name in used}
     if "torch" in used and here:  # not loaded when all scores are cached
@@ -210,7 +195,7 @@ def environment(device: str, here: bool = True) -> dict[str, str]:
 
 @lru_cache
 def installed(package: str) -> str:
-    """The version of a package; "" where it is not installed, or not one that scores depend on."""
+    """Version of a package; "" if it is not installed or scores do not depend on it."""
     if package == "wholetext":
         return __version__
     try:
@@ -223,7 +208,7 @@ def installed(package: str) -> str:
 
 
 class MetricRun:
-    """One metric under some views: its documents in chunks, and its scores when they are computed."""
+    """One metric under some views: documents in chunks, then scores."""
 
     def __init__(
         self, works: Sequence[BoundMetric], only: Only | None, progress: Progress | None
@@ -233,7 +218,7 @@ class MetricRun:
         self._blind: set[str] = set()  # specs whose metric gives the same score without the context
 
     def chunks(self, size: int | None, refuse: bool) -> Iterator[Chunk]:
-        """About ``size`` requests at a time, or as many as suit the metric; ``refuse``: an error if a text is cut."""
+        """Yield about ``size`` requests at a time; ``refuse``: raise an error if a text is cut."""
         bound, parts = self.works[0], self._parts
         metric = bound.metric
         survey = metric.survey(references(bound), bound.engine) if metric.surveys else None
@@ -285,19 +270,18 @@ class MetricRun:
         probes = measured.stats[owners == -1]  # with and without context in turn
         self._blind |= {
             spec
-            for spec, one, other in zip(probed, probes[::2], probes[1::2])
-            if np.array_equal(one, other)
+            for spec, with_context, without in zip(probed, probes[::2], probes[1::2])
+            if np.array_equal(with_context, without)
         }
         if meter:
             meter.report(end, end)
 
     def scores(self) -> dict[str, dict[str, Scores]]:
-        """By spec and system, when all chunks are computed."""
+        """Scores by spec and system, when all chunks are computed."""
         metric, corpus = self.works[0].metric, self.works[0].corpus
         mark = corpus_hash(corpus, self.works[0].sides.context_refs)
-        stated = tuple(
-            note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs)
-        )  # specs come first
+        # notes are printed after their spec, so the name of the metric is redundant
+        stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
         stated += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
@@ -316,14 +300,13 @@ class _Part:
     work: BoundMetric
     output: Output
     only: Only | None
-    spans: array[float] = field(
-        default_factory=lambda: array("d")
-    )  # document, start, stop, weight of each row
+    # document, start, stop, weight of each row
+    spans: array[float] = field(default_factory=lambda: array("d"))
     measured: list[Measured] = field(default_factory=list)  # by chunk
     resegmented: int = 0  # documents whose output has another number of segments
 
     def cut(self, number: int) -> list[Request]:
-        """The requests of a document; where its rows are is kept."""
+        """Cut a document into requests and record the spans of its rows."""
         doc = self.work.corpus.docs[number]
         rows = list(self._selected(doc))
         for span, _ in rows:
@@ -338,7 +321,7 @@ class _Part:
                 yield span, request
 
     def probe(self) -> tuple[Request, Request] | None:
-        """A request with and without its context, where only its scores tell whether the metric reads any."""
+        """A request with and without its context, to detect metrics that read none."""
         work = self.work
         if (
             not isinstance(work.scorer.view, Context)
@@ -357,7 +340,7 @@ class _Part:
         return None
 
     def rows(self, known: Rows | None) -> Rows:
-        """Where the rows are; ``known``, those of another system, if they are the same."""
+        """Rows of this output; ``known``, the rows of another system, if they are equal."""
         corpus, columns = self.work.corpus, np.array(self.spans).reshape(-1, 4)
         doc, start, stop = columns[:, :3].T.astype(np.int64)
         if known and all(
@@ -370,7 +353,7 @@ class _Part:
         return Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[:, 3].copy(), unasked)
 
     def scores(self, rows: Rows, mark: str, stated: tuple[str, ...]) -> Scores:
-        """The scores of all rows; ``mark`` is the hash of the corpus."""
+        """Scores of all rows; ``mark`` is the hash of the corpus."""
         metric = self.work.metric
         if not len(rows):
             raise MetricError(
@@ -422,7 +405,10 @@ class _Meter:
         self.report(0, 0)
 
     def report(self, begin: int, end: int, share: float = 1.0) -> None:
-        """Documents up to ``begin`` are done, and a share of those up to ``end``; the last row only with its score."""
+        """Report documents up to ``begin`` as done, and a share of those up to ``end``.
+
+        The last row counts only when it has its score.
+        """
         for spec, rows in self._rows.items():
             done = int(rows[begin]) + int(share * max(0, rows[end] - rows[begin] - 1))
             if done > self._done[spec]:  # a metric may read the documents several times
@@ -431,7 +417,7 @@ class _Meter:
 
 
 def _rows_before(work: BoundMetric) -> IntArray:
-    """(documents + 1,) the number of rows before each document, over all systems."""
+    """Count the rows before each document, over all systems: (documents + 1,)."""
     sizes = work.corpus.sizes.tolist()
     rows = {size: len(work.outputs) * len(work.scorer.view.spans(size)) for size in set(sizes)}
     return np.cumsum([0, *(rows[size] for size in sizes)])
@@ -442,7 +428,7 @@ def _alone(text: Excerpt) -> Excerpt:
 
 
 def _ranges(sizes: Sequence[int], segments: int) -> Iterator[tuple[int, int]]:
-    """Ranges of documents with about ``segments`` segments; a document is never divided."""
+    """Yield ranges of documents with about ``segments`` segments; documents stay whole."""
     begin = total = 0
     for end, size in enumerate(sizes):
         if end > begin and total + size > segments:

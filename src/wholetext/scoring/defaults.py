@@ -1,4 +1,4 @@
-"""Metrics for a corpus where none are named: document-level ones first, as far as their packages are installed."""
+"""Default metrics for a corpus: document-level ones first, if their packages are installed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ESTIMATES = {
 
 
 def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    """The metrics that ``wholetext score`` computes if none are named: spec strings, document-level ones first.
+    """Choose the metrics of ``wholetext score`` if none are named, document-level ones first.
 
-    With references d-BlonDe, Doc-BERTScore on MiniLM (English) and the surface metrics chrF and BLEU. Without, a
-    downloaded model for quality estimation, else lexical cohesion; an error where none of these can be used. Nothing is
-    downloaded.
+    With references d-BlonDe, Doc-BERTScore on MiniLM (English) and the surface metrics chrF and
+    BLEU. Without, a downloaded model for quality estimation, else lexical cohesion; an error where
+    none of these can be used. Nothing is downloaded.
     """
     language, found = code_of(corpus.langs[1]), list[str]()
     groups: list[tuple[str, ...]]
@@ -57,7 +57,7 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
 
 
 def demo_metrics() -> list[str]:
-    """The metrics of ``wholetext demo``: surface ones always, others where their extras are installed."""
+    """Metrics of ``wholetext demo``: surface metrics, and others whose extras are installed."""
     metrics = ["bleu", "chrf"]
     metrics += (
         ["blonde", "d-blonde"]

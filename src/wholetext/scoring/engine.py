@@ -1,4 +1,4 @@
-"""The engine: each distinct input once, longest first, in bounded batches, with finished rows kept in the cache."""
+"""The engine: distinct inputs once, longest first, in bounded batches; rows are cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline, readable top to bottom: cut documents into requests, measure them, give each system its scores."""
+"""The pipeline: cut documents into requests, measure them, give each system its scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wholetext.files.cache import Cache
 from wholetext.io import from_texts
 from wholetext.io.formats.lines import Texts
 from wholetext.models.device import DTYPES, need_gpus
-from wholetext.notes import without_kinds
+from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
@@ -31,93 +31,94 @@ from wholetext.text import language
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
 
-if (
-    TYPE_CHECKING
-):  # aligning and flags: imported where they are done, since `compare` and `report` do neither
+if TYPE_CHECKING:  # flags are imported where they are computed: other commands need none
     from wholetext.flags.degenerate import Flag
 
-FLAGS, SIGNIFICANCE = (
-    "checking outputs",
-    "significance tests",
-)  # stages after scoring, by system and by metric
+FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring
 
 
 @dataclass(frozen=True)
 class Options:
-    """Execution options. They do not change scores, except for those in the signature (refs, dtype)."""
+    """Execution options; only those in the signature (refs, dtype) change scores."""
 
     refs: tuple[str, ...] | None = None  # which references to use; all of them by default
     cache: Path | str | bool = True
     device: str = "auto"  # cpu, cuda, cuda:1, mps
     dtype: str = "fp32"
     batch_tokens: int = 1024
-    executor: str | Executor = (
-        "local"  # processes, ray, ray://host:port; an Executor keeps its workers between calls
-    )
+    # processes, ray, ray://host:port; an Executor keeps its workers between calls
+    executor: str | Executor = "local"
     workers: int | None = None
     gpus: int | None = None
     overflow: Literal["warn", "error"] = "warn"
-    align: Any = None  # AlignOptions: align outputs that have other segments than their document before scoring
-    nulls: Literal["count", "worst", "drop"] | None = (
-        None  # what alignment found left out or added; as aligned if None
-    )
-    block: int | None = (
-        None  # requests measured and cached at a time; by default as many as suit the metric
-    )
+    align: Any = None  # AlignOptions: align outputs with the segments of their documents first
+    # how scores treat omissions and additions; None: as the outputs were aligned
+    nulls: Literal["count", "worst", "drop"] | None = None
+    block: int | None = None  # requests measured and cached at a time; None: as suits the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
-    calls: Any = field(
-        default_factory=default_calls, compare=False
-    )  # of judges; a budget is of this object
-    only: Only | None = field(
-        default=None, compare=False
-    )  # segments that matter: rows that touch none are not scored
+    calls: Any = field(default_factory=default_calls, compare=False)  # of judges, with their budget
+    # segments to score, by document; rows that touch none of them are left out
+    only: Only | None = field(default=None, compare=False)
     progress: Progress | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if self.refs is not None and not isinstance(self.refs, (tuple, list)):
-            raise InputError(
-                f"refs is a tuple of names, not {self.refs!r}", next=f"write refs=({self.refs!r},)"
-            )
-        if not isinstance(self.cache, (bool, str, Path)):
-            raise InputError(
+        checks = (  # what must hold; what is wrong otherwise; the next step
+            (
+                self.refs is None or isinstance(self.refs, (tuple, list)),
+                f"refs is a tuple of names, not {self.refs!r}",
+                f"write refs=({self.refs!r},)",
+            ),
+            (
+                isinstance(self.cache, (bool, str, Path)),
                 f"cache is true, false or a file, not {self.cache!r}",
-                next="leave it out for the default",
-            )
-        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", str(self.device)):
-            raise InputError(
-                f"there is no device {self.device!r}", next="it is auto, cpu, cuda, cuda:1 … or mps"
-            )
-        if self.dtype == "int8":
-            raise InputError(
-                "int8 was removed in 0.2: it was only 1.3 to 2 times as fast as fp32, and scores changed "
-                "by up to 0.09",
-                next="use fp32; bf16 and fp16 are for GPUs",
-            )
-        if self.dtype not in DTYPES:
-            raise InputError(
-                f"there is no precision {self.dtype!r}", next=f"dtype is one of {', '.join(DTYPES)}"
-            )
-        if self.overflow not in ("warn", "error"):
-            raise InputError(
+                "leave it out for the default",
+            ),
+            (
+                re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", str(self.device)),
+                f"there is no device {self.device!r}",
+                "it is auto, cpu, cuda, cuda:1 … or mps",
+            ),
+            (
+                self.dtype != "int8",
+                "int8 was removed in 0.2: it was only 1.3 to 2 times as fast as fp32, and scores "
+                "changed by up to 0.09",
+                "use fp32; bf16 and fp16 are for GPUs",
+            ),
+            (
+                self.dtype in DTYPES,
+                f"there is no precision {self.dtype!r}",
+                f"dtype is one of {', '.join(DTYPES)}",
+            ),
+            (
+                self.overflow in ("warn", "error"),
                 f"overflow is warn or error, not {self.overflow!r}",
-                next="warn truncates and counts text",
-            )
-        for name in ("batch_tokens", "block"):
-            value = getattr(self, name)
-            if not ((isinstance(value, int) and value > 0) or (name == "block" and value is None)):
-                raise InputError(
-                    f"{name} must be at least 1; got {value!r}", next="leave it out for the default"
-                )
+                "warn truncates and counts text",
+            ),
+            (
+                isinstance(self.batch_tokens, int) and self.batch_tokens > 0,
+                f"batch_tokens must be at least 1; got {self.batch_tokens!r}",
+                "leave it out for the default",
+            ),
+            (
+                self.block is None or (isinstance(self.block, int) and self.block > 0),
+                f"block must be at least 1; got {self.block!r}",
+                "leave it out for the default",
+            ),
+            (
+                not isinstance(self.executor, Executor) or not (self.workers or self.gpus),
+                "workers and GPUs are settings of the executor",
+                "give them to Executor(…)",
+            ),
+        )
+        for valid, what, next_step in checks:
+            if not valid:
+                raise InputError(what, next=next_step)
         if not isinstance(self.executor, Executor):
-            Executor(self.executor, self.workers, self.gpus)  # an error now, not when it is used
-        elif self.workers or self.gpus:
-            raise InputError(
-                "workers and GPUs are settings of the executor", next="give them to Executor(…)"
-            )
+            Executor(self.executor, self.workers, self.gpus)  # checks its settings
 
     @contextmanager
     def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
-        """An engine and its executor; the cache, and workers that were started for this, are closed at the end."""
+        """Open an engine and its executor; close the cache and its own workers at the end."""
         shared = isinstance(self.executor, Executor)
         executor = (
             self.executor
@@ -162,7 +163,7 @@ def score(
     metric: str | list[str] | tuple[str, ...],
     options: Options | None = None,
 ) -> dict[str, Scores] | Results:
-    """Score every output under one spec string: system → Scores; under a list of them: Results, as ``evaluate``."""
+    """Score every output: system → Scores for one spec string, Results for a list of them."""
     results = _evaluate(corpus, outputs, metric, options)
     _warn(results)
     return (
@@ -183,7 +184,7 @@ def evaluate(
 
 
 def _warn(results: Results) -> None:
-    """Every note as a Python warning at the line that called the public function which calls this."""
+    """Issue every note as a Python warning, at the line that called the public function."""
     for note in results.warnings:
         warnings.warn(note, WholetextWarning, stacklevel=3)
 
@@ -198,24 +199,36 @@ def _evaluate(
             next="write Options(dtype=…, refs=…)",
         )
     check(corpus, outputs)
-    asked: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
-    scorers = {
-        one.spec: one for one in map(scorer, asked)
-    }  # read all before any work; the same spec once
+    specs: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
+    # all specs are read before any work; equal ones are scored once
+    scorers = {parsed.spec: parsed for parsed in map(scorer, specs)}
     with options.computer(corpus.langs) as computer:
         executor = computer.executor
-        outputs, aligned = _aligned(corpus, outputs, options, executor)
+        aligned: Sequence[str] = ()
+        if options.align is not None:
+            done = slices.required("align", "alignment")(
+                corpus, outputs, options.align, executor=executor
+            )
+            outputs, aligned = done.outputs, done.notes
+        outputs = with_policy(outputs, options.nulls)
         scores = _measured(computer, list(scorers.values()), corpus, outputs, options)
-        found, suspicions = (
+        flags, suspicions = (
             _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
         )
     realigned = [
-        f"{one.system}: aligned with the documents' segments by `wholetext align` in {len(one.realigned)} of "
-        f"{count(len(corpus), 'document')}{f'; {nulls}' if (nulls := null_note(one)) else ''}"
-        for one in outputs
-        if one.realigned
+        Note(
+            "realigned",
+            "aligned with the documents' segments by `wholetext align` in "
+            f"{len(output.realigned)} of {count(len(corpus), 'document')}"
+            f"{f'; {nulls}' if (nulls := null_note(output)) else ''}",
+            output.system,
+        )
+        for output in outputs
+        if output.realigned
     ]
-    codes = [note for code in corpus.langs if (note := language(code).note())]
+    codes = [
+        Note("language-code", text) for code in corpus.langs if (text := language(code).note())
+    ]
     notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
     return Results(
         corpus,
@@ -224,22 +237,11 @@ def _evaluate(
         warnings=tuple(dict.fromkeys((*notes, *suspicions))),
         counts={**computer.engine.counts, **getattr(options.calls, "counts", {})},
         flags={
-            system: [dataclasses.asdict(flag) for flag in some] for system, some in found.items()
+            system: [dataclasses.asdict(flag) for flag in of_system]
+            for system, of_system in flags.items()
         },
         environment=computer.environment(),
     )
-
-
-def _aligned(
-    corpus: Corpus, outputs: Sequence[Output], options: Options, executor: Executor
-) -> tuple[tuple[Output, ...], list[str]]:
-    """The outputs aligned with the segments of the corpus, if requested, and notes on it."""
-    notes: list[str] = []
-    if options.align is not None:
-        align = slices.required("align", "alignment")
-        done = align(corpus, outputs, options.align, executor=executor)
-        outputs, notes = done.outputs, done.notes
-    return with_policy(outputs, options.nulls), notes
 
 
 def _measured(
@@ -249,11 +251,11 @@ def _measured(
     outputs: Sequence[Output],
     options: Options,
 ) -> dict[str, dict[str, Scores]]:
-    """The scores of every spec and system. Chunks of all metrics are one stream, so that no worker waits at an end."""
+    """Score every spec and system; chunks of all metrics are one stream, so no worker waits."""
     cuts: dict[tuple[View, Sides], Cuts] = {}
     bound = [
         bind(
-            one,
+            parsed,
             corpus,
             outputs,
             computer.engine,
@@ -261,10 +263,10 @@ def _measured(
             cuts,
             remote=computer.executor.remote,
         )
-        for one in scorers
+        for parsed in scorers
     ]
     together: dict[Metric, list[BoundMetric]] = {}
-    for work in bound:  # views of one metric run together: what they have in common is encoded once
+    for work in bound:  # views of a metric run together: texts that they share are encoded once
         together.setdefault(work.metric, []).append(work)
     runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
     computer.run(
@@ -273,28 +275,28 @@ def _measured(
         for chunk in run.chunks(options.block, refuse=options.overflow == "error")
     )
     done = {spec: scores for run in runs for spec, scores in run.scores().items()}
-    return {one.spec: done[one.spec] for one in scorers}
+    return {parsed.spec: done[parsed.spec] for parsed in scorers}
 
 
 def _flagged(
     corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
 ) -> tuple[dict[str, list[Flag]], list[str]]:
-    """Flags of each system, degenerate output before formats; and the notes on the input and on these flags."""
+    """Flags of each system, degenerate output before formats; and notes on input and flags."""
     from wholetext.flags import formats
     from wholetext.flags.input_checks import input_notes
 
-    found: dict[str, list[Flag]] = {}
+    by_system: dict[str, list[Flag]] = {}
     if progress:
         progress(FLAGS, 0, len(outputs))
     submitted = map(partial(executor.submit, _flags, corpus), outputs)
     for output, flags in zip(outputs, submitted if executor.local else list(submitted)):
         broken, changed = flags.result()
-        found[output.system] = [*broken, *changed]
+        by_system[output.system] = [*broken, *changed]
         if progress:
-            progress(FLAGS, len(found), len(outputs))
-    lines = formats.notes_on_flags(found, source=corpus.has_source)
+            progress(FLAGS, len(by_system), len(outputs))
+    lines = formats.notes_on_flags(by_system, source=corpus.has_source)
     notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
-    return found, [note for note in notes if note]
+    return by_system, [note for note in notes if note]
 
 
 def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
@@ -320,8 +322,9 @@ def score_texts(
 ) -> Scores:
     """Score a list of segments, or of documents (``[["…", "…"], ["…"]]``), of one system.
 
-    A list of segments is one document, or those that ``docs`` names. ``refs`` is a reference in the form of ``hyps``,
-    or a mapping of name to reference; ``references`` is a list of several. See ``from_texts``.
+    A list of segments is one document, or those that ``docs`` names. ``refs`` is a reference in
+    the form of ``hyps``, or a mapping of name to reference; ``references`` is a list of several.
+    See ``from_texts``.
     """
     if isinstance(hyps, Mapping):
         raise InputError(

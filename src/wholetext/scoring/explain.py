@@ -77,12 +77,12 @@ def explain(
     doc: str | None = None,
     ref: str | None = None,
 ) -> Explained:
-    """Which spans of a document match a reference, are missing or are extra, and how they make its score.
+    """Show spans of a document that match a reference, are missing or extra, and their effect.
 
-    By default the first BlonDe metric of the run (else the first that marks spans), its first reference, and the
-    document with the lowest score: for BlonDe, the lowest mean over the categories that occur. A metric that is not in
-    the run is computed for this document only.
-    What other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
+    By default the first BlonDe metric of the run (else the first that marks spans), its first
+    reference, and the document with the lowest score: for BlonDe, the lowest mean over the
+    categories that occur. A metric that is not in the run is computed for this document only. What
+    other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
     system = _choose("system", system, results.systems, only=True)
@@ -128,7 +128,7 @@ def _marked(
     ref: Sequence[str],
     glue: str,
 ) -> tuple[Compared, ...]:
-    """The segments with the spans ``{start, end, severity}`` that a metric marked in the joined text of each row."""
+    """Segments with the spans ``{start, end, severity}`` that a metric marked in each row."""
     extra: list[dict[MatchedSpan, None]] = [
         {} for _ in hyp
     ]  # overlapping windows may repeat a span
@@ -149,7 +149,7 @@ def _marked(
 
 
 def _first(results: Results) -> str:
-    """The run's first BlonDe metric, else its first with spans; texts without a run get ``blonde``."""
+    """The run's first BlonDe metric, else its first with spans; ``blonde`` without a run."""
     family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
     family += [
         spec
@@ -194,7 +194,7 @@ def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
 
 
 def used(listed: str, known: Sequence[str]) -> list[str]:
-    """The references that a signature lists, in the order of the spans; names may have commas in them."""
+    """References that a signature lists, in the order of the spans; names may have commas."""
     found: dict[int, list[str]] = {
         len(listed) + 1: []
     }  # where a name begins → the names from there to the end

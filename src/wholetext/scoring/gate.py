@@ -99,9 +99,10 @@ def gate(
 ) -> GateResult:
     """Check that no system scores significantly below ``baseline``.
 
-    A check fails if the system is worse than the baseline by more than ``max_drop`` (on the metric's own scale) and the
-    paired test finds the difference at its ``alpha``, Holm-corrected over all checks. By default every metric and every
-    other system of the run is checked, tested as the run was.
+    A check fails if the system is worse than the baseline by more than ``max_drop`` (on the
+    metric's own scale) and the paired test finds the difference at its ``alpha``, Holm-corrected
+    over all checks. By default every metric and every other system of the run is checked, tested as
+    the run was.
     """
     results = run if isinstance(run, Results) else open_run(run)
     if not (isinstance(max_drop, (int, float)) and 0 <= max_drop < math.inf):

@@ -1,8 +1,9 @@
-"""What an output leaves out and adds, in its scores: counted as text, scored as the worst, or dropped.
+"""Omissions and additions in scores: counted as text, scored as the worst, or dropped.
 
-SEGALE (Wang et al. 2025, "Extending Automatic Machine Translation Evaluation to Book-Length Documents") gives every
-sentence without counterpart the metric's worst score and keeps it in the mean; here that is ``worst``. Metrics that sum
-counts over the corpus (BLEU, chrF, TER, BlonDe) do so by themselves: an empty or surplus text matches nothing.
+SEGALE (Wang et al. 2025, "Extending Automatic Machine Translation Evaluation to Book-Length
+Documents") gives every sentence without counterpart the metric's worst score and keeps it in the
+mean; here that is ``worst``. Metrics that sum counts over the corpus (BLEU, chrF, TER, BlonDe) do
+so by themselves: an empty or surplus text matches nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def worst_of(metric: Metric) -> float:
 
 
 def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
-    """The segments that a metric sees: without added text where that is scored separately or ignored."""
+    """Segments that a metric reads: without added text where that is scored apart or ignored."""
     nulls = output.nulls.get(doc)
     if nulls and (nulls.policy == "drop" or (nulls.policy == "worst" and is_mean(metric))):
         return nulls.without_additions(output.docs[doc])
@@ -76,7 +77,7 @@ def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
 
 
 def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
-    """Raise an error before any work if ``worst`` is requested and the metric has no worst score."""
+    """Raise an error before any work if ``worst`` is set and the metric has no worst score."""
     if is_mean(metric) and any(
         one.policy == "worst" for output in outputs for one in output.nulls.values()
     ):
@@ -86,10 +87,11 @@ def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
 def with_nulls(
     metric: Metric, output: Output, rows: Rows, stats: FloatArray, details: Details
 ) -> tuple[FloatArray, Details]:
-    """Statistics and details of an output's rows, with segments without a counterpart treated by the policy.
+    """Apply the policy for omissions and additions to the rows of an output.
 
-    A row of k segments, z of them left out, a sentences added to them: ``worst`` is the mean of (k − z) times its own
-    score and z + a times the worst; ``drop`` leaves rows out that have nothing else.
+    A row of k segments, z of them left out, a sentences added to them: ``worst`` is the mean of (k
+    − z) times its own score and z + a times the worst; ``drop`` leaves rows out that have nothing
+    else.
     """
     if all(one.policy == "count" for one in output.nulls.values()):
         return stats, details

@@ -35,7 +35,7 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class PlannedCalls:
-    """Calls to a chat model, each of them made once; an answer that cannot be read adds a repair request."""
+    """Calls to a chat model; an answer that cannot be read adds a repair request."""
 
     calls: int
     stored: int  # of them, answered before
@@ -96,7 +96,7 @@ class Plan:
 def plan(
     corpus: Corpus, outputs: Sequence[Output], spec: str, *, show: int = 2, calls: Any | None = None
 ) -> Plan:
-    """Cut every document and fit every request, running no model; ``calls``: settings of calls to chat models."""
+    """Cut every document and fit every request without a model; ``calls``: settings of judges."""
     with _bound(corpus, outputs, spec, calls) as work:
         rows, covered, engine = 0, 0, work.engine
         shown: list[ShownRow] = []
@@ -144,7 +144,7 @@ def write_prompts(
     path: Path | str,
     calls: Any | None = None,
 ) -> int:
-    """Write the body of every call that judges would make, a JSON object a line, and make none; returns how many."""
+    """Write the body of every call that judges would make as JSON Lines; return their number."""
     lines = []
     for spec in specs:
         with _bound(corpus, outputs, spec, calls) as work:
@@ -213,7 +213,7 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
     missing = [ask for ask in asks if ask not in known]
     tokens, counted = chat.count(missing)
     most = len(missing) * limit
-    # a repair quotes the answer, and some of its words as the problem; a later call and its repair list errors of one
+    # a repair quotes the answer and the problem; a later call and its repair list errors
     listed = len({*later}.intersection(missing))
     repairs = chat.count([again[ask] for ask in missing])[0] + 2 * most + 2 * limit * listed, most
     return PlannedCalls(
@@ -230,7 +230,7 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:
-    """Each side as context, «the scored part», context; parts divided by a bar, as models see them separately."""
+    """Each side as context, «the scored part», context; bars separate its segments."""
     bar, sources = " ┃ ", (request.src,) if request.src is not None else ()
     excerpts = [("hyp", one) for one in request.hyp] + [("src", one) for one in sources]
     excerpts += [("ref", one) for one in request.refs]

@@ -1,4 +1,4 @@
-"""Results ⇄ run folder: what `score` leaves behind and every later verb reads, without loading a model."""
+"""Results of a run, and run folders: written by `score`, read by later commands without a model."""
 
 from __future__ import annotations
 
@@ -33,23 +33,22 @@ LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(RunTable):
-    """Everything one run produced: spec → system → Scores, with the texts and the warnings."""
+    """Everything a run produced: spec → system → Scores, with the texts and the notes."""
 
     corpus: Corpus
     outputs: tuple[Output, ...]
     scores: Mapping[str, Mapping[str, Scores]]
     warnings: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)  # requests, distinct, cached, computed
-    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(
-        default_factory=dict
-    )  # system → suspicious texts
+    # system → suspicious texts
+    flags: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     significance: Significance | None = None  # how systems were compared, if they were
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by spec
     environment: Mapping[str, str] = field(default_factory=dict)  # device, versions of packages
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Everything to read with the scores: the warnings of the run and the notes of its scores."""
+        """Notes on the run and on its scores, without repetitions."""
         of_scores = merged(
             {
                 spec: {system: scores.notes for system, scores in by_system.items()}
@@ -63,14 +62,14 @@ class Results(RunTable):
         return tuple(output.system for output in self.outputs)
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
-        """System → scores under a spec, however it is written: aliases and spelled-out defaults will do."""
+        """System → scores under a spec; aliases and spelled-out defaults are understood."""
         by_system = self.scores.get(spec) or self.scores.get(scorer(spec).spec)
         if by_system is None:
             raise RunError(f"there are no scores of {spec!r} here", next=choices(spec, self.scores))
         return by_system
 
     def __iter__(self) -> Iterator[str]:
-        """The specs, as of a mapping: ``for spec, by_system in results.items()`` has the scores too."""
+        """Iterate over the specs, as a mapping does."""
         return iter(self.scores)
 
     def __len__(self) -> int:
@@ -84,7 +83,7 @@ class Results(RunTable):
         return self.scores.items()
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Write a run folder, as `wholetext score --out` does; ``Results.load`` and every command read it."""
+        """Write a run folder, as `wholetext score --out` does."""
         write_run(self, folder, overwrite=overwrite)
 
     @classmethod
@@ -93,18 +92,18 @@ class Results(RunTable):
         return open_run(folder)
 
     def by_domain(self, spec: str, output: str | None = None) -> dict[str, dict[str, float]]:
-        """System → domain → score of the documents that are in it (``meta["domain"]``); of another output if named."""
+        """System → domain (``meta["domain"]``) → score of its documents, or another output."""
         domains = np.array([doc.meta.get("domain", "") for doc in self.corpus.docs])
-        found = {}
+        by_system = {}
         for system, scores in self[spec].items():
             column, totals = scores.outputs.index(output) if output else 0, scores.totals()
             with np.errstate(invalid="ignore", divide="ignore"):
-                found[system] = {
+                by_system[system] = {
                     name: float(scores.reduce(totals[domains == name].sum(axis=0))[..., column])
                     for name in dict.fromkeys(domains.tolist())
                     if name
                 }
-        return found
+        return by_system
 
 
 def write_run(
@@ -114,28 +113,69 @@ def write_run(
     *,
     overwrite: bool = True,
 ) -> None:
-    """Write a run folder, with ``more`` text files by name. An older run in it is replaced, all of it or nothing; files
-    that wholetext did not write stay.
+    """Write a run folder, with ``more`` text files by name.
+
+    An older run is replaced as a whole or not at all; files that wholetext did not write stay.
     """
     with replacing_folder(Path(folder), RUN, overwrite=overwrite) as staged:
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
-        _write_files(results, staged)
+        run_files.write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
+        run_files.write_results(staged / "results.jsonl", results.scores, LEVELS)
+        metrics = []
+        for i, (spec, by_system) in enumerate(results.scores.items()):
+            run_files.write_stats(staged / f"stats{i}.npz", by_system)
+            details = [list(scores.details) for scores in by_system.values()]
+            if any(details):
+                (staged / f"details{i}.json").write_text(
+                    json.dumps(details, ensure_ascii=False), "utf-8"
+                )
+            first = next(iter(by_system.values()))
+            metrics.append(
+                {
+                    "spec": spec,
+                    "systems": list(by_system),
+                    "details": any(details),
+                    "outputs": first.outputs,
+                    "higher_is_better": first.higher_is_better,
+                    "range": [str(bound) for bound in first.range],
+                    "notes": first.stated,
+                    "signatures": [dict(scores.signature) for scores in by_system.values()],
+                }
+            )
+        head = {
+            "format": FORMAT,
+            "wholetext": __version__,
+            "corpus": results.corpus.id,
+            "langs": results.corpus.langs,
+            "documents": len(results.corpus),
+            "systems": results.systems,
+            "metrics": metrics,
+            "warnings": results.warnings,
+            "counts": results.counts,
+            "flags": results.flags,
+            "comparison": stored(results.significance, results.comparisons.values())
+            if results.significance
+            else {},
+            "environment": dict(results.environment),
+            "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
+        }
+        (staged / "run.json").write_text(run_files.seal(head), "utf-8")
 
 
 def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
-    """Raise, before any work, where a run folder cannot be written, or has a run and ``overwrite`` is false."""
+    """Raise an error, before any work, if a run folder cannot be written or may not be replaced."""
     check_folder(Path(folder), RUN, overwrite=overwrite)
 
 
 def run_file(folder: Path, name: str) -> Path:
-    """A file of a run folder, which is put back first if an interrupted command left it aside."""
+    """Path of a file in a run folder, restored first if a command was interrupted."""
     restore(folder, RunError)
     return folder / name
 
 
 def _written(folder: Path) -> dict[str, str] | None:
-    """The files that an earlier run left in a folder; None if its run.json was not written by wholetext."""
+    """List the files of an earlier run in a folder; None if run.json is not from wholetext."""
     try:
         head = json.loads((folder / "run.json").read_bytes())
         if not {"wholetext", "format", "systems", "metrics"} <= set(head):
@@ -160,50 +200,6 @@ _NAMES = re.compile(
     r"details\d+\.json|stress\.jsonl"
 )
 RUN = OwnFolder("run folder", _NAMES, _written, RunError)
-
-
-def _write_files(results: Results, fresh: Path) -> None:
-    run_files.write_texts(fresh / "texts.jsonl", results.corpus, results.outputs)
-    run_files.write_results(fresh / "results.jsonl", results.scores, LEVELS)
-    metrics = []
-    for i, (spec, by_system) in enumerate(results.scores.items()):
-        run_files.write_stats(fresh / f"stats{i}.npz", by_system)
-        details = [list(scores.details) for scores in by_system.values()]
-        if any(details):
-            (fresh / f"details{i}.json").write_text(
-                json.dumps(details, ensure_ascii=False), "utf-8"
-            )
-        first = next(iter(by_system.values()))
-        metrics.append(
-            {
-                "spec": spec,
-                "systems": list(by_system),
-                "details": any(details),
-                "outputs": first.outputs,
-                "higher_is_better": first.higher_is_better,
-                "range": [str(bound) for bound in first.range],
-                "notes": first.stated,
-                "signatures": [dict(scores.signature) for scores in by_system.values()],
-            }
-        )
-    head = {
-        "format": FORMAT,
-        "wholetext": __version__,
-        "corpus": results.corpus.id,
-        "langs": results.corpus.langs,
-        "documents": len(results.corpus),
-        "systems": results.systems,
-        "metrics": metrics,
-        "warnings": results.warnings,
-        "counts": results.counts,
-        "flags": results.flags,
-        "comparison": stored(results.significance, results.comparisons.values())
-        if results.significance
-        else {},
-        "environment": dict(results.environment),
-        "files": {path.name: sha256(path) for path in sorted(fresh.iterdir())},
-    }
-    (fresh / "run.json").write_text(run_files.seal(head), "utf-8")
 
 
 def open_run(folder: Path | str) -> Results:
@@ -294,7 +290,7 @@ def _read_comparison(
             standings = comparisons[entry["spec"]].standings
             if {standing.system for standing in standings} != set(entry["systems"]):
                 raise ValueError(f"it compares other systems under {entry['spec']}")
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as fault:
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, InputError) as fault:
         raise RunError(
             f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
             where=str(folder),
@@ -306,7 +302,7 @@ def _read_comparison(
 def _scores(
     entry: Mapping[str, Any], j: int, metric: Metric, read: run_files.Stats, details: list[Any]
 ) -> Scores:
-    """The scores of the ``j``-th system of a metric."""
+    """Scores of the ``j``-th system of a metric."""
     rows, stats, lost = read
     return Scores(
         metric=entry["spec"],
@@ -329,7 +325,7 @@ def _scores(
 
 @contextmanager
 def damaged_details(scores: Scores) -> Iterator[None]:
-    """Each metric defines the shape of its details, so damage is detected only where they are used."""
+    """Report damaged details where they are used: only their metric knows their shape."""
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:

@@ -32,10 +32,6 @@ def make_run(
         raise InputError(
             f"there is no system {baseline!r} to compare with", next=choices(baseline, systems)
         )
-    if not 0 < significance.alpha < 1:
-        raise InputError(
-            f"alpha is {significance.alpha}", next="give a level between 0 and 1, such as 0.05"
-        )
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)
     results = evaluate(loaded.corpus, loaded.outputs, metrics, options)

@@ -1,7 +1,7 @@
-"""Files of a run folder: run.json, texts.jsonl, statsN.npz and detailsN.json are reopened, results.jsonl is an export.
+"""Files of a run folder: run.json, texts.jsonl, statsN.npz, detailsN.json; results.jsonl is an export.
 
-Each file is compared with the SHA-256 that run.json has of it, and checked once, when it is read. What is wrong with a
-file is one RunError that names it.
+Each file is compared with the SHA-256 that run.json has of it, and checked once, when it is read.
+What is wrong with a file is one RunError that names it.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def read_stats(
     corpus: Corpus,
     reduce: Callable[[FloatArray], FloatArray],
 ) -> list[Stats]:
-    """By system, what ``write_stats`` wrote; ``reduce`` must turn the statistics into the outputs of the metric."""
+    """Read what ``write_stats`` wrote, by system; ``reduce`` must accept the statistics."""
     with damaged(path), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return [
             _read_system(arrays, j, len(entry["outputs"]), corpus, reduce)
@@ -337,7 +337,7 @@ def write_results(
 
 
 def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> Iterator[str]:
-    """One line per score: numbers as numbers, undefined ones as null. Put together from pieces that lines share."""
+    """One line of JSON per score, composed from parts that lines share."""
     for spec, by_system in every.items():
         for system, scores in by_system.items():
             for level in levels:

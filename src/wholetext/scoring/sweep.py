@@ -1,4 +1,4 @@
-"""One metric under many views: a grid over context sizes with controls, or over windows and strides."""
+"""One metric under many views: a grid of context sizes with controls, or of windows and strides."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Setting = int | str
 
 @dataclass(frozen=True)
 class Axes:
-    """What a sweep varies: context sizes 0…``context`` or windows of 1…``window`` segments, and how."""
+    """Axes of a sweep: context sizes 0…``context`` or windows of 1…``window`` segments."""
 
     context: int | None = None
     hyp: tuple[str, ...] = HYP
@@ -90,7 +90,7 @@ class Axes:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One setting: its spec, and each system's scores (none where every document is shorter than the window)."""
+    """One setting: its spec and the scores by system (none if all documents are too short)."""
 
     settings: Mapping[str, Setting]
     spec: str
@@ -131,7 +131,7 @@ class Sweep:
     __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
-        """The grid as plain values, cell by cell, as heat-maps take it; undefined numbers are null."""
+        """Convert the grid to plain values, cell by cell; undefined numbers are null."""
         found: dict[str, Any] = plain(
             {
                 "kind": "sweep",
@@ -207,7 +207,7 @@ def write_sweep(found: Sweep, folder: Path | str, *, overwrite: bool = True) -> 
 
 
 def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:
-    """The axes without settings that do not apply to this corpus, and notes on what was left out."""
+    """Leave out settings that do not apply to this corpus; return the axes and notes."""
     notes: list[str] = []
     if axes.context is None:
         return axes, notes

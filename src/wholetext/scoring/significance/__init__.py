@@ -1,1 +1,1 @@
-"""Significance between systems: resampling by document, intervals, p-values, rank clusters, power. numpy only."""
+"""Significance between systems: resampling, intervals, p-values, rank clusters, power."""

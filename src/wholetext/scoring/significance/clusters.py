@@ -1,4 +1,4 @@
-"""Many comparisons at once: corrected p-values, and clusters of systems (or metrics) not significantly different."""
+"""Multiple comparisons: corrected p-values, and clusters that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from wholetext.types import FloatArray
 
 
 def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
-    """Ranks from 1 of items best first; ``p[i, j]`` for i < j is the p-value of i against j, NaN no evidence.
+    """Rank items, best first, from 1; ``p[i, j]``, i < j, is the p-value of i against j.
 
-    An item opens a new cluster if any member of the current one has p ≤ α against it (Freitag et al. 2021).
+    An item opens a new cluster if any member of the current one has p ≤ α against it (Freitag et
+    al. 2021).
     """
     table = np.asarray(p, dtype=np.float64)
     ranks: list[int] = []
@@ -39,7 +40,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
-    """The level at which Holm's procedure judges each: α over the number of p-values that are no smaller."""
+    """Levels of Holm's procedure: α over the number of p-values that are no smaller."""
     values = np.asarray(p, dtype=np.float64)
     order = np.sort(values[~np.isnan(values)])
     no_smaller = np.maximum(len(order) - np.searchsorted(order, values), 1)

@@ -1,4 +1,4 @@
-"""Many systems under one metric: intervals, differences to a baseline, corrected p-values, rank clusters, power."""
+"""Systems under one metric compared: intervals, corrected p-values, rank clusters, power."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, MetricError, choices, count
+from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
 from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
 from wholetext.notebook.frames import pandas_frame, polars_frame
 from wholetext.scoring.significance.clusters import cluster_ranks, holm, holm_levels
@@ -49,8 +49,22 @@ class Significance:
     alpha: float = 0.05
     baseline: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("test", self.test, get_args(Test)),
+            ("unit", self.unit, get_args(Unit)),
+        ):
+            if value not in known:
+                raise InputError(
+                    f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}"
+                )
+        if not 0 < self.alpha < 1:
+            raise InputError(
+                f"alpha is {self.alpha}", next="give a level between 0 and 1, such as 0.05"
+            )
+
     def trials(self, systems: int) -> int:
-        """Draws of the test: a p-value is at least 1 / (draws + 1), times the pairs it is corrected for."""
+        """Draws of the test; a corrected p-value is at least pairs / (draws + 1)."""
         usual = TRIALS if self.test == "randomization" else RESAMPLES
         return max(usual, _draws_needed(systems, self.alpha)) if self.draws is None else self.draws
 
@@ -59,16 +73,58 @@ class Significance:
         return RESAMPLES if self.test == "randomization" else self.trials(systems)
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
-        """The systems of one metric compared in this way."""
-        return compare(
-            scores,
-            self.baseline,
-            test=self.test,
-            unit=self.unit,
-            draws=self.draws,
-            seed=self.seed,
-            alpha=self.alpha,
-            output=output,
+        """Compare the systems of one metric in this way."""
+        if not isinstance(scores, Mapping):
+            raise MetricError(
+                f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
+                next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric',
+            )
+        ranked, first = system_totals(scores, self.unit, output), next(iter(scores.values()))
+        if self.baseline is not None and self.baseline not in ranked.names:
+            raise MetricError(
+                f"there is no system {self.baseline!r} to compare with",
+                next=choices(self.baseline, ranked.names),
+            )
+        trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
+        samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
+        pairs = list(combinations(range(len(ranked.names)), 2))
+        if self.test == "randomization":
+            values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
+        else:
+            values = bootstrap_p(
+                samples, ranked.observed, pairs, centred=self.test == "bootstrap-centred"
+            )
+        p = _square(values, len(ranked.names))
+        # resamples of a single document do not estimate the variance between documents
+        drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
+        standings = _standings(ranked, drawn, p, self)
+        return Comparison(
+            first.metric,
+            output or first.outputs[0],
+            ranked.higher_is_better,
+            ranked.names[0] if self.baseline is None else self.baseline,
+            standings,
+            p,
+            signature=Signature(
+                {
+                    "test": self.test,
+                    "unit": self.unit,
+                    "units": len(ranked.units[0]),
+                    "draws": trials,
+                    "resamples": resamples,
+                    "seed": "none" if self.seed is None else self.seed,
+                    "alpha": self.alpha,
+                    "correction": "holm",
+                }
+            ),
+            warnings=(
+                *_warnings(first.metric, ranked, samples, self),
+                *_unlike_rows(scores, ranked),
+                *_marked_in_cluster(first.metric, standings),
+            ),
+            deltas=interval_table(drawn),
+            decimals=first.places,
+            main=output is None or output == first.outputs[0],
         )
 
 
@@ -90,7 +146,7 @@ class SystemResult:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The outcome of ``compare``: systems best first, how they were tested, and what to be careful about."""
+    """The outcome of ``compare``: systems best first, how they were tested, and notes."""
 
     metric: str
     output: str
@@ -196,65 +252,16 @@ def compare(
 ) -> Comparison:
     """Compare systems scored by one metric on the same documents.
 
-    Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many
-    as it takes for a corrected p-value to reach ``alpha``; ``seed=None`` gives other draws each time. p-values are
-    Holm-corrected over the comparisons made: with a named baseline, else all pairs, as rank clusters always are.
+    Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000
+    resamples, or as many as it takes for a corrected p-value to reach ``alpha``; ``seed=None``
+    gives other draws each time. p-values are Holm-corrected over the comparisons made: with a named
+    baseline, else all pairs, as rank clusters always are.
     """
-    if not isinstance(scores, Mapping):
-        raise MetricError(
-            f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
-            next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric',
-        )
-    for name, value, known in (("test", test, get_args(Test)), ("unit", unit, get_args(Unit))):
-        if value not in known:
-            raise MetricError(
-                f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}"
-            )
-    if not 0 < alpha < 1:
-        raise MetricError(f"alpha is {alpha}", next="give a level between 0 and 1, such as 0.05")
-    how = Significance(test, unit, draws, seed, alpha, baseline)
-    ranked, first = system_totals(scores, unit, output), next(iter(scores.values()))
-    if baseline is not None and baseline not in ranked.names:
-        raise MetricError(
-            f"there is no system {baseline!r} to compare with", next=choices(baseline, ranked.names)
-        )
-    samples = bootstrap_scores(ranked.units, ranked.score, how.resamples(len(scores)), seed)
-    # resamples of a single document do not estimate the variance between documents
-    drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
-    p = _all_pairs(ranked, samples, how)
-    standings = _standings(ranked, drawn, p, how)
-    return Comparison(
-        first.metric,
-        output or first.outputs[0],
-        ranked.higher_is_better,
-        ranked.names[0] if baseline is None else baseline,
-        standings,
-        p,
-        signature=Signature(
-            {
-                "test": test,
-                "unit": unit,
-                "units": len(ranked.units[0]),
-                "draws": how.trials(len(scores)),
-                "resamples": how.resamples(len(scores)),
-                "seed": "none" if seed is None else seed,
-                "alpha": alpha,
-                "correction": "holm",
-            }
-        ),
-        warnings=(
-            *_warnings(first.metric, ranked, samples, how),
-            *_unlike_rows(scores, ranked),
-            *_marked_in_cluster(first.metric, standings),
-        ),
-        deltas=interval_table(drawn),
-        decimals=first.places,
-        main=output is None or output == first.outputs[0],
-    )
+    return Significance(test, unit, draws, seed, alpha, baseline).compare(scores, output)
 
 
 def _draws_needed(systems: int, alpha: float) -> int:
-    return math.ceil(systems * (systems - 1) / 2 / alpha) if 0 < alpha < 1 else 0
+    return math.ceil(systems * (systems - 1) / 2 / alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,20 +324,6 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
     return SystemTotals(tuple(names), units, documents, score, observed, first.higher_is_better)
 
 
-def _all_pairs(ranked: SystemTotals, samples: FloatArray, how: Significance) -> FloatArray:
-    """(systems, systems) symmetric p-values, NaN on the diagonal."""
-    pairs = list(combinations(range(len(ranked.names)), 2))
-    if how.test == "randomization":
-        values = randomization_p(
-            ranked.units, ranked.score, pairs, how.trials(len(ranked.names)), how.seed
-        )
-    else:
-        values = bootstrap_p(
-            samples, ranked.observed, pairs, centred=how.test == "bootstrap-centred"
-        )
-    return _square(values, len(ranked.names))
-
-
 def _square(values: FloatArray, size: int) -> FloatArray:
     table = np.full((size, size), np.nan)
     table[np.triu_indices(size, 1)] = values  # the order of itertools.combinations
@@ -340,7 +333,7 @@ def _square(values: FloatArray, size: int) -> FloatArray:
 def _standings(
     ranked: SystemTotals, samples: FloatArray, p: FloatArray, how: Significance
 ) -> tuple[SystemResult, ...]:
-    """Every system against the baseline, its p-value corrected over the comparisons that were made."""
+    """Compare every system with the baseline; correct p-values over the comparisons made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
     base = 0 if how.baseline is None else ranked.names.index(how.baseline)
     corrected, levels = _square(holm(every), size), _square(holm_levels(every, how.alpha), size)
@@ -402,7 +395,7 @@ def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[s
 
 
 def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str]:
-    """Note systems whose undefined scores are on different rows: their averages and tests are over different texts."""
+    """Note systems whose undefined scores are on different rows: their averages differ in texts."""
     ordered = [scores[name] for name in ranked.names]
     first = ordered[0]
     if any(len(each.rows.doc) != len(first.rows.doc) for each in ordered):

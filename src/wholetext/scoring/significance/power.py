@@ -10,12 +10,12 @@ import numpy as np
 from wholetext.scoring.significance.resample import ROUNDING, Score
 from wholetext.types import FloatArray
 
-FEW = 20  # documents; below, intervals are visibly too narrow (docs/significance.md has the coverage by number)
+FEW = 20  # documents; with fewer, intervals are too narrow (docs/significance.md)
 
 
 @dataclass(frozen=True)
 class Power:
-    """The detectable difference between two systems, and the number of documents needed to detect theirs."""
+    """The detectable difference between two systems, and the documents needed to detect theirs."""
 
     documents: int  # in the corpus
     needed: float  # to separate them, were the difference as observed; inf: none would do
@@ -25,7 +25,7 @@ class Power:
 
 
 def influence(totals: FloatArray, score: Score) -> FloatArray:
-    """(units,) jackknife influence on the corpus score, (n - 1)(θ - θ without i) (Efron & Tibshirani 1993, ch. 11)."""
+    """(units,) jackknife influence (n - 1)(θ - θ without i) (Efron & Tibshirani 1993, ch. 11)."""
     whole = totals.sum(axis=0)
     with np.errstate(all="ignore"):
         return np.asarray(
@@ -43,10 +43,11 @@ def standard_error(totals: FloatArray, score: Score) -> float:
 def power(
     a: FloatArray, b: FloatArray, score: Score, alpha: float = 0.05, power: float = 0.8
 ) -> Power:
-    """Documents needed to separate two systems, from their (documents, k) totals, by a two-sided paired test.
+    """Documents needed to separate two systems by a two-sided paired test.
 
-    ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the influence values (Guenther
-    1981). It takes the observed Δ as the true one: where Δ is mostly noise, trust ``detectable``.
+    ``n = ((z₁₋α/₂ + z_power)·s / Δ)² + z²₁₋α/₂ / 2``, s the spread of the difference of the
+    influence values (Guenther 1981). It takes the observed Δ as the true one: where Δ is mostly
+    noise, trust ``detectable``.
     """
     count = len(a)
     with np.errstate(all="ignore"):
@@ -74,8 +75,8 @@ def power(
 def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     """A warning, or ``""`` where there are documents enough for intervals and tests.
 
-    Swapping n documents has only 2ⁿ outcomes, two of which are always as extreme as the observed one, so no p-value can
-    be below 2 / 2ⁿ, times the number of comparisons.
+    Swapping n documents has only 2ⁿ outcomes, two of which are always as extreme as the observed
+    one, so no p-value can be below 2 / 2ⁿ, times the number of comparisons.
     """
     if count >= FEW:
         return ""

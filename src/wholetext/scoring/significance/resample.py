@@ -1,10 +1,12 @@
-"""Bootstrap and permutation of additive statistics: scores of resampled corpora, intervals, paired p-values.
+"""Bootstrap and permutation of additive statistics: resampled scores, intervals, p-values.
 
-A *unit* (a document by default) is what is drawn or swapped. Each system comes as its totals, (units, k) sums of
-statistics, so a resampled corpus is ``weights @ totals`` and its score one call of ``reduce``. Draws are made block by
-block. No bit of a system's numbers depends on the other systems, the block size, threads or matrix kernels.
+A *unit* (a document by default) is what is drawn or swapped. Each system comes as its totals,
+(units, k) sums of statistics, so a resampled corpus is ``weights @ totals`` and its score one call
+of ``reduce``. Draws are made block by block. No bit of a system's numbers depends on the other
+systems, the block size, threads or matrix kernels.
 
-Conventions and random stream are sacreBLEU's (Post 2018): with segments as units the numbers are the same.
+Conventions and random stream are sacreBLEU's (Post 2018): with segments as units the numbers are
+the same.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Pairs = Sequence[tuple[int, int]]  # indices of two systems
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95 % percentile interval of bootstrap scores, with their mean; NaN where the score is undefined."""
+    """A 95 % percentile interval of bootstrap scores, and their mean; NaN if undefined."""
 
     low: float
     high: float
@@ -59,7 +61,7 @@ def seeded(seed: int | None) -> np.random.Generator:
 def score_with_interval(
     totals: FloatArray, score: Score, draws: int = RESAMPLES, seed: int | None = SEED
 ) -> tuple[float, float, float]:
-    """The score of (units, k) totals and its 95 % interval, which is NaN with fewer than two units."""
+    """The score of (units, k) totals and its 95 % interval, NaN with fewer than two units."""
     with np.errstate(invalid="ignore", divide="ignore"):
         value = float(score(totals.sum(axis=0)))
     if len(totals) < 2 or np.isnan(value):
@@ -76,7 +78,7 @@ def ratio(totals: FloatArray) -> FloatArray:
 def bootstrap_scores(
     systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES, seed: int | None = SEED
 ) -> FloatArray:
-    """(systems, draws) scores of corpora drawn with replacement (Efron 1979; Koehn 2004); ``seed=None`` is random."""
+    """(systems, draws) scores of corpora drawn with replacement (Efron 1979; Koehn 2004)."""
     totals, rng = _Totals(systems, draws), seeded(seed)
     samples = np.full((len(systems), draws), np.nan)
     block = max(1, _BLOCK // totals.units)
@@ -95,7 +97,7 @@ def bootstrap_scores(
 
 
 def interval(samples: FloatArray) -> Interval:
-    """The middle 95 % of the defined samples: sorted values number n//40 and n - n//40 - 1, counted from 0."""
+    """The middle 95 % of the defined samples: sorted values n//40 and n - n//40 - 1, from 0."""
     known = np.sort(samples[np.isfinite(samples)])
     if not len(known):
         return Interval(np.nan, np.nan, np.nan)
@@ -115,10 +117,11 @@ def bounds(samples: FloatArray) -> FloatArray:
 def bootstrap_p(
     samples: FloatArray, observed: FloatArray, pairs: Pairs, *, centred: bool = False
 ) -> FloatArray:
-    """(pairs,) paired bootstrap p-values from (systems, draws) samples and the (systems,) observed scores.
+    """(pairs,) paired bootstrap p-values from (systems, draws) samples.
 
-    Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|, which rejects at about twice its level
-    (docs/significance.md). ``centred``: |Δ* - mean Δ*| against |Δ| (Efron & Tibshirani 1993, ch. 16).
+    Default, as in sacreBLEU and Moses: |Δ*| minus its mean against |Δ|, which rejects at about
+    twice its level (docs/significance.md). ``centred``: |Δ* - mean Δ*| against |Δ| (Efron &
+    Tibshirani 1993, ch. 16).
     """
     p = np.full(len(pairs), np.nan)
     for at, (a, b) in enumerate(pairs):
@@ -139,10 +142,10 @@ def randomization_p(
     trials: int = TRIALS,
     seed: int | None = SEED,
 ) -> FloatArray:
-    """(pairs,) two-sided p-values of paired approximate randomisation (Noreen 1989; Riezler & Maxwell 2005).
+    """(pairs,) p-values of approximate randomisation (Noreen 1989; Riezler & Maxwell 2005).
 
-    In each trial every unit is swapped with probability ½; p is the share of trials whose |Δ| is at least the observed
-    one, with 1 added to both counts.
+    In each trial every unit is swapped with probability ½; p is the share of trials whose |Δ| is at
+    least the observed one, with 1 added to both counts.
     """
     totals, rng = _Totals(systems, trials), seeded(seed)
     whole = [each.sum(axis=0) for each in systems]  # each (k,)
@@ -170,10 +173,10 @@ def randomization_p(
 
 
 class _Totals:
-    """The totals of all systems side by side, split so that every sum that is drawn from them is exact.
+    """Totals of all systems side by side, split so that every sum drawn from them is exact.
 
-    Each column is rounded to multiples of a power of two so large that sums need at most 53 bits; the remainder,
-    to a finer grid of the same kind.
+    Each column is rounded to multiples of a power of two so large that sums need at most 53 bits;
+    the remainder, to a finer grid of the same kind.
     """
 
     def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
@@ -210,9 +213,10 @@ class _Totals:
             self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
-        """(systems, block, k) ``weights @ totals`` of each system, a bounded stretch of units at a time.
+        """(systems, block, k) ``weights @ totals`` of each system, some units at a time.
 
-        A statistic of all draws is one stretch of memory, so that scores are computed on whole columns.
+        A statistic of all draws is one stretch of memory, so that scores are computed on whole
+        columns.
         """
         sums = np.zeros((len(weights), self.columns.shape[1]))
         step = max(1, _BLOCK // len(weights))
