@@ -35,10 +35,10 @@ def page() -> str:
 
 
 def _entry(name: str) -> dict[str, Any]:
-    from wholetext.registry import entries
+    from wholetext.registry import catalogue
 
-    found: dict[str, Any] = entries()["metrics"][name]
-    return found
+    entry: dict[str, Any] = catalogue()["metrics"][name]
+    return entry
 
 
 def _range(name: str) -> str:
