@@ -1,8 +1,8 @@
-"""Which sentences of an output go with which segments of a document: alignment by length and similarity.
+"""Alignment of sentences of an output to segments of a document, by length and similarity.
 
-The cheapest path in order (`beads`) comes first; long texts are cut at anchors before it, so that memory grows with
-their length. What the path leaves over on both sides is then aligned once more (`leftovers`), and what it gave to the
-wrong place is handed over (`exchanges`).
+The cheapest path in order (`beads`) comes first; long texts are cut at anchors before it, so that
+memory grows with their length. Leftovers of both sides are then aligned once more (`leftovers`),
+and misplaced sentences are exchanged (`exchanges`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def align(
     boxes: Sequence[Box] | None = None,
     lines: Sequence[int] | None = None,
 ) -> tuple[Bead, ...]:
-    """The cheapest beads, in the order of ``fixed``; together they cover both texts.
+    """Return the cheapest beads, in the order of ``fixed``; they cover both texts.
 
-    ``ratio`` is the expected length of ``free`` per character of ``fixed`` (estimated from the two unless given).
-    ``vectors`` are the sentence vectors of both; ``similarity`` replaces vectors and shared words. ``boxes`` are
-    parts of both texts that are known to correspond; ``lines`` are the lines of the sentences of ``free``.
+    ``ratio`` is the expected length of ``free`` per character of ``fixed`` (by default estimated
+    from the two). ``vectors`` are the sentence vectors of both; ``similarity`` replaces vectors and
+    shared words. ``boxes`` are parts of both texts that are known to correspond; ``lines`` are the
+    lines of the sentences of ``free``.
     """
     task = Task(fixed, free, ratio, similarity, vectors)
     whole = (slice(0, len(fixed)), slice(0, len(free)))

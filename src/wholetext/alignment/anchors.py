@@ -1,4 +1,4 @@
-"""Long texts cut where both sides surely correspond, so that no table of all pairs is ever held."""
+"""Long texts cut where both sides surely correspond, so that no table of all pairs is held."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SMALLER = 25  # boxes are at least this part of the largest ones: cutting more o
 
 
 def cut_at_anchors(measures: Measures, box: Box, cells: int) -> list[Box]:
-    """Boxes of at most ``cells`` pairs of sentences that cover a box in order; itself if it is small enough.
+    """Cut a box into boxes of at most ``cells`` pairs of sentences, in order.
 
-    Cuts are between pairs that are each other's best counterpart, as are their neighbours, in the longest chain of such
-    pairs that is in order. Where there is none in a box that is too large, it is cut in the middle.
+    Cuts are between pairs that are each other's best counterpart, as are their neighbours, in the
+    longest chain of such pairs that is in order. A box that is too large without any is halved.
     """
     start, stop = (box[0].start, box[1].start), (box[0].stop, box[1].stop)
     if (stop[0] - start[0]) * (stop[1] - start[1]) <= cells:
@@ -46,7 +46,7 @@ def _halved(start: Pair, stop: Pair, cells: int) -> list[Box]:
 
 
 def _mutual(measures: Measures, box: Box) -> list[Pair]:
-    """Pairs of sentences that are each the best counterpart of the other."""
+    """List pairs of sentences that are each other's best counterpart."""
     first, n, m = box[0].start, box[0].stop - box[0].start, box[1].stop - box[1].start
     rows, columns = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
     top: FloatArray = np.full(m, -np.inf)
@@ -63,7 +63,7 @@ def _mutual(measures: Measures, box: Box) -> list[Pair]:
 
 
 def longest_in_order(pairs: Sequence[Pair]) -> list[Pair]:
-    """The longest increasing subsequence of the second numbers (Fredman 1975), in O(n log n)."""
+    """Return the longest increasing subsequence of the second numbers (Fredman 1975)."""
     ends: list[int] = []  # the smallest last number of a subsequence of each length
     at: list[int] = []  # and which pair that is
     before = [-1] * len(pairs)

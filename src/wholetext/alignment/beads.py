@@ -1,9 +1,10 @@
-"""What it costs that sentences of an output go with sentences of a document, and the cheapest path in order.
+"""Costs of beads (sentences of an output with those of a document), and the cheapest path.
 
-Dynamic programming over beads of 1–1, 1–0, 0–1, 1–n and n–m sentences with the length model of Gale and Church (1993,
-"A Program for Aligning Sentences in Bilingual Corpora", Computational Linguistics 19, section 3), to which is added how
-far the two sides of a bead are alike: by sentence vectors (as Thompson and Koehn 2019, "Vecalign", have it) and by
-shared words: numbers, names and cognates across languages, nearly all words within one.
+Dynamic programming over beads of 1–1, 1–0, 0–1, 1–n and n–m sentences with the length model of Gale
+and Church (1993, "A Program for Aligning Sentences in Bilingual Corpora", Computational Linguistics
+19, section 3), plus the similarity of the two sides of a bead: by sentence vectors (as in Thompson
+and Koehn 2019, "Vecalign") and by shared words: numbers, names and cognates across languages,
+nearly all words within one.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared
 from wholetext.types import FloatArray, IntArray
 
 Span = tuple[int, int]
-Similarity = Callable[
-    [Sequence[str], Sequence[str]], FloatArray
-]  # two texts of n and m sentences → (n, m) in [0, 1]
+# two texts of n and m sentences → (n, m) in [0, 1]
+Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]
 
 # Kinds of bead with the cost of each, after Gale and Church's table 5 but milder on merging: systems that translate
 # whole documents merge and split more than translators did.
@@ -42,8 +42,9 @@ FARTHEST = 12.0  # the maximum cost of a difference in length
 
 @dataclass(frozen=True)
 class Costs:
-    """What things cost; chosen on outputs with sentences merged, split, dropped, added and moved
-    (benchmarks/alignment.py lists them and those held out).
+    """Costs, chosen on outputs with sentences merged, split, dropped, added and moved.
+
+    benchmarks/alignment.py lists these and those held out.
     """
 
     skip: float  # a sentence without counterpart
@@ -86,7 +87,7 @@ BY_VECTORS = Costs(
 
 @dataclass(frozen=True, slots=True)
 class Bead:
-    """Segments ``fixed`` of the document with sentences ``free`` of the output; either may be empty."""
+    """Segments ``fixed`` of the document with sentences ``free`` of the output, or none."""
 
     fixed: Span
     free: Span
@@ -101,7 +102,7 @@ class Bead:
 
 
 class Task:
-    """Two texts and what their beads cost."""
+    """Two texts and the costs of their beads."""
 
     def __init__(
         self,
@@ -128,13 +129,13 @@ class Task:
         self.rivals = Rivals(self.measures, len(fixed), len(free)) if self.costs.rival else None
 
     def path(self, fixed: slice, free: slice) -> tuple[list[Bead], float]:
-        """The cheapest beads in order of a part of both texts, and what they cost."""
+        """Return the cheapest beads in order for a part of both texts, and their cost."""
         n, m = fixed.stop - fixed.start, free.stop - free.start
         tables = dict(zip(BEADS, self.tables(fixed, free)))
         best = self._cheapest(n, m, tables)
 
         def before(a: int, b: int) -> float:
-            """What it costs to come to the present cell by a bead of this kind."""
+            """Return the cost of reaching the present cell by a bead of this kind."""
             if a > n or b > m:
                 return np.inf
             return float(
@@ -152,7 +153,7 @@ class Task:
         return beads[::-1], total
 
     def _cheapest(self, n: int, m: int, tables: Mapping[tuple[int, int], FloatArray]) -> FloatArray:
-        """(n + 1, m + 1) what the first sentences of both sides cost at least."""
+        """Return (n + 1, m + 1) the least cost of the first sentences of both sides."""
         best = np.full((n + 1, m + 1), np.inf)
         best[0, 0] = 0.0
         skips = np.arange(m + 1) * self.costs.skip
@@ -166,7 +167,7 @@ class Task:
         return best
 
     def tables(self, fixed: slice, free: slice) -> list[FloatArray]:
-        """For each kind of bead: (n - a + 1, m - b + 1) the cost of every such bead of a part of both texts."""
+        """Return by kind (n - a + 1, m - b + 1) costs of all beads in a part of both texts."""
         shared = [(weight, measure.box(fixed, free)) for weight, measure in self.measures]
         rivals = self.rivals.box(fixed, free) if self.rivals else None
         ends = self.fixed[fixed.start : fixed.stop + 1], self.free[free.start : free.stop + 1]
@@ -188,7 +189,7 @@ class Task:
         return tables
 
     def bead(self, bead: Bead) -> float:
-        """What one bead costs, of any size, apart from rivals."""
+        """Return the cost of a bead of any size, without rivals."""
         (i, k), (j, m) = bead.fixed, bead.free
         a, b = k - i, m - j
         kind = BEADS.get((a, b), a + b - 1.0)
@@ -200,12 +201,12 @@ class Task:
         return float(self.costs.kinds * kind + lengths[0, 0] + (a + b) / 2 * unlike)
 
     def fullness(self, bead: Bead) -> float:
-        """The length of a bead's text by what its segments let expect."""
+        """Return the length of a bead's text relative to the expected length."""
         (i, k), (j, m) = bead.fixed, bead.free
         return float((self.free[m] - self.free[j]) / (self.ratio * (self.fixed[k] - self.fixed[i])))
 
     def likely(self, fixed: IntArray, free: IntArray) -> tuple[IntArray, IntArray]:
-        """Pairs of these sentences that are alike enough to cost less than leaving both out, some of each at most."""
+        """Return pairs of sentences similar enough to cost less than leaving both out."""
         pairs: list[tuple[IntArray, IntArray]] = []
         for start in range(0, len(fixed), ROWS):
             rows = fixed[start : start + ROWS]
@@ -221,7 +222,7 @@ class Task:
         return np.concatenate([i for i, _ in pairs]), np.concatenate([j for _, j in pairs])
 
     def _lengths(self, fixed: FloatArray, free: FloatArray) -> FloatArray:
-        """(n, m) cost of the lengths: half the squared difference from the expected one, in standard deviations."""
+        """Return (n, m) costs of lengths: half the squared deviation from the expected length."""
         expected = fixed[:, None] * self.ratio
         variance = self.costs.variance * max(1.0, self.ratio) * (expected + free) / 2
         return np.asarray(np.minimum((free - expected) ** 2 / variance / 2, FARTHEST))

@@ -1,5 +1,7 @@
-"""Exchange counterparts between beads where this lowers the total cost: the path in order may link a sentence to the
-second-best place before blocks out of order are found; a neighbour of such a block can take it back.
+"""Exchanges of counterparts between beads that lower the total cost.
+
+The path in order may link a sentence to the second-best place before blocks out of order are
+detected; a neighbour of such a block can take it back.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ BREAKS = 3  # that a block out of order makes: before it, after it, and where it
 
 
 def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
-    """The beads that link both sides, after exchanges that make them cheaper, those that gain most first.
+    """Return linked beads after exchanges that make them cheaper, largest gain first.
 
-    A sentence without counterpart beside a bead takes the sentence that stands beside the same bead on the other side
-    from another single counterpart, which then has none. Breaks in the order cost as much as the moved blocks that they
-    make.
+    A sentence without counterpart beside a bead takes the sentence that stands beside the same bead
+    on the other side from another single counterpart, which then has none. Breaks in the order cost
+    as much as the moved blocks that they make.
     """
     linked = {bead for bead in beads if bead.linked}
     cost = cache(task.bead)
@@ -37,9 +39,8 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
             stale = old not in linked or any(
                 bead.fixed == new.fixed or bead.free == new.free for bead in came
             )
-            if (
-                stale or more >= task.costs.move
-            ):  # no exchange makes more than one moved block fewer
+            # no exchange makes more than one moved block fewer
+            if stale or more >= task.costs.move:
                 continue
             after = (linked - {old}) | {new}
             broken = _breaks(after)
@@ -53,7 +54,7 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
 
 
 def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
-    """A bead to remove, and the bead that replaces it."""
+    """Yield (bead to remove, bead that replaces it)."""
     for free in (False, True):
         own, other = (
             {at: bead for bead in linked for at in range(*bead.side(side))}
@@ -69,7 +70,7 @@ def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
 
 
 def _breaks(linked: set[Bead]) -> int:
-    """How often the next bead of the document is not the next one of the output."""
+    """Count beads whose successor in the document is not their successor in the output."""
     places = np.array([(bead.fixed[0], bead.free[0]) for bead in linked]).reshape(-1, 2)
     ranks = np.argsort(np.argsort(places[:, 1]))[np.argsort(places[:, 0])]
     return int((np.diff(ranks) != 1).sum())

@@ -1,4 +1,4 @@
-"""Sentences that the path in order leaves over: blocks out of order, and sentences that belong to their neighbours."""
+"""Sentences that the path in order leaves over: moved blocks, and parts of neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wholetext.types import IntArray
 
 ROUNDS = 20  # of looking for blocks: each finds what the one before left over
 FULL = 0.6  # a text that has two segments in it has at least this share of their expected length
-REACH = 1.2  # a segment that its neighbour's text could only take at this price or more is left out without a trial
+REACH = 1.2  # a segment that costs more than this beside its neighbour is left out without trial
 
 # cuts that are tried, as shares of the text, from where lengths put the break
 AROUND = (0.0, -0.08, 0.08, -0.16, 0.16)
@@ -28,9 +28,10 @@ Gains = Callable[[Mapping[tuple[Bead, Bead], float]], list[float]]
 
 
 def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
-    """The beads, with stretches that both sides leave over joined where that is cheaper than leaving them out.
+    """Join stretches that both sides leave over where that is cheaper than leaving them out.
 
-    A paragraph that was moved is such a block. Sentences that are already linked are no longer candidates.
+    A paragraph that was moved is such a block. Sentences that are already linked are no longer
+    candidates.
     """
     linked = [bead for bead in beads if bead.linked]
     rest = _rest(task, linked)
@@ -64,17 +65,18 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
 
 
 def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gains) -> list[Bead]:
-    """The beads, with sentences without counterpart put to their neighbours where leaving them out costs more.
+    """Add sentences without counterpart to their neighbours where leaving them out costs more.
 
-    A sentence of the output goes to a neighbour in its line (a sentence is broken in two more often than one is added
-    beside it), one of the document to a neighbour that stands alone (two become one more often than one is left out),
-    if the text there can be cut so that both are found in it (``gains``).
+    A sentence of the output goes to a neighbour in its line (a sentence is broken in two more often
+    than one is added beside it), one of the document to a neighbour that stands alone (two become
+    one more often than one is left out), if the text there can be cut so that it has both
+    (``gains``).
     """
     linked = {bead for bead in beads if bead.linked}
     cost = cache(task.bead)
 
     def uncut(old: Bead, new: Bead, free: bool) -> float:
-        """How much dearer leaving the sentence out would have to be, without regard to cuts."""
+        """Return the cost of adding the sentence beyond leaving it out, without cuts."""
         return (
             cost(new)
             - cost(old)
@@ -123,7 +125,7 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
 def _grown(
     starts: dict[int, Bead], stops: dict[int, Bead], at: int, free: bool, lines: Sequence[int]
 ) -> Iterator[tuple[Bead, Bead]]:
-    """The beads next to a sentence, without and with it."""
+    """Yield the beads next to a sentence, without and with it."""
     for bead, near in ((stops.get(at), at - 1), (starts.get(at + 1), at + 1)):
         if bead is None:
             continue
@@ -136,7 +138,7 @@ def _grown(
 
 
 def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
-    """The sentences of both sides that are in no bead."""
+    """Return the sentences of both sides that are in no bead."""
     free_of = [np.ones(len(side) - 1, dtype=bool) for side in (task.fixed, task.free)]
     for bead in linked:
         free_of[0][slice(*bead.fixed)] = free_of[1][slice(*bead.free)] = False
@@ -144,7 +146,7 @@ def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
 
 
 def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
-    """The pairs of stretches between two beads that follow each other on both sides: these are in order."""
+    """Return pairs of stretches between beads that follow each other on both sides."""
     ends = [(len(task.fixed) - 1, len(task.free) - 1)]
     before = {0: 0, **{bead.fixed[1]: bead.free[1] for bead in linked}}
     ordered = sorted([(bead.fixed[0], bead.free[0]) for bead in linked] + ends)
@@ -157,8 +159,9 @@ def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
 
 
 def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[Pair]:
-    """The pairs of stretches that have likely pairs of sentences, and are small enough to be aligned at once; for each
-    stretch those with the most.
+    """Return pairs of stretches with likely pairs of sentences, small enough to be aligned.
+
+    Each stretch takes part with the partners that have most such pairs.
     """
     at = []
     for side, spans in zip(points, runs):
@@ -179,7 +182,7 @@ def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) ->
 
 
 def _runs(numbers: IntArray) -> list[Span]:
-    """Neighbours among ascending numbers as stretches."""
+    """Merge neighbours among ascending numbers into stretches."""
     runs: list[Span] = []
     for at in numbers.tolist():
         if runs and runs[-1][1] == at:
@@ -190,7 +193,7 @@ def _runs(numbers: IntArray) -> list[Span]:
 
 
 def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
-    """All beads in the order of the fixed side: those without a counterpart follow their predecessor."""
+    """Add beads without counterpart, each after its predecessor; order by the fixed side."""
     fixed, free = map(_runs, _rest(task, linked))
     after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}
     after_free = {at: bead.fixed[1] for bead in linked for at in range(*bead.free)}
@@ -212,12 +215,12 @@ def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
 def gains_of_halves(
     fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode
 ) -> Gains:
-    """A function of pairs of a bead and the same bead with one more segment, the first or the last: what the
-    similarity by vectors gains if the text is cut in two, from -2 to 2; -inf where it cannot be cut, or where the gain
-    is at most the given one.
+    """Return a function: beads before and after adding a segment → gain of cutting the text.
 
-    A headline and the sentence after it, on one line without a full stop, are more similar to their two segments when
-    cut than the whole is to one of them.
+    The gain of similarity by vectors if the text is cut in two is from -2 to 2; -inf where it
+    cannot be cut, or where the gain does not exceed the threshold. A headline and the sentence
+    after it, on one line without a full stop, are more similar to their two segments when cut than
+    the whole is to one of them.
     """
     known: dict[tuple[Bead, Bead], float] = {}
 
@@ -230,7 +233,7 @@ def gains_of_halves(
         )
 
     def alike(texts: Iterable[tuple[int, str]]) -> dict[tuple[int, str], float]:
-        """How similar texts are to segments."""
+        """Return the similarity of texts to segments."""
         pairs = list(dict.fromkeys(texts))
         every = {text: at for at, text in enumerate(dict.fromkeys(text for _, text in pairs))}
         rows = encode(list(every)) if every else ()
@@ -244,7 +247,7 @@ def gains_of_halves(
             for cut in halves(*pair)
         ]
         known.update({pair: -np.inf for pair in thresholds if pair not in known})
-        # first the half of the segment without counterpart: where it is too unlike that, the other one does not matter
+        # first the half of the segment without counterpart: if it is too unlike, the other is moot
         lone = {pair: int(pair[0].fixed[0] == pair[1].fixed[0]) for pair, _, _ in todo}
         whole = {pair: vectors.together(pair[0].fixed, pair[0].free) for pair in lone}
         scores = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)

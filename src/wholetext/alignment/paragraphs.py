@@ -1,5 +1,6 @@
-"""Paragraphs first, then the sentences inside: a document's segments and an output's lines, where these have several
-sentences each.
+"""Alignment of paragraphs first, then of the sentences inside.
+
+Paragraphs are a document's segments and an output's lines, where these have several sentences.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph struc
 
 @dataclass(frozen=True)
 class Measure:
-    """The similarity for alignment, as named in the signature: ``given``, or vectors unless ``name`` is "words"."""
+    """The similarity for alignment: ``given``, or vectors unless ``name`` is "words"."""
 
     name: str
     given: Similarity | None = None
@@ -32,7 +33,7 @@ class Measure:
         return Features(sentence_vectors(fixed), sentence_vectors(free))
 
     def agreement(self, fixed: Sequence[str], free: Sequence[str]) -> float:
-        """How alike two texts of as many segments are: the mean similarity of segments, by length of ``free``."""
+        """Return the mean similarity of segments, weighted by the length of ``free``."""
         alike = (
             Table(self.given(fixed, free))
             if self.given
@@ -45,8 +46,9 @@ class Measure:
 def align_paragraphs(
     fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure
 ) -> tuple[Bead, ...]:
-    """Beads of sentences. Where both sides have paragraphs, sentences are first aligned within those that correspond;
-    what is left over there is then looked for in the whole document.
+    """Return beads of sentences, aligned within corresponding paragraphs if there are any.
+
+    Leftovers are then looked for in the whole document.
     """
     vectors = measure.vectors(fixed.texts, free.texts)
     boxes = None
@@ -82,13 +84,13 @@ def _joined(side: Sentences) -> list[str]:
 
 
 def _sums(rows: NDArray[np.float32], side: Sentences) -> NDArray[np.float32]:
-    """(paragraphs, dims) the sums of the vectors of their sentences."""
+    """Return (paragraphs, dims) sums of the vectors of their sentences."""
     sums = np.zeros((side.parts, rows.shape[1]), dtype=np.float32)
     np.add.at(sums, list(side.owner), rows)
     return sums
 
 
 def _sentences(side: Sentences, span: tuple[int, int]) -> slice:
-    """Those of a stretch of paragraphs."""
+    """Return the sentences of a stretch of paragraphs."""
     start, stop = np.searchsorted(side.owner, span)
     return slice(int(start), int(stop))

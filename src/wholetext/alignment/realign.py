@@ -1,4 +1,4 @@
-"""An output with sentence breaks of its own → the same text in the document's segments; what it leaves out or adds."""
+"""Outputs with their own sentence breaks → the document's segments; omissions and additions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from wholetext.text import code_of, density, joiner
 from wholetext.text.sentences import splitter
 from wholetext.types import Corpus, Document, Nulls, Output
 
-COMPLETE = 0.7  # an output must have this share of the expected length before its sentence breaks are doubted
+COMPLETE = 0.7  # share of the expected length from which on sentence breaks may be doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
-FEW = 2.5  # sentences of the document per sentence of the output: more, and these are too few to be aligned
+FEW = 2.5  # sentences of the document per sentence of the output that can still be aligned
 CONTRADICTION = (
     0.2  # share of text that is called left out although the output is long enough to have it
 )
@@ -30,11 +30,12 @@ MEASURES = ("auto", "vectors", "words")
 
 @dataclass(frozen=True)
 class AlignOptions:
-    """How outputs are aligned: ``to`` the source, a reference by name, or ``auto`` (the first reference if any).
+    """Options of alignment: ``to`` the source, a reference, or ``auto`` (a reference if any).
 
-    ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments is right already.
-    ``similarity`` is ``vectors``, ``words``, ``auto`` (vectors where the model is installed and knows the languages) or
-    a function of two texts. ``nulls`` is how scores treat omissions and additions: ``count``, ``worst``, ``drop``.
+    ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments
+    is right already. ``similarity`` is ``vectors``, ``words``, ``auto`` (vectors where the model is
+    installed and knows the languages) or a function of two texts. ``nulls`` is how scores treat
+    omissions and additions: ``count``, ``worst``, ``drop``.
     """
 
     to: str = "auto"
@@ -74,7 +75,7 @@ class Realigned:
     nulls: Nulls = field(default_factory=Nulls)
 
     def kinds(self) -> Counter[str]:
-        """How many beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
+        """Count beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
         counts: Counter[str] = Counter()
         for bead in self.beads:
             a, b = bead.fixed[1] - bead.fixed[0], bead.free[1] - bead.free[0]
@@ -83,26 +84,26 @@ class Realigned:
         return counts
 
     def out_of_order(self) -> list[int]:
-        """The segments whose text was moved."""
+        """List the segments whose text was moved."""
         return sorted({at for bead in self.moved for at in range(*bead.fixed)})
 
     def notes(self) -> list[str]:
-        """What a reader of this document's scores must know."""
+        """Return notes for readers of this document's scores."""
         notes = [self.note] if self.note else []
         if segments := self.out_of_order():
             shown = ", ".join(str(at + 1) for at in segments[:5]) + (
                 " …" if len(segments) > 5 else ""
             )
             notes.append(
-                f"{count(len(segments), 'segment')} out of order (segment {shown}): put in the document's "
-                "order"
+                f"{count(len(segments), 'segment')} out of order (segment {shown}): "
+                "put in the document's order"
             )
         return notes
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Outputs in the segments of a corpus, and by system a record of each document that had to be aligned."""
+    """Outputs in the segments of a corpus; by system, records of the documents aligned."""
 
     outputs: tuple[Output, ...]
     documents: Mapping[str, tuple[Realigned, ...]]
@@ -111,7 +112,7 @@ class Aligned:
 
     @property
     def notes(self) -> list[str]:
-        """What alignment went by; a sentence for each kind of document that is unusual (``details`` has each one)."""
+        """The measure, and a sentence per kind of unusual document (``details`` lists them)."""
         notes = [self.measure] if self.measure and any(self.documents.values()) else []
         records = [(system, record) for system, done in self.documents.items() for record in done]
         words, moved = (
@@ -143,7 +144,7 @@ class Aligned:
         }
 
     def summary(self) -> list[dict[str, Any]]:
-        """Statistics of each output: documents, beads of each kind, mean shares of omitted and added characters."""
+        """Return statistics by output: documents, beads by kind, mean shares omitted and added."""
         return [
             {
                 "system": system,
@@ -158,7 +159,7 @@ class Aligned:
 
 
 def _where(pairs: Sequence[tuple[str, Realigned]]) -> str:
-    """Counts by system: "3 documents (a 2, b 1)"."""
+    """Count by system: "3 documents (a 2, b 1)"."""
     systems = Counter(system for system, _ in pairs)
     shown = ", ".join(f"{system} {number}" for system, number in systems.items())
     return f"{count(len(pairs), 'document')} ({shown})"
@@ -171,7 +172,7 @@ def align(
     *,
     executor: Executor | None = None,
 ) -> Aligned:
-    """Align outputs that have other sentence boundaries than the source to the segments of the corpus."""
+    """Align outputs with other sentence boundaries to the segments of the corpus."""
     options, executor = options or AlignOptions(), executor or Executor()
     pairs = [
         future.result()
@@ -186,7 +187,7 @@ def align(
 def realign(
     corpus: Corpus, output: Output, choices: AlignOptions | None = None
 ) -> tuple[Output, tuple[Realigned, ...]]:
-    """The output in the segments of the corpus, and a record for each document that had to be aligned."""
+    """Align one output; return it with a record of each document that had to be aligned."""
     choices = choices or AlignOptions()
     to, langs = _target(corpus, choices), _langs(corpus, choices)
     todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
@@ -212,11 +213,12 @@ def realign(
             by_words = _by_words(
                 doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source"
             )
+            # a single sentence has no breaks to be right about
             likeness = [
                 measure.agreement(_side(doc, to), candidate.segments)
                 for candidate in (by_words, record)
                 if len(free.texts) > 1
-            ]  # a single sentence has no breaks to be right about
+            ]
             record = record if likeness and likeness[1] > likeness[0] else by_words
         done.append(record)
     about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
@@ -236,12 +238,12 @@ def _target(corpus: Corpus, choices: AlignOptions) -> str:
 
 
 def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
-    """Of what outputs are aligned with, and of the outputs."""
+    """Return the languages of the target of alignment and of the outputs."""
     return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
 
 
 def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, str]:
-    """The similarity measure and a note on it, with the reason if it is not sentence vectors."""
+    """Return the similarity measure and a note that justifies it."""
     if callable(choices.similarity):
         return Measure("given", choices.similarity), "aligned by the similarity that was given"
     model = identity()
@@ -292,7 +294,7 @@ def _realigned(
 
 
 def _unusable(record: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
-    """Why sentence alignment is unusable: too few sentences, or omissions contradict the length; or ""."""
+    """Say why sentence alignment is unusable: too few sentences, or impossible omissions."""
     length = sum(len(text) + 1 for text in free) / max(
         1.0, ratio * sum(len(text) + 1 for text in fixed)
     )
@@ -326,9 +328,10 @@ def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bo
 def expected_ratio(
     fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]
 ) -> float:
-    """Characters of output per character of text: what is usual, corrected by what is found.
+    """Return characters of output per character of text: the usual value, adapted.
 
-    What is usual counts like 2000 characters, so that an output that leaves half out does not look normal to itself.
+    The usual value counts like 2000 characters, so that an output that leaves half out does not
+    look normal to itself.
     """
     sizes = [sum(len(text) + 1 for side in group for text in side) for group in (fixed, free)]
     usual = density(langs[0]) / density(langs[1])

@@ -1,4 +1,4 @@
-"""Sentences put together as the segments they belong to: which stretch of an output's text each segment gets."""
+"""Sentences put together to segments: which stretch of an output each segment gets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLANK = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of segments, lines or paragraphs, and which of these each is from."""
+    """The sentences of segments, lines or paragraphs, and the index of their owner."""
 
     texts: tuple[str, ...]
     owner: tuple[int, ...]
@@ -33,8 +33,10 @@ class Sentences:
         return cls(tuple(text for text, _ in pairs), tuple(i for _, i in pairs), len(segments))
 
     def rejoined(self) -> Sentences:
-        """With sentences in one piece that a line break had broken, and their lines as one. Where every third line goes
-        on in the next (subtitles, lists, wrapped text), lines are units of their own and stay.
+        """Join sentences that a line break had broken, and their lines.
+
+        Where every third line goes on in the next (subtitles, lists, wrapped text), lines are units
+        of their own and stay.
         """
         breaks = [at for at in range(1, len(self.owner)) if self.owner[at - 1] != self.owner[at]]
         joints = {at for at in breaks if _goes_on(self.texts[at - 1], self.texts[at])}
@@ -54,7 +56,7 @@ class Sentences:
         return Sentences(tuple(texts), tuple(owner), self.parts)
 
     def lines(self) -> tuple[int, ...]:
-        """The line of each sentence, counted together with the one before where that stops without punctuation."""
+        """Return the line of each sentence; a line without final punctuation goes on."""
         lines: list[int] = []
         for at, line in enumerate(self.owner):
             same = at and (self.owner[at - 1] == line or _unended(self.texts[at - 1]))
@@ -62,7 +64,7 @@ class Sentences:
         return tuple(lines)
 
     def of_segments(self, span: Span) -> Span:
-        """The segments that a stretch of sentences belongs to; where it is empty, the place after the one before."""
+        """Return the segments of a stretch of sentences; an empty one follows the last."""
         if span[0] < span[1]:
             return self.owner[span[0]], self.owner[span[1] - 1] + 1
         at = self.owner[span[0] - 1] + 1 if span[0] else 0
@@ -70,7 +72,7 @@ class Sentences:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a sentence continues on the next line: the first lacks final punctuation, the second is in lower case."""
+    """Tell whether a sentence goes on: no final punctuation, then lower case."""
     return _unended(before) and after[0].islower()
 
 
@@ -80,23 +82,23 @@ def _unended(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where the text of an output went."""
+    """The text of an output by segment."""
 
     segments: tuple[str, ...]  # all text
-    spans: tuple[
-        tuple[Span, ...], ...
-    ]  # of each segment: stretches of ``glue.join(sentences)``, without added ones
-    added: tuple[
-        tuple[int, int, str], ...
-    ]  # segment, how many sentences were added to it, its text without them
+    # of each segment: stretches of ``glue.join(sentences)``, without added ones
+    spans: tuple[tuple[Span, ...], ...]
+    # segment, how many sentences were added to it, its text without them
+    added: tuple[tuple[int, int, str], ...]
 
 
 def place(
     fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *, across: bool = False
 ) -> Placed:
-    """The text of each segment. Where a bead has several segments, its text is cut near where words and lengths put the
-    breaks (``across``: the two sides are of different languages). Added text goes to the segment before it (at the very
-    start, the one after it), so that none is lost.
+    """Assign text to segments.
+
+    Where a bead has several segments, its text is cut near where words and lengths put the breaks
+    (``across``: the two sides are of different languages). Added text goes to the segment before it
+    (at the very start, the one after it), so that none is lost.
     """
     text = glue.join(free)
     starts = [0, *accumulate(len(own_text) + len(glue) for own_text in free)]
@@ -135,7 +137,7 @@ def place(
 
 
 def cut(text: str, targets: Sequence[int]) -> list[Span]:
-    """A text in one part more than there are places, cut near these: after sentences, clauses or words."""
+    """Cut a text near these places: after sentences, clauses or words."""
     share = len(text) / (len(targets) + 1)
     places: dict[int, float] = {}  # where to cut → how unwelcome a cut is there
     if targets:
@@ -153,7 +155,10 @@ def cut(text: str, targets: Sequence[int]) -> list[Span]:
 
 
 def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ...]:
-    """Beads of sentences as beads of segments and sentences; sentences of a segment that follow each other are one."""
+    """Turn beads of sentences into beads of segments and sentences.
+
+    Sentences of a segment that follow each other are one bead.
+    """
     merged: list[Bead] = []
     full = {
         at
@@ -164,9 +169,8 @@ def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ..
     empty: set[int] = set()
     for bead in beads:
         span, last = fixed.of_segments(bead.fixed), merged[-1] if merged else None
-        if (
-            bead.free[0] == bead.free[1]
-        ):  # left out: only where nothing else of the segment is there
+        # left out: only where nothing else of the segment is there
+        if bead.free[0] == bead.free[1]:
             left = [at for at in range(*span) if at not in full and at not in empty]
             empty.update(left)
             merged += [Bead((at, at + 1), bead.free) for at in left]
@@ -192,7 +196,7 @@ def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ..
 
 
 def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:
-    """The beads out of order: those that are not in the longest chain that both sides have in the same order."""
+    """Return beads out of order: not in the longest chain that both sides have in order."""
     linked = [bead for bead in beads if bead.linked]
     chain = set(longest_in_order([(at, bead.free[0]) for at, bead in enumerate(linked)]))
     return tuple(bead for at, bead in enumerate(linked) if (at, bead.free[0]) not in chain)

@@ -1,5 +1,6 @@
-"""How alike sentences are, for alignment: shared words, or sentence vectors; both as rows of features whose sums stand
-for several sentences together.
+"""Similarity of sentences for alignment: shared words, or sentence vectors.
+
+Both are rows of features whose sums stand for several sentences together.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _LETTERS = str.maketrans(
 
 
 class _Latin(dict[int, Any]):
-    """For `str.translate`: Cyrillic and Greek in Latin letters, combining characters removed, others unchanged."""
+    """A table for `str.translate`: Cyrillic and Greek in Latin letters, no combining characters."""
 
     def __missing__(self, code: int) -> int | None:
         self[code] = None if unicodedata.combining(chr(code)) else code
@@ -57,7 +58,7 @@ _LATIN = _Latin(_LETTERS)
 
 
 def words(text: str) -> list[str]:
-    """Numbers, signs and the first five letters of words, in Latin letters without accents; CJK by character."""
+    """Return numbers, signs and word stems of five Latin letters; CJK by character."""
     plain = text.lower()
     if not plain.isascii():
         plain = unicodedata.normalize("NFKD", plain).translate(_LATIN)
@@ -69,14 +70,14 @@ Index = slice | IntArray
 
 @dataclass(frozen=True)
 class Features:
-    """A row of numbers per sentence of both sides, dense or sparse; a pair's similarity is the cosine of two rows."""
+    """A row per sentence of both sides, dense or sparse; similarity is the cosine of two rows."""
 
     fixed: Any  # (n, dims)
     free: Any  # (m, dims)
 
     @cached_property
     def near(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        """By side and distance: (sentences - distance,) products of rows with those that many sentences later."""
+        """By side and distance: (sentences - distance,) products of rows at that distance."""
         return _near(self.fixed), _near(self.free)
 
     def box(self, fixed: slice, free: slice) -> Shared:
@@ -84,20 +85,20 @@ class Features:
         return Shared(table, *(_norms(near, part) for near, part in zip(self.near, (fixed, free))))
 
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
-        """(rows, columns) similarities of single sentences."""
+        """Return (rows, columns) similarities of single sentences."""
         squares = np.outer(self.near[0][0][fixed], self.near[1][0][free])
         return np.asarray(
             _dense(self.fixed[fixed] @ self.free[free].T) / np.sqrt(np.maximum(squares, 1e-18))
         )
 
     def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
-        """Similarity of several neighbouring sentences of both sides."""
+        """Return the similarity of neighbouring sentences of both sides."""
         (a, first), (b, second) = self._sum((0, *fixed)), self._sum((1, *free))
         return float(a @ b / max(1e-9, first * second))
 
     @cached_property
     def _sum(self) -> Callable[[tuple[int, int, int]], tuple[FloatArray, float]]:
-        """The sum of neighbouring rows of a side, and its length; the latest ones are kept."""
+        """The sum of neighbouring rows of a side, and its length, cached."""
 
         @lru_cache(maxsize=256)
         def sum_of(span: tuple[int, int, int]) -> tuple[FloatArray, float]:
@@ -109,7 +110,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Table:
-    """Similarities from outside, (n, m); several sentences together have the mean of their pairs."""
+    """A table (n, m) of similarities; several sentences have the mean of their pairs."""
 
     table: FloatArray
 
@@ -132,7 +133,7 @@ Measures = Sequence[tuple[float, "Features | Table"]]  # with their weights
 
 
 class Shared:
-    """Similarity of neighbouring sentences of one side to those of the other: a sum over pairs by both norms."""
+    """Similarity of neighbouring sentences of both sides: a sum over pairs by both norms."""
 
     def __init__(
         self, table: FloatArray, fixed: dict[int, FloatArray], free: dict[int, FloatArray]
@@ -141,29 +142,27 @@ class Shared:
         self.fixed, self.free = fixed, free  # size → (sentences - size + 1,)
 
     def table(self, a: int, b: int) -> FloatArray:
-        """(n - a + 1, m - b + 1) every ``a`` neighbours of one side with every ``b`` of the other."""
+        """Return (n - a + 1, m - b + 1): ``a`` neighbours of one side with ``b`` of the other."""
         return np.asarray(
             _blocks(self.sums, a, b) / np.maximum(np.outer(self.fixed[a], self.free[b]), 1e-9)
         )
 
 
 class Rivals:
-    """How much more alike each sentence is to some sentence of the other side than to a given one.
+    """How much more similar each sentence is to its best counterpart than to another one.
 
-    The whole of the other side counts, so that a sentence whose counterpart is out of reach (moved, or in another part)
-    is not given to the next best one.
+    The whole of the other side counts, so that a sentence whose counterpart is out of reach (moved,
+    or in another part) is not given to the next best one.
     """
 
     def __init__(self, measures: Measures, n: int, m: int) -> None:
         self.measures = measures
-        self.fixed, self.free = (
-            np.full(n, -np.inf),
-            np.full(m, -np.inf),
-        )  # similarity to the best of the other side
+        # similarity to the best of the other side
+        self.fixed, self.free = (np.full(n, -np.inf), np.full(m, -np.inf))
         self.only(np.arange(n), np.arange(m))
 
     def only(self, fixed: IntArray, free: IntArray) -> None:
-        """Restrict candidates to these sentences of both sides: all others are already linked."""
+        """Restrict candidates to these sentences of both sides: all others are linked."""
         self.fixed[fixed] = self.free[free] = -np.inf
         for start in range(0, len(fixed), ROWS):
             rows = fixed[start : start + ROWS]
@@ -175,7 +174,7 @@ class Rivals:
         return RivalsOfBox(alike(self.measures, fixed, free), self.fixed[fixed], self.free[free])
 
     def least(self, fixed: IntArray, free: IntArray) -> FloatArray:
-        """(rows, columns) what the one of two sentences loses that loses less."""
+        """Return (rows, columns) the smaller loss of two sentences."""
         table = alike(self.measures, fixed, free)
         return np.asarray(np.minimum(self.fixed[fixed, None] - table, self.free[free] - table))
 
@@ -187,10 +186,10 @@ class RivalsOfBox:
     free: FloatArray  # (m,)
 
     def table(self, a: int, b: int) -> FloatArray:
-        """(n - a + 1, m - b + 1) what the sentences of beads lose.
+        """Return (n - a + 1, m - b + 1) losses of the sentences of beads.
 
-        Where one sentence has several counterparts, these lose; where several have several, all do, each compared with
-        the nearest to it in the bead.
+        Where one sentence has several counterparts, these lose; where several have several, all do,
+        each compared with the nearest to it in the bead.
         """
         lost: FloatArray = np.zeros((len(self.fixed) - a + 1, len(self.free) - b + 1))
         if b == 1 or a > 1:
@@ -203,7 +202,7 @@ class RivalsOfBox:
 
 
 def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
-    """(rows, columns) the mean of all measures of single sentences, by their weights."""
+    """Return (rows, columns) the weighted mean of all measures of single sentences."""
     total = sum(weight for weight, _ in measures)
     return np.asarray(
         sum(weight / total * measure.cosines(fixed, free) for weight, measure in measures)
@@ -211,7 +210,7 @@ def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
 
 
 def shared_words(fixed: Sequence[str], free: Sequence[str]) -> Features:
-    """Bags of words, weighted by how rare they are in these two texts."""
+    """Return bags of words, weighted by how rare they are in these two texts."""
     from scipy.sparse import csr_array
 
     bags = [[Counter(words(text)) for text in side] for side in (fixed, free)]
@@ -267,7 +266,7 @@ def _near(side: Any) -> list[FloatArray]:
 
 
 def _norms(near: Sequence[FloatArray], part: slice) -> dict[int, FloatArray]:
-    """size → (sentences - size + 1,) lengths of the sums of ``size`` neighbouring rows of a part."""
+    """Map size to (sentences - size + 1,) norms of sums of ``size`` neighbouring rows."""
     norms = {}
     for size in range(1, WIDEST + 1):
         total = np.zeros(max(0, part.stop - part.start - size + 1))

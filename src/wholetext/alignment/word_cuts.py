@@ -1,7 +1,7 @@
-"""Text without usable sentence breaks, cut into a document's segments by edit distance over words (or characters).
+"""Text without usable sentence breaks, cut into segments by edit distance over words.
 
-This is what mwerSegmenter does (Matusov et al. 2005, "Evaluating Machine Translation Output with Automatic Sentence
-Segmentation").
+This is what mwerSegmenter does (Matusov et al. 2005, "Evaluating Machine Translation Output with
+Automatic Sentence Segmentation"); unspaced scripts by character.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import numpy as np
 from wholetext.alignment.similarity import words
 from wholetext.types import FloatArray, IntArray
 
-MOST_CELLS = 1_000_000_000  # of the table of edits; beyond, cuts are where lengths put them (some seconds, no memory)
-FAR, FAR_ACROSS = (
-    0.02,
-    0.05,
-)  # what a token away from the proportional place costs, within a language and across two
+MOST_CELLS = (
+    1_000_000_000  # of the table of edits (seconds); beyond, cuts are where lengths put them
+)
+# what a token away from the proportional place costs, within a language and across two
+FAR, FAR_ACROSS = (0.02, 0.05)
 _UNSPACED = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD_OR_CHARACTER = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 
 def segments_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> tuple[str, ...]:
-    """The text in as many pieces as there are fixed segments, by the alignment with the fewest edits.
+    """Cut a text into as many pieces as there are fixed segments, with the fewest edits.
 
-    Cuts are found by halving at segment ends (Hirschberg 1975): memory grows with the length of the texts, not with
-    its square. ``across``: the two sides are of different languages.
+    Cuts are made by halving at segment ends (Hirschberg 1975): memory grows with the length of the
+    texts, not with its square. ``across``: the two sides are of different languages.
     """
     ends = [0, *cuts_by_words(fixed, text, across=across), len(text)]
     return tuple(text[start:stop].strip() for start, stop in pairwise(ends))
 
 
 def cuts_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> list[int]:
-    """Where to cut the text: one place fewer than there are fixed segments."""
+    """Return where to cut the text: one place fewer than there are fixed segments."""
     spans = _tokens(text)
     numbers: dict[str, int] = {}
     sides = [_numbered([segment[a:b] for a, b in _tokens(segment)], numbers) for segment in fixed]
@@ -46,7 +46,7 @@ def cuts_by_words(fixed: Sequence[str], text: str, *, across: bool = False) -> l
 
 
 def _tokens(text: str) -> list[tuple[int, int]]:
-    """(start, stop) of words; of characters with vowel signs where words have no blanks between them."""
+    """Return (start, stop) of words; of characters with vowel signs in unspaced scripts."""
     spans: list[tuple[int, int]] = []
     for match in _WORD_OR_CHARACTER.finditer(text):
         start, stop = match.span()
@@ -58,7 +58,7 @@ def _tokens(text: str) -> list[tuple[int, int]]:
 
 
 def _numbered(tokens: Sequence[str], numbers: dict[str, int]) -> IntArray:
-    """Tokens as numbers; equal without case, accents and punctuation is equal."""
+    """Number tokens; case, accents and punctuation do not count."""
     plain = (" ".join(words(token)) or token for token in tokens)
     return np.fromiter(
         (numbers.setdefault(token, len(numbers)) for token in plain),
@@ -87,7 +87,7 @@ def _cuts(sides: Sequence[IntArray], free: IntArray, far: float) -> list[int]:
 
 
 def _edits(side: IntArray, free: IntArray) -> FloatArray:
-    """(len(free) + 1,) edit distance from ``side`` to each beginning of ``free``."""
+    """Return (len(free) + 1,) edit distances from ``side`` to each beginning of ``free``."""
     steps = np.arange(len(free) + 1, dtype=np.float64)
     row: FloatArray = steps.copy()
     for token in side:

@@ -1,1 +1,1 @@
-"""Files and untrusted text: guarded parsing, atomic writing, the cache, hashes of model packages."""
+"""Files and untrusted text: parsing, atomic writing, the cache, hashes of model packages."""

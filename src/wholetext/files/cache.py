@@ -18,7 +18,8 @@ from wholetext.errors import CacheError
 
 # 0.1.0 has a table ``items`` without checksums, which is not used
 _SCHEMA = """CREATE TABLE IF NOT EXISTS checked_items
-    (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"""
+    (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL)
+    WITHOUT ROWID"""
 _CHUNK = 500  # keys per SELECT; SQLite allows at least 999 variables
 _REMEDY = "delete the file, choose another with WHOLETEXT_CACHE=…, or run with --no-cache"
 # raised by SQLite over damaged files
@@ -26,7 +27,7 @@ _FAULTS = (sqlite3.Error, OSError, ValueError, MemoryError, OverflowError)
 
 
 def default_path() -> Path:
-    """``$WHOLETEXT_CACHE`` or ``wholetext/cache.sqlite`` in the user's cache folder."""
+    """Return ``$WHOLETEXT_CACHE`` or ``wholetext/cache.sqlite`` in the user's cache folder."""
     path = os.environ.get("WHOLETEXT_CACHE")
     if path:
         return Path(path)
@@ -41,12 +42,12 @@ def default_path() -> Path:
 
 
 def content_key(*parts: object) -> bytes:
-    """A 20-byte key of JSON-ready parts; unambiguous, because JSON is."""
+    """Return a 20-byte key of JSON-ready parts; unambiguous, because JSON is."""
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).digest()
 
 
 def checksum(key: bytes, kind: str, value: bytes) -> bytes:
-    """8 bytes over everything that is stored of a value."""
+    """Return 8 bytes over everything that is stored of a value."""
     digest = hashlib.blake2b(key, digest_size=8, person=b"wholetext cache")
     digest.update(f"{len(key)} {kind}\0".encode() + value)
     return digest.digest()
@@ -54,7 +55,7 @@ def checksum(key: bytes, kind: str, value: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """What a cache file holds."""
+    """The contents of a cache file."""
 
     path: Path
     bytes: int
@@ -62,7 +63,7 @@ class CacheInfo:
 
 
 class Cache:
-    """Values by key."""
+    """Cached values by key."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()
@@ -73,11 +74,12 @@ class Cache:
             self._db = _connect(self.path)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values that are there and undamaged, by key."""
+        """Return the stored and undamaged values, by key."""
         values: dict[bytes, bytes] = {}
         for begin in range(0, len(keys), _CHUNK):
             part = keys[begin : begin + _CHUNK]
-            query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({','.join('?' * len(part))})"
+            marks = ",".join("?" * len(part))
+            query = f"SELECT key, kind, value, checksum FROM checked_items WHERE key IN ({marks})"
             with self._faults(), self._db as db:
                 values |= {
                     key: value
@@ -102,7 +104,7 @@ class Cache:
         )
 
     def clear(self, kind: str | None = None) -> int:
-        """Drop everything, or everything of one kind; returns how many values went."""
+        """Delete all values, or those of one kind; return their number."""
         with self._faults():
             with self._db as db:
                 if kind is None:

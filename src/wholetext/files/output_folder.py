@@ -1,8 +1,9 @@
-"""Output folders: run and model folders are replaced as a whole, shared folders file by file.
+"""Output folders: run and model folders are replaced as a whole, shared ones file by file.
 
-A run folder is written beside its target and swapped in under a lock: the older folder is renamed to
-``.NAME.wholetext-old``, the new one takes its name, files of others are moved over, and the rest is removed. A process
-killed between the two renames leaves the older folder under the hidden name; ``restore`` puts it back.
+A run folder is written beside its target and swapped in under a lock: the older folder is renamed
+to ``.NAME.wholetext-old``, the new one takes its name, files of others are moved over, and the rest
+is removed. A process killed between the two renames leaves the older folder under the hidden name;
+``restore`` puts it back.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class OwnFolder:
     noun: str
     names: re.Pattern[str]  # of files that wholetext writes
     written: Callable[[Path], Mapping[str, str] | None]
-    """Files of an earlier result with their SHA-256 ("" where it is unknown), the manifest first; None where the folder
-    is of another kind."""
+    """Files of an earlier result with their SHA-256 ("" where unknown), the manifest first; None where
+    the folder is of another kind."""
     error: type[WholetextError]
     ignored: re.Pattern[str] = re.compile(r"(?!)")  # entries that do not make a folder foreign
 
@@ -61,9 +62,8 @@ class SharedFolder:
 
     noun: str
     error: type[WholetextError]
-    older: Callable[[Path], Mapping[str, str]] = (
-        lambda folder: {}
-    )  # files of 0.1.0, which wrote no manifest
+    # files of 0.1.0, which wrote no manifest
+    older: Callable[[Path], Mapping[str, str]] = lambda folder: {}
 
 
 # ---------------------------------------------------------------- folders that are replaced
@@ -73,10 +73,10 @@ class SharedFolder:
 def replacing_folder(
     folder: Path, kind: OwnFolder, *, overwrite: bool = True, trial: bool = False
 ) -> Iterator[Path]:
-    """Yield a new folder that takes the place of ``folder`` when the block ends; with ``trial``, check only.
+    """Yield a new folder that replaces ``folder`` when the block ends (``trial``: check only).
 
-    Without ``overwrite`` only one of several concurrent writers succeeds; the folders of the others are kept under
-    numbered names, which their errors state.
+    Without ``overwrite`` only one of several concurrent writers succeeds; the folders of the others
+    are kept under numbered names, which their errors state.
     """
     target = _real(folder, kind.error)
     staged, lock = temporary(target.parent, "staged"), _beside(target, "lock")
@@ -109,7 +109,8 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
     """Put back an older folder that a killed process left aside."""
     target = os.path.realpath(folder) if "\0" not in str(folder) else ""
     old = _beside(Path(target), "old")
-    if not os.path.lexists(target) and os.path.isdir(old):  # noqa: PTH112 - pathlib raises where a name is too long
+    # pathlib raises where a name is too long
+    if not os.path.lexists(target) and os.path.isdir(old):  # noqa: PTH112
         what, lock = "the folder that an interrupted command left", _beside(Path(target), "lock")
         with refusing(target, error, what), locked(lock, error):
             if not os.path.lexists(target):
@@ -128,8 +129,8 @@ def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
         )
     if os.path.ismount(folder) or folder == Path.cwd():
         raise kind.error(
-            f"a {kind.noun} is replaced as a whole, which a mount point or the working directory cannot "
-            "be",
+            f"a {kind.noun} is replaced as a whole, "
+            "which a mount point or the working directory cannot be",
             where=str(folder),
             next="give a folder inside it",
         )
@@ -195,16 +196,17 @@ def _keep(staged: Path, folder: Path) -> Path:
     return staged
 
 
-# ---------------------------------------------------------------- folders that several commands share
+# ---------------------------------------------------------------- folders of several commands
 
 
 @contextmanager
 def changing(
     folder: Path, kind: SharedFolder, trial: Sequence[str] | None = None
 ) -> Iterator[Path]:
-    """Yield a folder for new files; each replaces its older version when the block ends, the manifest last.
+    """Yield a folder for new files, which replace older ones when the block ends.
 
-    With ``trial``, only check whether files of these names could be written.
+    The manifest is written last. With ``trial``, only check whether files of these names could be
+    written.
     """
     target = _real(folder, kind.error)
     staged = temporary(target, "staged")
@@ -229,7 +231,7 @@ def check(folder: Path, kind: SharedFolder, names: Sequence[str] = ()) -> None:
 
 
 def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
-    """The files that wholetext wrote, with their SHA-256; none where there is no manifest."""
+    """Return files that wholetext wrote, with their SHA-256; none without a manifest."""
     path = folder / LIST
     if not path.is_file():
         return {}
@@ -261,7 +263,7 @@ def _move(folder: Path, staged: Path, kind: SharedFolder) -> None:
 
 
 def _check_shared(folder: Path, kind: SharedFolder, digests: Mapping[str, str]) -> dict[str, str]:
-    """Check that new files would replace nothing but files of wholetext; returns the manifest."""
+    """Check that new files replace only files of wholetext; return the manifest."""
     ours = read_list(folder, kind.error) or dict(kind.older(folder))
     for name, digest in digests.items():
         path = folder / name
@@ -278,7 +280,7 @@ def _check_shared(folder: Path, kind: SharedFolder, digests: Mapping[str, str]) 
 
 
 def _replaceable(path: Path, written: str | None, digest: str | None = None) -> bool:
-    """Whether a file is as wholetext wrote it ("" where its SHA-256 is unknown), or as it is to be written."""
+    """Tell whether a file is as written ("": SHA-256 unknown), or as it is to be written."""
     return path.is_file() and (written == "" or sha256(path) in (written, digest))
 
 
@@ -287,7 +289,7 @@ def _replaceable(path: Path, written: str | None, digest: str | None = None) -> 
 
 @contextmanager
 def locked(path: Path, error: type[WholetextError]) -> Iterator[None]:
-    """Hold a lock file against other writers; where fcntl exists, one left by a killed process does not count."""
+    """Hold a lock file against other writers; with fcntl, one of a killed process is void."""
     number = _acquire(path, error)
     try:
         yield
@@ -341,7 +343,7 @@ def _beside(folder: Path, what: str) -> Path:
 
 
 def _real(folder: Path, error: type[WholetextError]) -> Path:
-    """The folder with links resolved: a link to a folder stays a link."""
+    """Resolve links: a link to a folder stays a link."""
     if "\0" in str(folder):
         raise error(
             "there is a NUL character in the name",

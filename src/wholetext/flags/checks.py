@@ -1,4 +1,4 @@
-"""The checks behind ``degenerate``: each takes parallel texts and returns the suspicious ones with reasons."""
+"""The checks behind ``degenerate``: parallel texts → suspicious ones with reasons."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from wholetext.types import FloatArray, IntArray
 Notes = dict[int, str]  # index of the text → what is wrong with it
 Mask = NDArray[np.bool_]
 
-COPIED, COPIED_BLIND = (
-    12,
-    25,
-)  # letters; shorter copies are names. Blind = without a reference that shows better
+# letters; shorter copies are names. Blind = without a reference that shows better
+COPIED, COPIED_BLIND = (12, 25)
 SCRIPT, SCRIPT_BLIND = 4, 25
-LEARN = 1_200  # different trigrams that a language profile must know to judge: about 50 segments of news
+LEARN = 1_200  # different trigrams of a language profile that may judge: about 50 segments of news
 JUDGE = 40  # trigrams that a text must have to be judged
 LIKE_SOURCE = 0.3  # nats per trigram in favour of the source language, for a long text
 UNLIKE_TARGET = 1.0  # nats per trigram below the reference, for a long text
@@ -32,17 +30,16 @@ DOUBT = 30  # trigrams; a text of n needs (1 + DOUBT / n) times as much
 REPEATED = 25  # letters
 FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
 SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
-_WORD = re.compile(
-    r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+"
-)  # of an alphabet: neither ideographs nor kana are words
+# of an alphabet: neither ideographs nor kana are words
+_WORD = re.compile(r"[A-Za-z0-9\u00c0-\u00d6\u00d8-\u1fff]+")
 _PERIOD = 60  # longest repeated piece looked for, in words or characters
 _WORD_LENGTH = 15  # characters per blank beyond which text is read by character, not by word
-PADDING = 8.0  # characters added to both lengths, so that short texts are not judged by a word more or less
+PADDING = 8.0  # characters added to both lengths, so that a word more or less does not count
 
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """What is judged, in parallel lists: segments, or whole documents (``segments`` None) that are not aligned."""
+    """Parallel texts: segments, or whole documents (``segments`` None) that are not aligned."""
 
     langs: tuple[str, str]
     docs: list[str]
@@ -56,24 +53,24 @@ class SideBySide:
 
     @property
     def guide(self) -> list[str] | None:
-        """What the output is measured against: the first reference, or the source."""
+        """The measure of the output: the first reference, or the source."""
         return self.refs[0] if self.refs else self.src
 
     @property
     def one_language(self) -> bool:
-        """Whether source and target are the same language, where a copy is nothing odd."""
+        """Whether source and target are the same language, where a copy is no fault."""
         return bool(self.langs[0]) and code_of(self.langs[0]) == code_of(self.langs[1])
 
 
 def empty(texts: SideBySide) -> Notes:
-    """No text where the reference (or source) has some."""
+    """Find outputs without text where the reference (or source) has some."""
     blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
     guide = texts.guide
     return {at: "no text" for at in blank if guide is None or guide[at].strip()}
 
 
 def copied(texts: SideBySide) -> Notes:
-    """The source itself, where no reference keeps it."""
+    """Find outputs that are the source itself, where no reference keeps it."""
     if texts.src is None or texts.one_language:
         return {}
     least = COPIED if texts.refs else COPIED_BLIND
@@ -87,7 +84,10 @@ def copied(texts: SideBySide) -> Notes:
 
 
 def wrong_script(texts: SideBySide) -> Notes:
-    """Most text, kept names apart, is in a script of neither the target language nor the reference."""
+    """Find outputs mostly in a script of neither the target language nor the reference.
+
+    Names that were kept do not count.
+    """
     names = scripts_of(texts.langs[1])
     expected: Mask = np.isin(SCRIPTS, names)  # (scripts,)
     if not names and texts.refs:  # the language code does not decide it
@@ -128,7 +128,7 @@ def _without_kept_names(texts: SideBySide, at: int) -> str:
 
 
 class Likeness:
-    """How much each output looks like the source language, and how much less than its reference like the target's."""
+    """Likeness of each output to the source language, and to the target's beside its reference."""
 
     def __init__(self, texts: SideBySide) -> None:
         self.count: IntArray = np.zeros(len(texts.hyp), dtype=np.int64)  # (texts,) trigrams
@@ -144,20 +144,18 @@ class Likeness:
         if not texts.refs:
             ref_count, ref_sums = self.count * 0, sums * 0
         with np.errstate(invalid="ignore", divide="ignore"):
-            usual = np.where(
-                ref_count > 0, ref_sums / ref_count, np.nan
-            )  # (profiles, texts) per trigram
+            # (profiles, texts) per trigram
+            usual = np.where(ref_count > 0, ref_sums / ref_count, np.nan)
         if len(profiles) > 1:
-            quoted = (
-                np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0
-            )  # the reference quotes the source language too
+            # the reference quotes the source language too
+            quoted = np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0
             self.source = np.where(quoted, 0.0, sums[1] - sums[0])
         # there are too many trigrams of ideographs and syllables to learn them from a corpus
         if texts.refs and not set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}):
             self.target = np.where(ref_count >= JUDGE / 2, usual[0] * self.count - sums[0], 0.0)
 
     def notes(self, owner: IntArray | None = None) -> Notes:
-        """Of long enough texts; of documents where ``owner`` (texts,) says which, -1: none."""
+        """Note long enough texts, or documents if ``owner`` (texts,) assigns them (-1: none)."""
         count = _by_document(self.count, owner)
         notes: Notes = {}
         for values, nats, note in (
@@ -174,7 +172,7 @@ class Likeness:
 def _learnt(
     target: tuple[str, ...], source: tuple[str, ...] | None
 ) -> tuple[list[Profile], IntArray, FloatArray]:
-    """Profiles of both languages, as far as there is enough to learn from; how likely the target texts are by them."""
+    """Return profiles of both languages, if there is enough text, and likelihoods by them."""
     profiles = [Profile(target)]
     if profiles[0].types < LEARN:
         return [], np.zeros(0, dtype=np.int64), np.zeros((0, 0))
@@ -184,7 +182,7 @@ def _learnt(
 
 
 def loops(texts: SideBySide) -> Notes:
-    """A piece repeated over and over, more than in the reference or source."""
+    """Find a piece repeated over and over, more than in the reference or source."""
     notes = {}
     for at, text in enumerate(texts.hyp):
         piece = loop(text)
@@ -197,9 +195,10 @@ def loops(texts: SideBySide) -> Notes:
 
 
 def loop(text: str) -> tuple[str, int] | None:
-    """A piece repeated 3 times or more in a row, over 9 words or 18 characters, and how often.
+    """Find a piece repeated 3 times or more in a row, over 9 words or 18 characters.
 
-    By word, or by character where words are not separated. A piece without letters is none.
+    Return it with its count. By word, or by character where words are not separated. A piece
+    without letters does not count.
     """
     tokens: Sequence[str] = text.split()
     glue, least = " ", 9
@@ -214,13 +213,11 @@ def loop(text: str) -> tuple[str, int] | None:
     best, longest = 0, None
     for period in range(1, min(_PERIOD, len(tokens) // 3) + 1):
         equal = codes[period:] == codes[:-period]
-        if np.count_nonzero(equal) + period < max(
-            least, 3 * period
-        ):  # no run of them is long enough
+        # no run of them is long enough
+        if np.count_nonzero(equal) + period < max(least, 3 * period):
             continue
-        edges = np.flatnonzero(
-            np.diff(equal.astype(np.int8), prepend=0, append=0)
-        )  # of runs of equal tokens
+        # of runs of equal tokens
+        edges = np.flatnonzero(np.diff(equal.astype(np.int8), prepend=0, append=0))
         runs = edges[1::2] - edges[::2]
         covered = int(runs.max(initial=0)) + period
         if covered >= max(least, 3 * period) and covered > best:
@@ -232,7 +229,7 @@ def loop(text: str) -> tuple[str, int] | None:
 
 
 def repeats(texts: SideBySide) -> Notes:
-    """One output for three different sources (and references) anywhere, or for two in a row."""
+    """Find outputs given for three different sources (and references), or two in a row."""
     if texts.src is None and not texts.refs:
         return {}
     counts = Counter(text for text in texts.hyp if len(text) >= REPEATED)
@@ -250,15 +247,16 @@ def repeats(texts: SideBySide) -> Notes:
         ]
         for at in members if kinds >= 3 else doubled if kinds == 2 else []:
             notes[at] = (
-                f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: {_short(text)}"
+                f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: "
+                f"{_short(text)}"
             )
     return notes
 
 
 def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:
-    """Far longer or shorter, relative to the reference (or source), than usual for this system.
+    """Find outputs far longer or shorter, relative to the reference (or source), than usual.
 
-    ``owner`` as in ``Likeness.notes``: of whole documents, less is suspicious already.
+    ``owner`` as in ``Likeness.notes``: for whole documents the limits are tighter.
     """
     if texts.guide is None:
         return {}

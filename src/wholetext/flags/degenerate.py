@@ -1,7 +1,8 @@
-"""Degenerate output: empty, copied, loops, the same text again, wrong script or language, length out of proportion.
+"""Degenerate output: empty, copied, loops, repeated, wrong script or language, odd length.
 
-Flags are hints for people, so every check prefers silence to a false alarm: it looks at the reference (the source where
-there is none) and is quiet where that has the same peculiarity. docs/degenerate.md has the rates on human translations.
+Flags are hints for people, so every check prefers silence to a false alarm: it compares with the
+reference (or else the source) and is quiet where that has the same peculiarity. docs/degenerate.md
+has the rates on human translations.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext.errors import count
 from wholetext.flags import checks
 from wholetext.flags.checks import SideBySide
 from wholetext.types import Corpus, Output
@@ -34,7 +36,7 @@ DEGENERATE: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One finding: about a segment, a whole document (``segment`` is None) or the whole system (``doc`` is None)."""
+    """A finding about a segment, a document (``segment`` is None) or a system (``doc`` is None)."""
 
     kind: Kind | FormatKind  # a ``Kind`` of this module, or one of ``formats``
     doc: str | None
@@ -43,11 +45,12 @@ class Flag:
 
 
 def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
-    """Everything suspicious in one system's output: segments, then documents, then the system.
+    """Flag one system's output: segments, then documents, then the system.
 
-    A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A document gets one if half
-    of its segments have, or if taken together they are in the wrong language or out of proportion; the system, if one
-    segment in twenty has. Where an output has other segments than the source, the document is judged as one text.
+    A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A
+    document gets one if half of its segments have, or if taken together they are in the wrong
+    language or out of proportion; the system, if one segment in twenty has. Where an output has
+    other segments than the source, the document is judged as one text.
     """
     texts = side_by_side(corpus, output)
     likeness = checks.Likeness(texts)
@@ -71,22 +74,22 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     counts = Counter(flag.kind for flag in single)
     total = len(texts.docs)
     system = [
-        Flag(kind, None, None, f"{count} of {total} segments")
-        for kind, count in counts.items()
-        if count >= max(3, total / 20)
+        Flag(kind, None, None, f"{number} of {total} segments")
+        for kind, number in counts.items()
+        if number >= max(3, total / 20)
     ]
     return (*single, *_documents(texts, single, likeness), *system)
 
 
 def summary(system: str, flags: Iterable[Flag]) -> str:
-    """One line about a system, or ``""``: how many segments (documents) of each kind, and where to look first."""
+    """Summarise a system in one line, or ``""``: counts by kind, and where to look first."""
     flagged = [flag for flag in flags if flag.doc is not None]
     if not flagged:
         return ""
     counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
     parts = [
-        f"{DEGENERATE[kind]} in {count} {'document' if whole else 'segment'}{'s' if count > 1 else ''}"
-        for (kind, whole), count in counts.most_common()
+        f"{DEGENERATE[kind]} in {count(number, 'document' if whole else 'segment')}"
+        for (kind, whole), number in counts.most_common()
     ]
     first = next(
         flag for flag in flagged if (flag.kind, flag.segment is None) == counts.most_common(1)[0][0]
@@ -95,14 +98,14 @@ def summary(system: str, flags: Iterable[Flag]) -> str:
 
 
 def place(flag: Flag) -> str:
-    """Where a flagged text is, as notes name it."""
+    """Name the place of a flag, as notes do."""
     return f"document {flag.doc}" + (
         "" if flag.segment is None else f", segment {flag.segment + 1}"
     )
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
-    """Texts in parallel: segments, or whole documents where their numbers differ."""
+    """Put texts in parallel: segments, or whole documents where their numbers differ."""
     names = corpus.references
     texts = SideBySide(
         corpus.langs, [], [], [], [] if corpus.has_source else None, [[] for _ in names]
@@ -125,13 +128,13 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
 
 
 def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness) -> list[Flag]:
-    """Half of the segments are flagged alike, or all together are suspicious."""
+    """Flag documents of which half the segments are flagged alike, or which are odd as a whole."""
     sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
     counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
     flags = [
-        Flag(kind, doc, None, f"{count} of {sizes[doc]} segments")
-        for (kind, doc), count in counts.items()
-        if doc is not None and count >= max(2, sizes[doc] / 2)
+        Flag(kind, doc, None, f"{number} of {sizes[doc]} segments")
+        for (kind, doc), number in counts.items()
+        if doc is not None and number >= max(2, sizes[doc] / 2)
     ]
     known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in flags}
     names = list(sizes)

@@ -1,7 +1,7 @@
-"""Instructions and formats that an output did not follow: what had to be kept, included or left out.
+"""Formats and instructions that an output did not follow: kept, included or left out.
 
-Like the flags of ``degenerate`` these are hints for people and prefer silence to a false alarm: what no reference keeps
-either is not asked for. docs/degenerate.md has the precision of each check.
+Like the flags of ``degenerate`` these are hints for people and prefer silence to a false alarm:
+what no reference keeps either is not required. docs/degenerate.md has the precision of each check.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
     "url": markup.urls,
     "email": markup.emails,
 }
-_SIGN = re.compile(
-    r"[{%<@:]"
-)  # what each of these kinds has at least one of, or "www.", broken ones too
+# what each of these kinds has at least one of, or "www.", broken ones too
+_SIGN = re.compile(r"[{%<@:]")
 # sign in what a reader repaired → kind
 REPAIRS: dict[str, FormatKind] = {"JSON": "json", "```": "fence", "<p>": "tag", "</p>": "tag"}
 PARAGRAPH = 25  # letters of a paragraph that is looked for in the output; shorter ones are names
@@ -52,7 +51,7 @@ _KEY = re.compile(r'^\s*"[^"\n]*":\s*')  # of JSON
 
 @dataclass(frozen=True)
 class _Text:
-    """A segment (or a whole document that does not align), and its document, in every language."""
+    """A segment, or a document (whole, or not aligned), in every language."""
 
     hyp: str
     src: str | None
@@ -60,11 +59,11 @@ class _Text:
 
 
 def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> tuple[Flag, ...]:
-    """What is wrong with the format of one system's output: segments and documents, then the share of each kind.
+    """Flag faults of format of one system's output, then the share of each kind.
 
-    ``known`` are flags of ``degenerate.flags``: a text that is empty or in the wrong language is not flagged again.
-    A text may have several kinds, each once. Without a source, whether its tags, addresses and numbers were
-    kept is not checked.
+    ``known`` are flags of ``degenerate.flags``: a text that is empty or in the wrong language is
+    not flagged again. A text may have several kinds, each once. Without a source, whether its tags,
+    addresses and numbers were kept is not checked.
     """
     judged = {
         (flag.doc, flag.segment)
@@ -86,7 +85,7 @@ def format_flags(corpus: Corpus, output: Output, known: Iterable[Flag] = ()) -> 
 
 
 def format_summary(system: str, flags: Iterable[Flag], source: bool) -> str:
-    """One line about a system, or ``""``: the share of each kind, and where to look first."""
+    """Summarise a system in one line, or ``""``: shares by kind, and where to look first."""
     flagged = [flag for flag in flags if flag.kind in WORDS]
     shares = [flag for flag in flagged if flag.doc is None]
     if not shares:
@@ -98,7 +97,7 @@ def format_summary(system: str, flags: Iterable[Flag], source: bool) -> str:
 
 
 def notes_on_flags(flags: Mapping[str, Sequence[Flag]], source: bool) -> list[str]:
-    """What flags say of systems: up to two lines a system, or one line a kind where there are many systems."""
+    """Summarise flags: up to two lines per system, or one per kind for many systems."""
     if sum(map(bool, flags.values())) > MANY:
         words: dict[str, str] = {**DEGENERATE, **{str(kind): text for kind, text in WORDS.items()}}
         return [
@@ -118,7 +117,7 @@ def notes_on_flags(flags: Mapping[str, Sequence[Flag]], source: bool) -> list[st
 
 
 def _kind_summary(kind: str, words: str, flags: Mapping[str, Sequence[Flag]], source: bool) -> str:
-    """One line about a kind, or ``""``: how many segments (or documents), of which systems, where to look first."""
+    """Summarise a kind in one line, or ``""``: counts by system, and where to look first."""
     places = {
         system: [flag for flag in of_system if flag.kind == kind and flag.doc is not None]
         for system, of_system in flags.items()
@@ -141,28 +140,28 @@ def _kind_summary(kind: str, words: str, flags: Mapping[str, Sequence[Flag]], so
     first = next(flag for flag in places[most[0][0]] if whole or flag.segment is not None)
     blind = "" if source or kind not in WORDS else " (checked without a source)"
     return (
-        f"{words} in {count(numbers.total(), 'document' if whole else 'segment')}: {of}{blind}; see {most[0][0]}, "
-        f"{place(first)}: {first.note}"
+        f"{words} in {count(numbers.total(), 'document' if whole else 'segment')}: {of}{blind}; "
+        f"see {most[0][0]}, {place(first)}: {first.note}"
     )
 
 
 def unchecked_note(corpus: Corpus, outputs: Iterable[Output]) -> str:
-    """A note where outputs have something that must be kept, and there is no source to compare it with; or ``""``."""
+    """Note that tags and the like cannot be checked without a source; or ``""``."""
     if corpus.has_source:
         return ""
     texts = (text for output in outputs for segments in output.docs.values() for text in segments)
     if not any(tokens(text) for text in texts for tokens in KEPT.values()):
         return ""
     return (
-        "there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and numbers were kept "
-        "is not checked"
+        "there is no source: whether placeholders, tags, URLs, e-mail addresses, JSON keys and "
+        "numbers were kept is not checked"
     )
 
 
 def _segments(
     corpus: Corpus, output: Output
 ) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:
-    """Each document with its segments; one that does not align is one text."""
+    """Yield each document with its segments; one that does not align is one text."""
     texts = side_by_side(corpus, output)
     units: dict[str, list[tuple[int | None, _Text]]] = {doc.id: [] for doc in corpus.docs}
     for at, doc in enumerate(texts.docs):
@@ -213,7 +212,7 @@ def _joined(texts: list[_Text]) -> _Text:
 
 
 def _whole(text: _Text) -> Iterator[tuple[FormatKind, str]]:
-    """Faults of a document: fences and tags may open in one segment and close in another."""
+    """Yield faults of a document: fences and tags may span segments."""
     marks = markup.fences(text.hyp)
     if text.src is None:
         if marks % 2:
@@ -237,7 +236,7 @@ def _segment(text: _Text, whole: _Text) -> Iterator[tuple[FormatKind, str]]:
 
 
 def _lost_numbers(text: _Text, near: list[_Text]) -> str:
-    """Numbers that neither the segment nor its neighbours have, though a reference has them."""
+    """Name numbers that segment and neighbours lack, though a reference has them."""
     lost = missing_numbers(markup.without_tokens(text.src or ""), text.hyp)
     if not lost:
         return ""
@@ -254,7 +253,7 @@ def _lost_numbers(text: _Text, near: list[_Text]) -> str:
 def _changed(
     kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text
 ) -> str:
-    """Tokens of the source that the segment lacks and its document too, or that it has beyond the source."""
+    """Name tokens of the source that segment and document lack, or that were added."""
     fault = markup.broken(kind, text.hyp)
     if fault and not any(markup.broken(kind, side) for side in (text.src or "", *text.refs)):
         return f"broken: {fault}"
@@ -263,10 +262,8 @@ def _changed(
     lost = (expected - actual) & (tokens(whole.src or "") - tokens(whole.hyp))
     added = (actual - expected) & (tokens(whole.hyp) - tokens(whole.src or ""))
     if whole.refs:
-        here, theirs = (
-            tokens(whole.hyp),
-            [tokens(ref) for ref in whole.refs],
-        )  # as often as in some reference is enough
+        # as often as in some reference is enough
+        here, theirs = (tokens(whole.hyp), [tokens(ref) for ref in whole.refs])
         lost = Counter(
             {
                 token: n
@@ -281,10 +278,8 @@ def _changed(
                 if here[token] > max(ref[token] for ref in theirs)
             }
         )
-    if kind in (
-        "url",
-        "email",
-    ):  # other words for the same place are common, so that only a loss counts
+    # other words for the same place are common, so that only a loss counts
+    if kind in ("url", "email"):
         lost, added = (
             Counter({token: n for token, n in lost.items() if token not in whole.hyp.lower()}),
             Counter(),
@@ -298,10 +293,9 @@ def _changed(
 
 
 def _untranslated(langs: tuple[str, str], text: _Text) -> str:
-    """A paragraph of a longer text that is the source's own, or in the source language."""
-    if text.src is not None and not _BREAK.search(
-        text.hyp
-    ):  # ``degenerate`` judges a single paragraph
+    """Find a paragraph of a longer text that is the source's, or in its language."""
+    # ``degenerate`` judges a single paragraph
+    if text.src is not None and not _BREAK.search(text.hyp):
         return ""
     paragraphs = [paragraph.strip() for paragraph in _BREAK.split(text.hyp) if paragraph.strip()]
     same = code_of(langs[0]) == code_of(langs[1])
@@ -336,7 +330,7 @@ def _fold(text: str) -> str:
 def _repaired(
     corpus: Corpus, output: Output, flagged: set[tuple[str, str | None]]
 ) -> Iterator[Flag]:
-    """Repairs of the reader of WMT's files, made before the text was divided into segments."""
+    """Yield flags for repairs by the reader of WMT's files."""
     for doc in corpus.docs:
         for repair in doc.meta.get(f"{REPAIRED}{output.system}", "").split("\n"):
             kind = next((kind for sign, kind in REPAIRS.items() if sign in repair), None)
@@ -350,7 +344,7 @@ def _repaired(
 
 
 def _shares(flags: list[Flag], segments: int, documents: int) -> list[Flag]:
-    """One flag a kind for the system: how many segments (documents) of how many."""
+    """Make one flag per kind for the system: how many segments (documents) of how many."""
     shares = []
     for kind in WORDS:
         places = {(flag.doc, flag.segment) for flag in flags if flag.kind == kind}

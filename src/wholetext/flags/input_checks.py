@@ -1,6 +1,7 @@
 """Checks of the input: declared language pair, duplicate outputs.
 
-Like flags, these are hints for people and prefer silence to a false alarm; docs/degenerate.md has the rates.
+Like flags, these are hints for people and prefer silence to a false alarm; docs/degenerate.md has
+the rates.
 """
 
 from __future__ import annotations
@@ -23,23 +24,16 @@ WORDS, DOCUMENT_WORDS = 120, 80  # that a side and a document must have to be ju
 FOREIGN = 0.3  # the share of expected script below which text is of another
 MIXED = 0.1  # share of documents in another language that makes a side mixed
 KANA = (0.02, 0.15)  # less is not Japanese, more is
-DOCUMENTS, DOCUMENT = (
-    40,
-    1_200,
-)  # documents of a side, and characters of each, that are looked at for that
-_BY_CODE = {
-    "Han": "zh",
-    "Hiragana": "ja",
-    "Katakana": "ja",
-    "Hangul": "ko",
-    "Thai": "th",
-}  # what -l changes
+# documents of a side, and characters of each, that are looked at for that
+DOCUMENTS, DOCUMENT = (40, 1_200)
+# what -l changes
+_BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}
 
 Documents = Mapping[str, Sequence[str]]
 
 
 def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    """Notes on everything suspicious about the input as a whole."""
+    """Note what is suspicious about the input as a whole."""
     sides: dict[str, Documents] = {}
     if corpus.has_source:
         sides["the source"] = {doc.id: doc.src or () for doc in corpus.docs}
@@ -52,7 +46,7 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
 def _languages(
     langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]
 ) -> list[str]:
-    """Pairs that are swapped or wrong, sides in several languages, languages that must be declared."""
+    """Note swapped or wrong pairs, mixed sides, and languages that must be declared."""
     expected = {name: langs[0] if name == "the source" else langs[1] for name in (*sides, *hyps)}
     every = {**sides, **hyps}
     looks = {name: _look(_sample(docs), expected[name], WORDS) for name, docs in every.items()}
@@ -70,8 +64,8 @@ def _languages(
     )
     if swapped:
         return [
-            f"source and target look swapped: the source {wrong['the source']}, but the pair is {pair}; "
-            f"give -l {langs[1]}-{langs[0]}, or exchange the files"
+            f"source and target look swapped: the source {wrong['the source']}, "
+            f"but the pair is {pair}; give -l {langs[1]}-{langs[0]}, or exchange the files"
         ]
     shared = {looks[name] for name in targets}
     notes = []
@@ -94,7 +88,7 @@ def _languages(
 
 
 def _look(texts: Sequence[str], lang: str, least: int) -> str:
-    """What texts look like where that is not ``lang``, as "looks like de, not en"; else ""."""
+    """Describe texts that are not in ``lang``, as "looks like de, not en"; else ""."""
     if not lang:
         return ""
     content = letters(texts).sum(axis=0) * CONTENT  # (scripts,)
@@ -106,9 +100,8 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
     ):
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
     code, other = code_of(lang), ""
-    if (
-        scripts and "Han" in scripts and content.sum() >= LETTERS
-    ):  # Japanese has kana, Chinese has not
+    # Japanese has kana, Chinese has not
+    if scripts and "Han" in scripts and content.sum() >= LETTERS:
         kana = content[_among(("Hiragana", "Katakana"))].sum() / content.sum()
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
@@ -143,7 +136,7 @@ def _mixed(name: str, docs: Documents, lang: str) -> str:
 def _undeclared(
     langs: tuple[str, str], every: Mapping[str, Documents], targets: Sequence[str]
 ) -> list[str]:
-    """A target language that was not given but decides about tokenizers and joiners."""
+    """Note an undeclared target language that decides about tokenizers and joiners."""
     if langs[1] or not targets:
         return []
     content = letters(_sample(every[targets[0]])).sum(axis=0) * CONTENT
@@ -151,13 +144,13 @@ def _undeclared(
     if content.sum() < LETTERS or script not in _BY_CODE:
         return []
     return [
-        f"{targets[0]} is written in {script}, and no language pair is given: tokenizers and joiners are those of "
-        f"languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
+        f"{targets[0]} is written in {script}, and no language pair is given: tokenizers and "
+        f"joiners are those of languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
     ]
 
 
 def _sample(docs: Documents) -> list[str]:
-    """Segments from all over a side, about ``SAMPLE`` characters of them."""
+    """Sample segments from all over a side, about ``SAMPLE`` characters."""
     texts = [text for segments in docs.values() for text in segments]
     step = max(1, sum(map(len, texts)) // SAMPLE)
     return texts[::step]

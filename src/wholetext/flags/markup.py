@@ -1,4 +1,4 @@
-"""What an output must keep as it is: JSON keys, placeholders, tags, URLs, e-mail addresses, code fences."""
+"""What an output must keep: JSON keys, placeholders, tags, URLs, addresses, code fences."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from functools import lru_cache
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import read_json
 
+# HTML, and the inline elements of XLIFF and TMX
 _HTML = (
     "a abbr b blockquote br button code dd del div dl dt em figure font footer h1 h2 h3 h4 h5 h6 header hr i img input "
     "ins label li mark ol option p pre q s section select small span strong sub sup table tbody td th thead tr tt u ul "
     "video bpt ept ph mrk seg it bx ex"
-)  # HTML, and the inline elements of XLIFF and TMX
+)
 _TAG = re.compile(rf"<(/?)({'|'.join(_HTML.split())})(?:\s[^<>]*=[^<>]*)?\s*/?>", re.I)
 _UNPAIRED = frozenset(
     ("br", "hr", "img", "input", "ph", "bx", "ex", "it", "li", "dd", "dt", "td", "th", "tr")
@@ -45,7 +46,7 @@ Tokens = Counter[str]
 
 
 def tags(text: str) -> Tokens:
-    """``<br>``, ``</p>`` …: HTML and the inline elements of translation files, without attributes."""
+    """Count ``<br>``, ``</p>`` …: HTML and elements of translation files, without attributes."""
     return (
         Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text))
         if "<" in text
@@ -54,14 +55,14 @@ def tags(text: str) -> Tokens:
 
 
 def placeholders(text: str) -> Tokens:
-    """``%s``, ``{name}``, ``{{name}}``, ``${name}``, ``<0>`` …, without blanks."""
+    """Count ``%s``, ``{name}``, ``{{name}}``, ``${name}``, ``<0>`` …, without blanks."""
     if not any(mark in text for mark in "{%<"):
         return Counter()
     return Counter("".join(token.split()) for token in _PLACEHOLDER.findall(text))
 
 
 def urls(text: str) -> Tokens:
-    """Addresses, compared without scheme, case and final punctuation."""
+    """Count addresses, without scheme, case and final punctuation."""
     if "://" not in text and "www." not in text.lower():
         return Counter()
     addresses = (address.rstrip(".,;:!?…*_~-/&").lower() for address in _URL.findall(text))
@@ -75,12 +76,12 @@ def emails(text: str) -> Tokens:
 
 
 def fences(text: str) -> int:
-    """Lines that open or close a block of code in Markdown."""
+    """Count lines that open or close a block of code in Markdown."""
     return len(_FENCE.findall(text)) if "```" in text or "~~~" in text else 0
 
 
 def unpaired_tags(text: str) -> str:
-    """Elements that are not opened as often as they are closed: "4 <p> and 3 </p>"; or ``""``."""
+    """Name elements opened and closed unequally: "4 <p> and 3 </p>"; or ``""``."""
     counts = tags(text)
     names = dict.fromkeys(tag.strip("</>") for tag in counts)
     return ", ".join(
@@ -98,14 +99,14 @@ _BROKEN = {
 
 
 def broken(kind: str, text: str) -> str:
-    """A placeholder, URL or address that is broken in itself, whatever the source has; or ``""``."""
+    """Find a placeholder, URL or address that is broken whatever the source has; or ``""``."""
     sign, pattern = _BROKEN.get(kind, ("\0", _TAG))
     match = pattern.search(text) if sign in text else None
     return match[0] if match else ""
 
 
 def looks_like_json(text: str) -> bool:
-    """Whether a document is a JSON object or array, or a fenced block of one."""
+    """Tell whether a document is a JSON object or array, or a fenced block of one."""
     body = _body(text)
     return (
         len(body) > 2
@@ -115,7 +116,7 @@ def looks_like_json(text: str) -> bool:
 
 
 def json_fault(output: str, source: str | None) -> str:
-    """What is wrong with an output that must be JSON: not JSON, or other keys than the source; or ``""``."""
+    """Describe faults of output that must be JSON: invalid, or other keys; or ``""``."""
     hyp = _value(output)
     if source is None or not looks_like_json(source) or (src := _value(source)) is None:
         return "not valid JSON" if hyp is None and looks_like_json(output) else ""
@@ -144,7 +145,7 @@ def _value(text: str) -> object:
 
 
 def _keys(value: object, path: str = "") -> Iterator[str]:
-    """Paths of keys; items of an array by their place."""
+    """Yield paths of keys; items of an array by their place."""
     items = (
         value.items()
         if isinstance(value, dict)
@@ -159,7 +160,7 @@ def _keys(value: object, path: str = "") -> Iterator[str]:
 
 @lru_cache(maxsize=4096)  # each system's output is checked against the same sources
 def without_tokens(text: str) -> str:
-    """The text with a letter in place of tags, placeholders and addresses: their digits are no numbers."""
+    """Mask tags, placeholders and addresses by a letter: their digits are no numbers."""
     for pattern in (_URL, _EMAIL, _TAG, _PLACEHOLDER):
         text = pattern.sub("x", text)
     return text

@@ -1,8 +1,9 @@
-"""Numbers of the source that the output does not have, whatever the locale's way of writing them.
+"""Numbers of the source that the output lacks, in whatever locale they are written.
 
-Numbers are compared by their significant digits: 1,000.5, 1.000,5, 1 000,5 and ١٠٠٠٫٥ are the same, and so are 2500万
-and 25 million. What languages write in words, convert or reorder (small and round numbers, ordinals, times, dates,
-feet, miles) is not checked, nor what only repeats a number in other units: "(about 456 million)".
+Numbers are compared by their significant digits: 1,000.5, 1.000,5, 1 000,5 and ١٠٠٠٫٥ are the same,
+and so are 2500万 and 25 million. What languages write in words, convert or reorder (small and round
+numbers, ordinals, times, dates, feet, miles) is not checked, nor what only repeats a number in
+other units: "(about 456 million)".
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-DIGITS = 3  # significant digits of a number that is checked; shorter and round ones are often written in words
+DIGITS = 3  # significant digits of checked numbers; shorter and round ones are often in words
 _NUMBER = re.compile(r"\d+(?:[.,'’·٫٬]\d+|[ \u00a0\u2009\u202f]\d{3}(?!\d))*")
 _ALPHABET = (
     "A-Za-zªµº\u00c0-\u1fff"  # letters of alphabets; ideographs and kana are adjacent to numbers
@@ -24,20 +25,20 @@ _CODE_AFTER = re.compile(
     rf"[{_ALPHABET}_'’]|[/:*^×\-‐-―~〜～−+=]|\s[/:*^×\-‐-―~〜～−+=]\s?\d|[.,]\d|\s\d"
 )
 _DATE_OR_TIME = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{2,4})?|\d{4}\.\d{1,2}(?:\.\d{1,2})?")
-_LOCAL = re.compile(
-    r"911|999|112|0\d{1,4}"
-)  # emergency calls and codes, which languages replace by their own
+# emergency calls and codes, which languages replace by their own
+_LOCAL = re.compile(r"911|999|112|0\d{1,4}")
+# units of one country: translators convert them
 _CONVERTED = re.compile(
     r"(?i)[\s°]*(?:(?:feet|foot|ft|miles?|inch(?:es)?|yards?|pounds?|lbs?|ounces?|acres?|gallons?|f|fahrenheit)\b"
     r"|degrees f|華氏|华氏|英[里尺寸亩畝]|マイル|フィート|インチ|ポンド|エーカー)"
-)  # units of one country: translators convert them
+)
+# what stands before, in another currency or unit: translators keep one of the two
 _REPEATED = re.compile(
     r"(?i)[（(]\s*(?:[約约]|大[約约]|≈|~|about|approx\.?|approximately|around|roughly|около|примерно|etwa|rund|ca\.?|circa|environ"
     r"|env\.|unos|aprox\.?|cerca de|asi|zhruba|około)\s*[$€£¥￥]?\s*$"
-)  # what stands before, in another currency or unit: translators keep one of the two
-_SCALED_SUM = re.compile(
-    r"\s?[十百千万萬亿億兆]+[余多餘]?\s?\d"
-)  # 1億2345万: one number in two parts
+)
+# 1億2345万: one number in two parts
+_SCALED_SUM = re.compile(r"\s?[十百千万萬亿億兆]+[余多餘]?\s?\d")
 _SUM_BEFORE = re.compile(r"\d[十百千万萬亿億兆]+\s?$")
 _IN_WORDS = re.compile(
     r"(?i)(?:[a-z]+[ -])(?:hundred|thousand)|\w*(?:hundert|tausend)\w+|[а-яіїў]+(?:сот|ста)\b|[а-яіїў]+ тысяч"
@@ -57,7 +58,7 @@ _BETWEEN = re.compile(r"(?<=\d)[^\w]{1,2}(?=\d)")
 
 
 def western_digits(text: str) -> str:
-    """The text with decimal digits of every script as 0–9."""
+    """Write decimal digits of every script as 0–9."""
     return (
         text
         if text.isascii()
@@ -66,7 +67,7 @@ def western_digits(text: str) -> str:
 
 
 def missing_numbers(source: str, output: str) -> list[str]:
-    """Numbers of the source, as written there, whose significant digits are nowhere in the output."""
+    """List numbers of the source whose significant digits are nowhere in the output."""
     expected = _asked(source)
     if not expected:
         return []
@@ -108,7 +109,7 @@ def _checkable(text: str, match: re.Match[str]) -> bool:
 
 
 def _has(output: str, number: str) -> bool:
-    """Whether the output has the digits; a year may have lost its century."""
+    """Tell whether the output has the digits; a year may have lost its century."""
     if _significant(number) in output:
         return True
     return bool(

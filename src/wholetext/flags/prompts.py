@@ -1,4 +1,4 @@
-"""Prompt leakage: remarks of a chat model on its translation, and marks of its prompt, in the output."""
+"""Prompt leakage: remarks of a chat model, and marks of its prompt, in the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TOKENS = re.compile(
     r"|^(?:assistant|system|user)\s*\n",
     re.M,
 )
-# At the beginning: an announcement of the translation, in the languages of instructions and of common targets.
+# At the beginning: an announcement, in the languages of instructions and of common targets.
 _ANNOUNCED = re.compile(
     r"(?i)^\W{0,4}(?:(?:sure|certainly|of course|okay|ok|natürlich|klar|bien sûr|certo|claro|por supuesto|конечно)\b"
     r"[^\n]{0,3}\s*)?"
@@ -53,7 +53,7 @@ _ABOUT_ITSELF = re.compile(
     r"|como modelo de lenguaje|как (?:языковая модель|ИИ-модель)|作为(?:一个|一款)?(?:AI|人工智能|大?语言模型)"
 )
 
-# A refusal without a word of translation: an answer to the request, where a dialogue may have the same words.
+# A refusal without a word of translation; a dialogue may have the same words.
 _REFUSAL = re.compile(
     r"(?i)^\W{0,4}(?:I(?:['’]m| am) (?:really |very |so )?sorry,? (?:but )?)?I(?:['’]m| am)? ?"
     r"(?:can['’]t|cannot|can not|unable to|not able to|won['’]t) "
@@ -63,7 +63,7 @@ _REFUSAL = re.compile(
 
 
 def leaked(output: str, source: str | None) -> str:
-    """The leaked words, or ``""``; quiet where the source speaks of translations or has the same marks."""
+    """Return leaked words, or ``""``; quiet where the source is about translation."""
     match = None
     if ":" in output or "：" in output or "\n" in output:  # one of which ends both
         match = _ANNOUNCED.match(output) or _HEADED.match(output)
@@ -81,14 +81,8 @@ def leaked(output: str, source: str | None) -> str:
     return " ".join(match[0].split())
 
 
-_MARKS = (
-    "<",
-    "[",
-    "##",
-    "assistant",
-    "system",
-    "user",
-)  # without one of these the slow patterns find nothing
+# without one of these the slow patterns find nothing
+_MARKS = ("<", "[", "##", "assistant", "system", "user")
 _CUES = (
     "translat",
     " ai ",

@@ -1,4 +1,4 @@
-"""From parsed input to a validated corpus and outputs: checks of ids and counts that all formats share."""
+"""Parsed input → a validated corpus and outputs: the checks that all formats share."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ Langs = str | tuple[str, str] | None
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was read: the corpus, the output of each system, and warnings of the reader."""
+    """A corpus, the output of each system, and warnings of the reader."""
 
     corpus: Corpus
     outputs: tuple[Output, ...]
     warnings: tuple[str, ...] = ()
-    others: frozenset[str] = field(
-        default=frozenset(), repr=False
-    )  # documents left out: of another language pair
+    # documents left out: of another language pair
+    others: frozenset[str] = field(default=frozenset(), repr=False)
     __repr__ = brief
 
     def __iter__(self) -> Iterator[Any]:
@@ -36,7 +35,7 @@ class Loaded:
     def keep(
         self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None
     ) -> Loaded:
-        """Only these systems and these references, in this order (None keeps all)."""
+        """Select systems and references by name, in this order (None keeps all)."""
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
             known = list(dict.fromkeys(_reference_names(corpus)))
@@ -73,7 +72,7 @@ def pair(langs: Langs) -> tuple[str, str]:
 
 
 def among(langs: Langs, pairs: Sequence[str]) -> str:
-    """The name of the pair in a list of such as ``de-en``, in any style of codes; as given where none fits."""
+    """Find a pair in a list such as ``de-en``, in any style of codes; unchanged if none fits."""
     requested = pair(langs)
     name = "-".join(requested)
     same = [known for known in pairs if all(map(same_language, requested, pair(known)))]
@@ -83,7 +82,7 @@ def among(langs: Langs, pairs: Sequence[str]) -> str:
 def assemble(
     corpus: Corpus, outputs: Iterable[Output], warnings: Iterable[str] = (), where: str = ""
 ) -> Loaded:
-    """Check the parts against one another and put each output's documents in the order of the corpus."""
+    """Check corpus and outputs against each other; order documents as in the corpus."""
     outputs = tuple(outputs)
     place = where or corpus.id
     bare = bool(outputs) and all(doc.src is None and not doc.refs for doc in corpus.docs)
@@ -119,12 +118,12 @@ def assemble(
 
 
 def _reference_names(corpus: Corpus) -> Sequence[str]:
-    """Reference names of all documents, with repetitions."""
+    """Return reference names of all documents, with repetitions."""
     return [name for doc in corpus.docs for name in doc.refs]
 
 
 def comparable(name: str) -> str:
-    """A name with plain single blanks, in NFC, without invisible characters."""
+    """Normalise a name: single blanks, NFC, no invisible characters."""
     if name.isascii() and name.isprintable() and "  " not in name:
         return name.strip()
     seen = (
@@ -136,16 +135,17 @@ def comparable(name: str) -> str:
 
 
 def alike(what: str, name: str, other: str, where: str) -> InputError:
-    """The error for two names that look the same: they would silently make two documents or systems."""
+    """Return the error for names that look the same and would silently be two things."""
     return InputError(
-        f"the {what} {name!a} and {other!a} differ only in blanks, invisible characters or Unicode form",
+        f"the {what} {name!a} and {other!a} differ only in blanks, "
+        "invisible characters or Unicode form",
         where=where,
         next="write both in the same way",
     )
 
 
 def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
-    """Raises errors; gives notes on what is not used because only some documents have it."""
+    """Check documents; return notes on sides that are unused because documents lack them."""
     if not corpus.docs:
         raise InputError(
             "there is no text here", where=where, next="check that this is the file you meant"
@@ -173,7 +173,8 @@ def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
                     f"document {doc.id!r} has {size} in the {side} "
                     f"but {len(segments)} in reference {name!r}",
                     where=where,
-                    next="references need the same segments as the source: align or join them first",
+                    next="references need the same segments as the source: "
+                    "align or join them first",
                 )
     total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
     counts = Counter(name for doc in corpus.docs for name in doc.refs)
@@ -216,9 +217,9 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     if not other:
         return []
     return [
-        f"the output of {output.system!r} has another number of segments than the corpus in {len(other)} of "
-        f"{count(len(ids), 'document')} (first: {other[0]!r}, {len(output.docs[other[0]])} instead of "
-        f"{ids[other[0]]})"
+        f"the output of {output.system!r} has another number of segments than the corpus in "
+        f"{len(other)} of {count(len(ids), 'document')} (first: {other[0]!r}, "
+        f"{len(output.docs[other[0]])} instead of {ids[other[0]]})"
     ]
 
 

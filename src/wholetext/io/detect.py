@@ -1,4 +1,4 @@
-"""``read``: files → Loaded. The format is detected from the content unless ``format`` names it."""
+"""``read``: files → Loaded. The format is detected from the content unless it is named."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def read(
 ) -> Loaded:
     """Read a corpus and the outputs of systems.
 
-    ``source`` is one JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder, ``sacrebleu:NAME``, or
-    ``LineFiles``. A list is a corpus followed by outputs for it: ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the
-    language pair (``"de-en"``); ``systems`` and ``refs`` choose by name. Without ``systems``, an output that only
-    repeats a chosen reference (EvalSets have such) is left out, with a warning. Files of WMT25/26 may be in a folder,
-    with or without the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
-    ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the columns of a TSV.
+    ``source`` is a JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder,
+    ``sacrebleu:NAME``, or ``LineFiles``. A list is a corpus followed by outputs for it:
+    ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the language pair (``"de-en"``); ``systems``
+    and ``refs`` choose by name. Without ``systems``, an output that only repeats a chosen reference
+    (as in EvalSets) is left out, with a note. Files of WMT25/26 may be in a folder, with or without
+    the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
+    ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the
+    columns of a TSV.
     """
     if format is not None:
         formats.find(format)
@@ -63,13 +65,14 @@ def read(
 def _with_corpus(
     files: LineFiles, langs: Langs, format: str | None, segments: str, systems: Sequence[str] | None
 ) -> Loaded:
-    """A corpus, or WMT's outputs alone, of which the first defines the documents; then further outputs.
+    """Read a corpus, or outputs of WMT alone (the first defines the documents), then outputs.
 
-    Where each of ``systems`` has a file, other files are not read: what is wrong with them does not matter.
+    If every one of ``systems`` has a file, other files are not read, so their faults do not matter.
     """
     if files.src is not None or files.refs or files.docs is not None:
         raise InputError(
-            "source, references and document ids are given twice: as separate files and in the corpus",
+            "source, references and document ids are given twice: "
+            "as separate files and in the corpus",
             where=shown(files.corpus or ""),
             next="give one of them; only outputs can be added to a corpus",
         )
@@ -107,7 +110,7 @@ def _with_corpus(
 
 
 def _starts_with_wmt(files: LineFiles) -> bool:
-    """Whether only outputs are given, and the first is a file of WMT or a folder of such."""
+    """Tell whether there are only outputs, and the first is a file or folder of WMT."""
     if files.src is not None or files.refs or files.docs is not None or not files.hyps:
         return False
     first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
@@ -119,7 +122,7 @@ def _starts_with_wmt(files: LineFiles) -> bool:
 
 
 def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
-    """name → file; of a folder every system file that has the language pair."""
+    """Map names to files; a folder stands for its system files of the language pair."""
     if isinstance(files, Mapping):
         return dict(files)
     entries = list[FilePath | tuple[str, FilePath]]()
@@ -141,7 +144,7 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
 
 
 def _options(kind: str, segments: str, where: str, **more: object) -> dict[str, object]:
-    """What the reader of a format takes besides the file and the languages."""
+    """Return the options of a reader besides the file and the languages."""
     if kind != "wmt":
         _refuse_segments(segments, kind, where)
         return {}
@@ -158,9 +161,9 @@ def _refuse_segments(segments: str, kind: str, where: str) -> None:
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
-    """The corpus with one more file of outputs: JSONL, TSV or XML by document id, plain lines by position.
+    """Add a file of outputs: JSONL, TSV or XML by document id, plain lines by position.
 
-    ``name`` is the system's, unless the file itself names the systems in it.
+    ``name`` is the system's, unless the file itself names its systems.
     """
     outputs, where, corpus, notes = list[Output](), shown(path), loaded.corpus, loaded.warnings
     with opened(path) as file:
@@ -173,7 +176,8 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
                     f"found {count(len(texts), 'line')}, but the corpus has "
                     f"{count(expected, 'segment')}",
                     where=where,
-                    next="write one line per segment; outputs with other sentence breaks go in JSONL",
+                    next="write one line per segment; "
+                    "outputs with other sentence breaks go in JSONL",
                 )
             left = iter(texts)  # in the order of the corpus
             outputs.append(
@@ -207,7 +211,7 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
 
 
 def _with_meta(corpus: Corpus, more: Corpus) -> Corpus:
-    """The corpus with the metadata of documents from a file of outputs."""
+    """Add the metadata of documents in a file of outputs."""
     added = {
         doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)}
         for doc in more.docs
@@ -232,5 +236,8 @@ def _without_references(loaded: Loaded) -> Loaded:
     if not copies or len(copies) == len(loaded.outputs):
         return loaded
     others = tuple(output for output in loaded.outputs if output.system not in copies)
-    note = f"not scored as systems, because they are references: {', '.join(copies)} (--system NAME scores one)"
+    note = (
+        f"not scored as systems, because they are references: {', '.join(copies)} "
+        "(--system NAME scores one)"
+    )
     return replace(loaded, outputs=others, warnings=(*loaded.warnings, note))

@@ -1,8 +1,8 @@
-"""One string that is a whole document, as WMT ships it, → its segments; and back.
+"""A WMT document, which is one string, → its segments; and back.
 
-``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced) JSON block; ``blank``:
-text between empty lines (WMT25); ``none``: the document is one segment. Markup that systems of WMT26 broke is repaired,
-and ``Parts.repairs`` lists the repairs.
+``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced)
+JSON block; ``blank``: text between empty lines (WMT25); ``none``: the document is one segment.
+Markup that systems of WMT26 broke is repaired, and ``Parts.repairs`` lists the repairs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ DIVISIONS: tuple[str, ...] = get_args(Division)
 
 _TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
-_TAG_LIKE = r"(?=[/!A-Za-z])"  # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become one
+# what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become a tag
+_TAG_LIKE = r"(?=[/!A-Za-z])"
 _FENCE = re.compile(
     r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -37,7 +38,7 @@ _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 @dataclass(frozen=True)
 class Parts:
-    """The segments of a document, how they were found, and what had to be repaired."""
+    """The segments of a document, how it was divided, and what was repaired."""
 
     segments: tuple[str, ...]
     by: str  # p, lines, json, blank, none
@@ -46,7 +47,7 @@ class Parts:
 
 
 def division(text: str, lines: bool = False) -> str:
-    """How a text is divided, by what is in it; ``lines``: a line is a segment where nothing else is seen."""
+    """Choose the division of a text by its content; ``lines`` is the default of WMT26."""
     if _TAG.search(text):
         return "p"
     if _looks_like_json(text):
@@ -55,9 +56,9 @@ def division(text: str, lines: bool = False) -> str:
 
 
 def split(text: str, by: str, like: Parts | None = None, *, repair: bool = False) -> Parts:
-    """The segments of a document; ``like`` are those of the source, where they are known.
+    """Divide a document; ``like`` is the division of the source, if known.
 
-    ``repair``: the text is a system's output; a fence around it is removed.
+    With ``repair`` the text is a system's output: a fence around it is removed.
     """
     like = like or Parts((), by)
     if by == "none":
@@ -88,7 +89,7 @@ def join(
     repair: bool = False,
     where: str = "",
 ) -> str:
-    """The one string; an InputError where ``split`` would not read it back as these segments."""
+    """Join segments to one string; an InputError where ``split`` would not restore them."""
     frame = like.frame if like else ""
     if by == "json":
         fits = _strings(frame) == len(segments)
@@ -104,8 +105,8 @@ def join(
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
     if split(text, by, like, repair=repair).segments != tuple(segments):
         raise InputError(
-            f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: they would be "
-            "read back as others",
+            f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: "
+            "they would be read back as others",
             where=where,
             next="write JSONL (wholetext.io.formats.jsonl.write)",
         )
@@ -113,7 +114,7 @@ def join(
 
 
 def _unescaped(text: str) -> str:
-    """``&amp;`` → ``&`` and so on, once; a ``&lt;`` that would begin a tag stays."""
+    """Unescape ``&amp;`` and the like once; a ``&lt;`` that would begin a tag stays."""
     pieces = re.split(rf"(&lt;{_TAG_LIKE})", text)
     return "".join(
         part if part == "&lt;" else _ESCAPE.sub(lambda escape: html.unescape(escape[0]), part)
@@ -129,7 +130,7 @@ def _escaped(text: str) -> str:
 
 
 def _paragraphs(text: str) -> Parts:
-    """Each ``<p>`` begins a segment; text outside continues the last one, or is one if it begins on its own line."""
+    """Begin a segment at each ``<p>``, and at text outside that begins its own line."""
     segments, faults = list[str](), Counter[str]()
     inside, at = False, 0
     for tag in (*_TAG.finditer(text), None):
@@ -161,7 +162,7 @@ def _paragraphs(text: str) -> Parts:
 
 
 def _lines(text: str, size: int) -> Parts:
-    """A segment per line; blank lines are empty segments only where the source has as many lines."""
+    """Make a segment of each line; blank ones count only if the source has as many lines."""
     lines = text.strip("\n").split("\n")
     full = [line for line in lines if line.strip()]
     if len(lines) == size or len(full) == len(lines):
@@ -188,7 +189,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def _block(text: str) -> tuple[str, str]:
-    """The JSON block of a text, and the text around it."""
+    """Return the JSON block of a text, and the text around it."""
     fenced = _FENCE.search(text)
     if fenced:
         return fenced[1].strip(), (text[: fenced.start()] + text[fenced.end() :]).strip()
@@ -200,7 +201,7 @@ def _block(text: str) -> tuple[str, str]:
 
 
 def _json(text: str, frame: str) -> Parts:
-    """The strings of the block; by key where the source's keys are known and most of them are there."""
+    """Extract the strings of the block; by key where most keys of the source are present."""
     body, around = _block(text)
     repairs = (
         [f"left out around the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
@@ -269,7 +270,7 @@ def _repaired(body: str) -> tuple[Any, str]:
 
 
 def _string(text: str) -> str:
-    """What is between the quotes of a JSON string, as far as it is one."""
+    """Decode the inside of a JSON string as far as it is valid."""
     try:
         return str(read_json(f'"{text}"'))
     except InputError:
@@ -285,7 +286,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The path of every key of objects, in whatever array they are."""
+    """Yield the path of every key of objects, in whatever array they are."""
     for key, child in (
         value.items()
         if isinstance(value, dict)
@@ -299,7 +300,7 @@ def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 
 
 def _with_strings(value: Any, text: Callable[[], str]) -> Any:
-    """The value with ``text()`` in place of every string, in order."""
+    """Replace every string of a value by ``text()``, in order."""
     if isinstance(value, dict):
         return {key: _with_strings(child, text) for key, child in value.items()}
     if isinstance(value, list):

@@ -52,8 +52,8 @@ def length(columns: Sequence[Column]) -> int:
                 f"found {count(len(other.texts), 'line')}, "
                 f"but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
-                next="the files must be parallel, line by line; for outputs with other sentence breaks "
-                "put blank lines between the documents of every file, or give JSONL",
+                next="the files must be parallel, line by line; for outputs with other sentence "
+                "breaks put blank lines between the documents of every file, or give JSONL",
             )
     return len(first.texts)
 
@@ -67,7 +67,7 @@ def load(
     where: str,
     parts: Sequence[Sequence[Segments]] = (),
 ) -> Loaded:
-    """Cut columns into documents; ``parts`` are the documents of each column if it is already cut."""
+    """Cut columns into documents; ``parts`` are those of columns that are already cut."""
     if not parts:
         length(columns)
         parts = [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
@@ -95,8 +95,8 @@ def runs_of(
     """Make documents of one id per segment: each stretch of equal ids is a document.
 
     An id that recurs after another document starts a new document with a suffixed id, with a note.
-    ``lines`` are the lines of the ids where these are not 1, 2, 3 …; with ``domains`` an id may be
-    ``DOMAIN<tab>ID``.
+    ``lines`` are the line numbers of the ids where these are not 1, 2, 3 …; with ``domains`` an id
+    may be ``DOMAIN<tab>ID``.
     """
     starts: list[tuple[str, int, dict[str, str]]] = []
     last: dict[str, int] = {}  # the number of the newest copy of a name

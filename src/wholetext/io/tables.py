@@ -1,4 +1,4 @@
-"""Tables that are in memory: DataFrames of pandas and polars, ``datasets.Dataset``. None of these is imported."""
+"""Tables in memory: DataFrames of pandas and polars, ``datasets.Dataset``; none is imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHERE = "table"
 
 
 class Table(Protocol):
-    """Something with named columns: ``columns`` (pandas, polars) or ``column_names`` (datasets) lists the names."""
+    """A table with named columns, listed by ``columns`` or ``column_names`` (datasets)."""
 
     def __getitem__(self, name: Any, /) -> Any: ...
 
@@ -23,7 +23,7 @@ class Table(Protocol):
 
 
 def columns_of(source: object) -> list[Any] | None:
-    """The names of the columns of a table; None if it is not a table."""
+    """Return the column names of a table; None if it is not a table."""
     if isinstance(source, (str, bytes, Sequence)) or not hasattr(source, "__getitem__"):
         return None
     names = getattr(source, "column_names", None)
@@ -41,7 +41,7 @@ def columns_of(source: object) -> list[Any] | None:
 
 
 def read_table(table: Any, names: Sequence[Any], langs: Langs = None) -> Loaded:
-    """One segment per row; columns as in a TSV: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system)."""
+    """Read one segment per row; the columns are those of a TSV."""
     header, notes = column_keys([str(name).strip() for name in names], WHERE)
     columns = {}
     for (kind, label), i in header.items():
@@ -67,14 +67,14 @@ def _text(value: object, kind: str, where: str) -> str:
     missing = value is None or value != value
     if missing and kind == "meta":
         return ""
-    if (
-        not missing and kind in ("doc", "system", "meta") and hasattr(value, "item")
-    ):  # a number of numpy
+    # a number of numpy
+    if not missing and kind in ("doc", "system", "meta") and hasattr(value, "item"):
         return str(value.item())
     raise InputError(
         "there is no text here" if missing else f"expected a string, got {type(value).__name__}",
         where=where,
         next='write "" where there is no text'
         if missing
-        else "one row is one segment; rows that are documents are read from JSONL (dataset.to_json(FILE))",
+        else "one row is one segment; "
+        "rows that are documents are read from JSONL (dataset.to_json(FILE))",
     )

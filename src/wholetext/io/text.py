@@ -1,4 +1,4 @@
-"""Text files in and out: gzip, stdin, BOM and CRLF are handled; invalid UTF-8 is an error with its line."""
+"""Text files: gzip, standard input, BOM and CRLF; invalid UTF-8 is an error with its line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PIPE = 1 << 29  # bytes of standard input or a pipe, which are kept in memory
 
 
 class TextFile:
-    """A file (``-``: standard input): ``head`` peeks, then it is read once, as bytes or as lines.
+    """A file (``-``: standard input): ``head`` peeks, then it is read once, as bytes or lines.
 
     It is opened on first use, so ``path`` may also name a folder or a test set.
     """
@@ -50,7 +50,7 @@ class TextFile:
             self._raw.close()
 
     def head(self) -> str:
-        """The first characters (of 64 KiB) without the blanks before them; they are not used up."""
+        """Return the first characters (of 64 KiB) without leading blanks; they stay unread."""
         with _reading(self.name):
             return (
                 self._raw.peek(_BUFFER)
@@ -60,13 +60,13 @@ class TextFile:
             )
 
     def chunks(self) -> Iterator[bytes]:
-        """All bytes, in large pieces."""
+        """Yield all bytes in large pieces."""
         with _reading(self.name):
             while piece := self._raw.read(1 << 20):
                 yield piece
 
     def lines(self) -> Iterator[str]:
-        r"""Lines without their end: ``\n``, ``\r\n``, or ``\r`` if the file has no ``\n``; never U+2028 or U+0085."""
+        r"""Yield lines without their ends: ``\n``, ``\r\n``, or ``\r`` if there is no ``\n``."""
         with _reading(self.name):
             number = 1
             for block in _ends(self._raw):
@@ -106,7 +106,7 @@ class TextFile:
 
 
 class _Unzipped(io.RawIOBase):
-    """What a gzip file expands to, up to a bound: a small file can be made to expand to terabytes."""
+    """The content of a gzip file, up to a bound: a small file can expand to terabytes."""
 
     def __init__(self, packed: io.BufferedReader, name: str) -> None:
         self._packed, self._name, self._count = packed, name, 0
@@ -133,7 +133,7 @@ class _Unzipped(io.RawIOBase):
 
 @contextmanager
 def opened(path: FilePath) -> Iterator[TextFile]:
-    """A file to read, closed at the end; whatever its reader does not foresee is an error that names it."""
+    """Open a file for a reader; whatever the reader does not foresee is an error that names it."""
     file = TextFile(path)
     try:
         with reading(file.name):
@@ -143,40 +143,42 @@ def opened(path: FilePath) -> Iterator[TextFile]:
 
 
 def read_lines(path: FilePath) -> list[str]:
-    """All lines of a file."""
+    """Return all lines of a file."""
     with opened(path) as file:
         return list(file.lines())
 
 
 def at(name: str, line: int) -> str:
-    """``file:line``, the place of an error."""
+    """Return ``file:line``, the place of an error."""
     return f"{name}:{line}"
 
 
 def is_folder(path: FilePath) -> bool:
-    """Whether there is such a folder; False, not an error, where the name itself is impossible."""
+    """Tell whether a folder exists; False where the name itself is impossible."""
     return os.path.isdir(path)  # noqa: PTH112 - pathlib raises where a name is too long
 
 
 def shown(path: FilePath) -> str:
-    """The name of a file in messages."""
+    """Return the name of a file in messages."""
     return "standard input" if path == "-" else os.fspath(path)
 
 
 def stem(path: FilePath) -> str:
-    """A system's or reference's name from its file: ``out/sysA.txt.gz`` → ``sysA`` (``GPT-4.1`` keeps its dot)."""
+    """Name a system or reference after its file: ``out/sysA.txt.gz`` → ``sysA``.
+
+    ``GPT-4.1`` keeps its dot.
+    """
     if path == "-":
         return "stdin"
-    name = os.fsencode(Path(path).name).decode(
-        "utf-8", "replace"
-    )  # a name need not be UTF-8, but a system's must
+    # a name need not be UTF-8, but a system's must
+    name = os.fsencode(Path(path).name).decode("utf-8", "replace")
     name = name.removesuffix(".gz")
     front, dot, extension = name.rpartition(".")
     return front if dot and front and extension.isalpha() and len(extension) <= 5 else name
 
 
 def file_name(name: str) -> str:
-    """The name of a system or reference, which is to be one of a file; an InputError if it cannot be."""
+    """Return a name that can be a file's; others are an InputError."""
     if (
         not name
         or name.startswith(".")
@@ -191,7 +193,7 @@ def file_name(name: str) -> str:
 
 
 def clean(text: str, where: str) -> str:
-    """The text itself; an InputError if it has a NUL or a lone surrogate, which no UTF-8 file can hold."""
+    """Return a text that UTF-8 can hold; a NUL or a lone surrogate is an InputError."""
     if "\0" in text:
         raise InputError(
             "there is a NUL character in this text", where=where, next="remove the NUL characters"
@@ -201,7 +203,8 @@ def clean(text: str, where: str) -> str:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise InputError(
-                f"half of a surrogate pair (U+{ord(text[error.start]):04X}) without its other half here",
+                f"half of a surrogate pair (U+{ord(text[error.start]):04X}) "
+                "without its other half here",
                 where=where,
                 next="the text was cut inside a character: write it again as UTF-8",
             ) from None
@@ -209,7 +212,7 @@ def clean(text: str, where: str) -> str:
 
 
 def write_lines(path: FilePath, lines: Iterable[str]) -> None:
-    """One line per string; one that would not read back as one line is an error. ``.gz`` is compressed."""
+    """Write one line per string (``.gz``: compressed); a line break in a string is an error."""
     name = os.fspath(path)
 
     def write(out: TextIO) -> None:
@@ -239,7 +242,7 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
 
 
 def _ends(raw: io.BufferedReader) -> Iterator[list[bytes]]:
-    r"""Blocks of lines with their ends; a file whose only line breaks are ``\r`` (old Macintosh) is cut at those."""
+    r"""Yield blocks of lines with their ends; a file with ``\r`` only is cut at those."""
     first = raw.readline()
     if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
         yield [line + b"\n" for line in first.removesuffix(b"\r").split(b"\r")]
@@ -250,7 +253,7 @@ def _ends(raw: io.BufferedReader) -> Iterator[list[bytes]]:
 
 
 def _decoded(block: list[bytes]) -> list[str] | None:
-    """The lines of a block without their ends, at once; None where they must be looked at one by one."""
+    """Decode a block of lines at once; None where they must be decoded one by one."""
     data = b"".join(block)
     if b"\r" in data or b"\0" in data or data.startswith(_BOM):
         return None
@@ -261,7 +264,7 @@ def _decoded(block: list[bytes]) -> list[str] | None:
 
 
 def _plain(path: str) -> io.BufferedReader:
-    """The file's bytes; standard input and pipes are read into memory, so that ``head`` can peek."""
+    """Open a file; standard input and pipes are read into memory, so that ``head`` can peek."""
     if path == "-":
         source: Any = nullcontext(sys.stdin.buffer)
     else:
@@ -290,7 +293,8 @@ def _reading(name: str, path: str = "") -> Iterator[None]:
         raise InputError(
             "expected a file, got a folder",
             where=name,
-            next=f"name the files in it, e.g. {name}/*.txt; only an EvalSet folder is read as a whole",
+            next=f"name the files in it, e.g. {name}/*.txt; "
+            "only an EvalSet folder is read as a whole",
         ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(

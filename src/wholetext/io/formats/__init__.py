@@ -28,22 +28,22 @@ BUILTIN = {
 
 
 class Format(Protocol):
-    """What a format provides; those that can also be written have ``write(path, loaded)``."""
+    """The functions of a format; one that can be written also has ``write(path, loaded)``."""
 
     def recognise(self, file: TextFile) -> bool:
-        """Whether a file (or folder, or name) is of this format; look at ``file.head()`` or ``file.path``."""
+        """Tell from ``file.head()`` or ``file.path`` whether a file is of this format."""
 
     def read(self, file: TextFile, langs: Langs = None) -> Loaded:
-        """The corpus and outputs in it, through ``assemble``, which makes the checks that all formats share."""
+        """Return corpus and outputs through ``assemble``, which checks what all formats share."""
 
 
 def names() -> list[str]:
-    """Every format: plug-ins, then the built-in ones, in the order in which they are tried."""
+    """List all formats, plug-ins first, in the order in which they are tried."""
     return [*(name for name in plugins.load(plugins.FORMATS) if name not in BUILTIN), *BUILTIN]
 
 
 def find(name: str) -> Format:
-    """The format of this name."""
+    """Return the format of this name."""
     if name in BUILTIN:
         return cast(Format, import_module(BUILTIN[name]))
     added = plugins.load(plugins.FORMATS, BUILTIN)
@@ -60,12 +60,12 @@ def find(name: str) -> Format:
 
 
 def recognise(file: TextFile) -> str:
-    """The name of a file's format, from its first bytes."""
+    """Name the format of a file, from its first bytes."""
     return next(name for name in names() if _call(name, "recognise", file))
 
 
 def read(name: str, file: TextFile, langs: Langs = None, **options: object) -> Loaded:
-    """Read a file as one of the format ``name``; ``options`` are further ones of that format."""
+    """Read a file of the format ``name``; ``options`` are those of that format alone."""
     from wholetext.io.assembly import Loaded
 
     loaded = _call(name, "read", file, langs, **options)

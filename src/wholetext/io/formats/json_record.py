@@ -1,4 +1,4 @@
-"""One line of a JSONL file → a Record: what each key means, and what is wrong with a line."""
+"""One line of a JSONL file → a Record: the meaning of each key, and faults of a line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from wholetext.io.text import at, clean
 from wholetext.text import pair_of
 
 Text = str | tuple[str, ...]  # one segment, or all segments of a document
-_WHOLE = frozenset(
-    ("src_text", "hypothesis", "tgt_text")
-)  # WMT: a document, "\n\n" between its segments
+# WMT: a document, "\n\n" between its segments
+_WHOLE = frozenset(("src_text", "hypothesis", "tgt_text"))
 _ROLES: dict[str, str] = {
     **{name: role for role, names in FIELDS.items() for name in names},
     "src_text": "src",
@@ -37,16 +36,13 @@ _ROLES: dict[str, str] = {
     "lp": "langs",
     "dataset_id": "corpus",
 }
-_APART = (
-    ("ref", "refs"),
-    ("hyp", "outputs"),
-    ("system", "outputs"),
-)  # what does not go together in one line
+# what does not go together in one line
+_APART = (("ref", "refs"), ("hyp", "outputs"), ("system", "outputs"))
 
 
 @dataclass(slots=True)
 class Record:
-    """The fields of one line. ``texts["hyp", ""]`` is an output whose system is ``system``, or not named."""
+    """The fields of a line; ``texts["hyp", ""]`` is the output of ``system``, if named."""
 
     line: int
     doc: str = ""
@@ -65,7 +61,7 @@ class Record:
 
 
 class Parser:
-    """Reads the lines of one file; lines with the same keys are understood once."""
+    """The reader of lines of a file; lines with the same keys share an analysis."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -119,7 +115,7 @@ class Parser:
         return record
 
     def _shape(self, keys: tuple[str, ...], where: str) -> dict[str, str]:
-        """role → key, for a line with these keys."""
+        """Map roles to keys for a line with these keys."""
         roles: dict[str, str] = {}
         for key in keys:
             role = _ROLES.get(key)
@@ -145,16 +141,15 @@ class Parser:
 
 @dataclass(slots=True)
 class _Texts:
-    """How texts of a line are read."""
+    """The way in which texts of a line are read."""
 
     where: str
     split: bool  # strings at empty lines
     kind: type | None = None  # str: segments, tuple: documents
 
     def one(self, value: Any) -> Text:
-        if isinstance(value, dict) and isinstance(
-            value.get("ref"), str
-        ):  # WMT25: {"refA": {"ref": "…", …}}
+        # WMT25: {"refA": {"ref": "…", …}}
+        if isinstance(value, dict) and isinstance(value.get("ref"), str):
             value = value["ref"]
         if isinstance(value, list) and all(isinstance(segment, str) for segment in value):
             value = tuple(value)
@@ -174,7 +169,7 @@ class _Texts:
         return cast(Text, value)
 
     def named(self, value: Any, kind: str) -> dict[Key, Text]:
-        """Several texts: an object name → text, or a list, whose texts are numbered."""
+        """Read several texts: an object of names and texts, or a list, which is numbered."""
         if isinstance(value, dict):
             if "" in value:
                 raise InputError("a reference or system here has an empty name", where=self.where)
@@ -194,7 +189,7 @@ class _Texts:
 
 
 def _facts(record: Record, values: dict[str, Any], texts: _Texts) -> None:
-    """Everything but the texts."""
+    """Read everything but the texts."""
     record.corpus = texts.name(values.get("corpus", ""), "corpus")
     langs = values.get("langs", ["", ""])
     if isinstance(langs, str):

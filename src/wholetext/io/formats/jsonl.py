@@ -1,4 +1,4 @@
-"""JSONL: one document or segment per line, of wholetext or WMT (``doc_id``, ``src_text``, ``refs``; ``hypothesis``)."""
+"""JSONL: one document or segment per line, with keys of wholetext or of WMT."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read JSONL; ``langs`` selects one of several language pairs (``en-de`` also finds en-de_DE)."""
+    """Read JSONL; ``langs`` selects a language pair (``en-de`` also matches en-de_DE)."""
     chosen = LanguagePairs(langs, file.name)
     gathered: _Segments | Documents | None = None
     corpus, parser, blank = "", Parser(file.name), 0
@@ -68,7 +68,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
-    """One line that names the corpus, then one document per line; `read` gives the same back."""
+    """Write a line that names the corpus, then one document per line; ``read`` restores it."""
     corpus, outputs = loaded.corpus, loaded.outputs
     name = os.fspath(path)
 
@@ -108,7 +108,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
 
 def _nulls(text: str, size: int, where: str) -> Nulls:
-    """Segments without counterpart, as ``write`` stores them, of a document of ``size`` segments."""
+    """Parse the omissions and additions of a document of ``size`` segments."""
     again = "write the file again with `wholetext align`"
     match read_json(text, where=where, next=again):
         case ["count" | "worst" | "drop" as policy, [*omitted], [*added]] if all(
@@ -150,7 +150,7 @@ class LanguagePairs:
         return selected
 
     def settled(self) -> tuple[tuple[str, str], list[str]]:
-        """The pair of the corpus and notes; several pairs, or none of those that are there, is an error."""
+        """Return the pair of the corpus, and notes; no pair, or several, is an error."""
         selected = [langs for langs, is_selected in self.found.items() if is_selected]
         stated = ", ".join(sorted("-".join(langs) for langs in self.found))
         if len(selected) > 1:
@@ -210,7 +210,7 @@ class _Segments:
 
 
 def _cells(record: Record) -> dict[Key, str]:
-    """What a line that is a segment has."""
+    """Return the fields of a line that is a segment."""
     cells = dict(cast("dict[Key, str]", record.texts))  # not a whole document, so strings
     if record.doc:
         cells["doc", ""] = record.doc
@@ -220,7 +220,7 @@ def _cells(record: Record) -> dict[Key, str]:
 
 
 def _words(keys: set[Key]) -> list[str]:
-    """What a line has or lacks, in words."""
+    """Describe fields in words."""
     words = {
         "doc": "document id",
         "src": "source",
@@ -236,7 +236,7 @@ def _words(keys: set[Key]) -> list[str]:
 
 
 class Documents:
-    """Lines that are documents; a document comes back only to bring the output of another system."""
+    """Lines that are documents; a repeated one only adds the output of another system."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -265,7 +265,8 @@ class Documents:
             raise InputError(
                 f"document {doc.id!r} was already in line {self.lines[doc.id]}",
                 where=where,
-                next="give each document its own id; a line that is a segment has hyp, not hypothesis",
+                next="give each document its own id; "
+                "a line that is a segment has hyp, not hypothesis",
             )
         elif (doc.src is not None and doc.src != earlier.src) or any(
             earlier.refs.get(name) != text for name, text in refs.items()

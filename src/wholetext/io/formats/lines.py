@@ -21,11 +21,11 @@ _MANY = 20  # documents of one segment each that are noted
 class LineFiles:
     """Parallel text files with one segment per line, or outputs (``hyps``) for a ``corpus``.
 
-    References and outputs are named after their files, or by (name, file). ``docs`` is a file with one
-    document id per line; without it ``breaks`` defines what a blank line is: ``blank`` a break between
-    documents, ``none`` an empty segment, ``auto`` a break where all files agree on them. ``corpus`` is
-    anything that ``read`` takes as a single source; outputs for it may be plain lines, or JSONL, TSV
-    or XML with its document ids.
+    References and outputs are named after their files, or by (name, file). ``docs`` is a file with
+    one document id per line; without it ``breaks`` defines what a blank line is: ``blank`` a break
+    between documents, ``none`` an empty segment, ``auto`` a break where all files agree on them.
+    ``corpus`` is anything that ``read`` takes as a single source; outputs for it may be plain
+    lines, or JSONL, TSV or XML with its document ids.
     """
 
     src: FilePath | None = None
@@ -37,7 +37,7 @@ class LineFiles:
 
 
 def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
-    """Map names to files; equal names are an error, or ``numbered`` (``ref0`` …) if taken from files."""
+    """Map names to files; equal names are an error, or ``numbered`` (``ref0`` …)."""
     if isinstance(files, Mapping):
         return dict(files)
     pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
@@ -71,13 +71,14 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
-    """Read parallel files. Outputs may have other segments only if blank lines separate documents."""
+    """Read parallel files; with blank lines between documents, segments may differ."""
     if isinstance(files, TextFile):
         files.head()  # raises if there is no such file
         raise InputError(
             "these plain lines may be a source, an output or a reference",
             where=files.name,
-            next="give source, outputs and references by -s, -t and -r, or force the format (--reader)",
+            next="give source, outputs and references by -s, -t and -r, "
+            "or force the format (--reader)",
         )
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = {("src", ""): files.src} if files.src is not None else {}
@@ -109,13 +110,13 @@ def from_texts(
     docs: Sequence[str] | None = None,
     langs: Langs = None,
 ) -> Loaded:
-    """Make a corpus and outputs from lists of strings: of one system (called ``hyp``), or by name.
+    """Make a corpus and outputs from lists of strings: of one system (``hyp``), or by name.
 
     Segments in one list (``["…", "…"]``) are one document, or those that ``docs`` names, one id per
     segment. Lists in a list (``[["…", "…"], ["…"]]``) are documents; then ``docs`` has one id per
-    document, and outputs may have other segments than the reference. ``refs`` is one reference in the
-    form of ``hyps``, or a mapping of name to reference; ``references`` is a list of several. (Where
-    ``hyps`` is one list, ``refs`` may be a list of several, too.)
+    document, and outputs may have other segments than the reference. ``refs`` is one reference in
+    the form of ``hyps``, or a mapping of name to reference; ``references`` is a list of several.
+    (Where ``hyps`` is one list, ``refs`` may be a list of several, too.)
     """
     if len(references):
         if len(refs) or any(isinstance(texts, str) for texts in references):
@@ -237,8 +238,8 @@ def _without_ids(
         runs = [DocumentRun("doc1", 0, lines)] if lines else []
         note = Note(
             "single-document",
-            f"no document ids were given: all {count(lines, 'segment', 'are')} taken as one document "
-            "(-d FILE names the documents)",
+            f"no document ids were given: all {count(lines, 'segment', 'are')} "
+            "taken as one document (-d FILE names the documents)",
         )
     return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
 
@@ -271,7 +272,8 @@ def _split(column: Column) -> list[Segments]:
             raise InputError(
                 "two blank lines in a row, or one at the start: an empty document",
                 where=at(column.where, stop + 1),
-                next="put one blank line between documents; give document ids if segments can be empty",
+                next="put one blank line between documents; "
+                "give document ids if segments can be empty",
             )
         docs.append(tuple(column.texts[start + 1 : stop]))
     return docs

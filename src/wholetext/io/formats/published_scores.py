@@ -1,7 +1,8 @@
 """Metric scores as WMT25 published them: ``SYSTEM.jsonl``, a line per document.
 
-A line has ``language_pair``, ``domain``, ``document_id`` and ``metric_scores``, lists of numbers by metric, one per
-paragraph; null and NaN are missing scores. Logged scores of an LLM judge (GEMBA-ESA) are metrics like others.
+A line has ``language_pair``, ``domain``, ``document_id`` and ``metric_scores``, lists of numbers by
+metric, one per paragraph; null and NaN are missing scores. Logged scores of an LLM judge
+(GEMBA-ESA) are metrics like others.
 """
 
 from __future__ import annotations
@@ -29,13 +30,12 @@ class PublishedScores:
     langs: str  # as the files write it
     documents: tuple[Place, ...]
     metrics: tuple[str, ...]
-    systems: dict[
-        str, dict[Place, dict[str, list[float]]]
-    ]  # system → document → metric → paragraphs, NaN = missing
+    # system → document → metric → paragraphs, NaN = missing
+    systems: dict[str, dict[Place, dict[str, list[float]]]]
 
 
 def score_files(paths: Sequence[Path]) -> list[Path]:
-    """The files of folders, and those that are named."""
+    """List score files: those named, and those in folders."""
     return [
         file
         for path in paths
@@ -46,7 +46,7 @@ def score_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
-    """The scores of a language pair, in files or folders of them; ``langs`` may be written in any style."""
+    """Read the scores of a language pair; ``langs`` may use any style of codes."""
     files = score_files(paths)
     if not files:
         raise InputError(
@@ -79,7 +79,7 @@ def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
 
 
 def _records(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a score file, checked: a field that is not text or a score that is not a number is an error."""
+    """Yield the checked lines of a score file."""
     with opened(file) as text:
         for number, line in enumerate(text.lines(), 1):
             if not line.strip():
@@ -112,7 +112,7 @@ def _is_score(value: object) -> bool:
 
 
 def _chosen_pair(stated: set[str], requested: str) -> str:
-    """The language pair of the files that ``wanted`` names, however its codes are written."""
+    """Return the language pair of the files that is ``requested``, in any style of codes."""
     if requested in stated:
         return requested
     pairs = sorted(stated)

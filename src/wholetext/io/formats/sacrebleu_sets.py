@@ -1,4 +1,4 @@
-"""Test sets by name, through sacrebleu, which downloads each once and keeps it (in ~/.sacrebleu)."""
+"""Test sets by name, through sacrebleu, which downloads each once (to ~/.sacrebleu)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ PREFIX = "sacrebleu:"
 
 
 def names() -> tuple[str, ...]:
-    """Every test set that sacrebleu knows."""
+    """List the test sets that sacrebleu knows."""
     from sacrebleu.dataset import DATASETS
 
     return tuple(sorted(DATASETS))
 
 
 def recognise(file: TextFile) -> bool:
-    """Whether this is ``sacrebleu:NAME``, which is not a file."""
+    """Tell whether this is ``sacrebleu:NAME``, which is not a file."""
     return file.path.startswith(PREFIX)
 
 
 def read(source: FilePath, langs: Langs = None) -> Loaded:
-    """Source, the references that sacrebleu uses, and document ids if the set has them; no outputs."""
+    """Read source, the references that sacrebleu uses, and document ids, if any; no outputs."""
     from sacrebleu.dataset import DATASETS
 
     name = os.fspath(source).removeprefix(PREFIX)
@@ -61,7 +61,7 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
 
 
 def _files(dataset: Any, name: str, lp: str) -> dict[str, str]:
-    """field (src, ref:A, docid …) → file; of the references only those that sacrebleu scores against."""
+    """Map fields (src, ref:A, docid …) to files; only references that sacrebleu scores with."""
     try:
         files = dict(zip(dataset.fieldnames(lp), map(str, dataset.get_files(lp))))
         refs = {str(path) for path in dataset.get_reference_files(lp)}

@@ -1,4 +1,7 @@
-"""TSV with a header line, one segment per row: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system)."""
+"""TSV with a header, one segment per row.
+
+Columns: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _CELL = re.compile(r'"[^"]*(?:""[^"]*)*"|[^\t\n"]*')  # quoted, or without a quo
 
 
 def recognise(file: TextFile) -> bool:
-    """Whether the first line could be the header of such a file."""
+    """Tell whether the first line could be the header of such a file."""
     line = file.head().split("\n", 1)[0]
     return "\t" in line and any(_key(cell.strip().strip('"')) for cell in line.split("\t"))
 
@@ -34,7 +37,8 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
             raise InputError(
                 f"this row has {len(cells)} cells, the header has {len(names)}",
                 where=at(file.name, number),
-                next="is there a tab or line break inside a text? replace it by a space, or write JSONL",
+                next="is there a tab or line break inside a text? "
+                "replace it by a space, or write JSONL",
             )
     if len(rows) < 2:
         raise InputError(
@@ -47,7 +51,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
-    """One row per segment; outputs need the segments of the corpus, and texts no tab or line break."""
+    """Write one row per segment; outputs need the segments of the corpus."""
     corpus, outputs, where = loaded.corpus, loaded.outputs, os.fspath(path)
     metas = list(dict.fromkeys(key for doc in corpus.docs for key in doc.meta))
     sourced = all(doc.src is not None for doc in corpus.docs)
@@ -81,9 +85,8 @@ def write(path: FilePath, loaded: Loaded) -> None:
         )
     if any('"' in cell for row in rows for cell in row):
         plain = list(enumerate(rows, 1))
-        if (
-            _quoted(["\t".join(row) for row in rows], plain) is not None
-        ):  # quotes that are text, but do not look so
+        # quotes that are text, but do not look so
+        if _quoted(["\t".join(row) for row in rows], plain) is not None:
             rows = [
                 ['"' + cell.replace('"', '""') + '"' if '"' in cell else cell for cell in row]
                 for row in rows
@@ -92,7 +95,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
 
 def _unwritable(rows: Sequence[Sequence[str]], keys: Sequence[Key]) -> str:
-    """What would not read back as it is, or ""."""
+    """Name what would not read back as it is, or ""."""
     for name, key in zip(rows[0], keys):
         if _key(name) != key:
             return f"the name {key[1]!r}"
@@ -107,7 +110,7 @@ def _unwritable(rows: Sequence[Sequence[str]], keys: Sequence[Key]) -> str:
 
 
 def _key(name: str) -> Key | None:
-    """What a column of this name holds; None if it is not known."""
+    """Return what a column of this name holds; None if unknown."""
     kind, colon, label = name.partition(":")
     kind, label = kind.strip().lower(), label.strip()
     if colon:
@@ -125,7 +128,7 @@ def _key(name: str) -> Key | None:
 
 
 def column_keys(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[str]]:
-    """Column → its index, and a note on columns that are not used."""
+    """Map columns to their indexes; note those that are not used."""
     header: dict[Key, int] = {}
     unused = []
     for i, name in enumerate(names):
@@ -164,7 +167,7 @@ def column_keys(names: Sequence[str], where: str) -> tuple[dict[Key, int], list[
 
 
 def _rows(lines: list[str], where: str) -> tuple[Rows, list[str]]:
-    """The cells of each row, and a note if quotation marks around cells were kept as part of the text."""
+    """Split rows into cells; note quotation marks around cells that are kept as text."""
     plain = [(number, line.split("\t")) for number, line in enumerate(lines, 1)]
     if not any('"' in line for line in lines):
         return plain, []
@@ -185,11 +188,12 @@ def _rows(lines: list[str], where: str) -> tuple[Rows, list[str]]:
 
 
 def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
-    """Rows of a file that is quoted as by spreadsheets, pandas and csv; None if it is not.
+    """Parse a file that is quoted as by spreadsheets, pandas and csv; None if it is not.
 
-    In such a file every cell with a quotation mark in it is quoted as a whole and has its inner marks doubled. Text
-    that merely has quotation marks in it does not look like this. The marks are not part of the text if the header is
-    quoted, if one is doubled, or if only without them all rows have as many cells as the header.
+    In such a file every cell with a quotation mark in it is quoted as a whole and has its inner
+    marks doubled. Text that merely has quotation marks in it does not look like this. The marks are
+    not part of the text if the header is quoted, if one is doubled, or if only without them all
+    rows have as many cells as the header.
     """
     text = "\n".join(lines)
     rows: Rows = [(1, [])]
@@ -216,7 +220,7 @@ def _quoted(lines: Sequence[str], plain: Rows) -> Rows | None:
 
 
 def _even(rows: Rows) -> bool:
-    """Whether every row has the cells of the header; the last may be blank."""
+    """Tell whether every row has the cells of the header; the last may be blank."""
     size = len(rows[0][1])
     return all(len(cells) == size for _, cells in rows[:-1]) and (
         len(rows[-1][1]) == size or rows[-1][1] == [""]

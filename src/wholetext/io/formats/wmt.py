@@ -1,9 +1,10 @@
-"""WMT25 and WMT26: test sets (``doc_id``, ``src_text``, ``refs``) and files of one system (``doc_id``, ``hypothesis``).
+"""WMT25 and WMT26: test sets (``src_text``, ``refs``) and files of a system (``hypothesis``).
 
-A document is one string; ``markup`` divides it. Ids state pair and domain: ``en-ar_EG_#_news_#_NAME`` (WMT25),
-``WMT26_###_news_###_eng_Latn_###_isl_Latn_###_NAME``. All other keys are kept in ``Document.meta``: strings under their
-own names, other values as JSON under ``wmt:value:KEY``, what a system's file has besides its text under
-``wmt:output:SYSTEM``, what was repaired of its text under ``wmt:repaired:SYSTEM``.
+A document is one string; ``markup`` divides it. Ids state pair and domain:
+``en-ar_EG_#_news_#_NAME`` (WMT25), ``WMT26_###_news_###_eng_Latn_###_isl_Latn_###_NAME``. All other
+keys are kept in ``Document.meta``: strings under their own names, other values as JSON under
+``wmt:value:KEY``, what a system's file has besides its text under ``wmt:output:SYSTEM``, repairs of
+its text under ``wmt:repaired:SYSTEM``.
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from wholetext.types import Corpus, Document
 
 OWN = "wmt:"  # before what this format keeps in meta for itself
 BY, FRAME, VALUE, OUTPUT = f"{OWN}segments", f"{OWN}json", f"{OWN}value:", f"{OWN}output:"
-REPAIRED = f"{OWN}repaired:"  # before a system: what was repaired in its document, for the flags of formats
+REPAIRED = f"{OWN}repaired:"  # before a system: repairs of its document, for flags of formats
 _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # WMT26, by domain
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
-_OURS = frozenset(
-    ("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus")
-)  # JSONL that is not WMT's
+# JSONL that is not WMT's
+_OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus"))
 BESIDE = (OUTPUT, f"{FRAME}:", REPAIRED)  # metadata in a system's file
 
 
@@ -43,7 +43,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def _keys(file: TextFile) -> frozenset[str]:
-    """The keys of the first line that is one of WMT's, of two: one of them may be broken."""
+    """Return the keys of the first line of WMT's among two, of which one may be broken."""
     for line in file.head().split("\n", 2)[:2]:
         if not line.startswith("{"):
             break
@@ -68,8 +68,9 @@ def read(
 ) -> Loaded:
     """Read a test set or the output of one system.
 
-    ``langs`` selects one of several language pairs, ``segments`` is how documents are divided (``auto``: by what is
-    in the source). ``corpus`` is the test set that an output is for, ``system`` its name (default: the file's).
+    ``langs`` selects a language pair, ``segments`` is how documents are divided (``auto``: by the
+    content of the source). ``corpus`` is the test set of an output, ``system`` its name (default:
+    the file's).
     """
     if segments not in DIVISIONS:
         raise InputError(
@@ -107,7 +108,7 @@ def read(
 
 
 def facts(doc: str) -> tuple[tuple[str, str], str, bool]:
-    """What a document id states: language pair, domain (``""`` where it does not), and whether it is one of WMT26."""
+    """Return language pair and domain (or ``""``) of a document id, and if it is of WMT26."""
     parts = doc.split("_###_")
     if len(parts) >= 5 and all(parts[:4]):
         return (parts[2], parts[3]), parts[1], True
@@ -121,7 +122,7 @@ def facts(doc: str) -> tuple[tuple[str, str], str, bool]:
 
 
 def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path], list[str]]:
-    """The test set and the system files of a folder, and notes on what is left out: other files, other pairs."""
+    """List the test set and system files of a folder; note other files and other pairs."""
     tests, systems, other, silent = list[Path](), list[Path](), list[str](), list[str]()
     for entry in sorted(Path(path).iterdir()):
         if entry.name.startswith("."):
@@ -156,7 +157,7 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
-    """A folder with the test set (if there is a source or a reference) and a file per system; ``read`` reads it."""
+    """Write a folder that ``read`` reads: the test set, if any, and a file per system."""
     root, corpus = Path(path), loaded.corpus
     if not _is_bare(corpus):
         write_test_set(root / f"{file_name(corpus.id)}.jsonl", corpus)
@@ -171,7 +172,7 @@ def write(path: FilePath, loaded: Loaded) -> None:
 
 
 def write_test_set(path: FilePath, corpus: Corpus) -> None:
-    """Source and references with all that is in ``meta``, one document per line."""
+    """Write source, references and ``meta``, one document per line."""
 
     def value(doc: Document) -> dict[str, Any]:
         like, where = _like(doc), f"{path}, document {doc.id!r}"
@@ -199,7 +200,7 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
 
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
-    """The output of one system, one document per line."""
+    """Write the output of one system, one document per line."""
     (output,) = loaded.keep([system]).outputs
     bare = _is_bare(loaded.corpus)
 
@@ -230,7 +231,7 @@ def _write(path: FilePath, values: Iterator[dict[str, Any]]) -> None:
 
 @dataclass
 class _Line:
-    """Reads the lines of one file; what was repaired is in ``notes``, one for each document and side."""
+    """The reader of the lines of a file; ``notes`` lists repairs by document and side."""
 
     segments: str
     system: str
@@ -251,12 +252,11 @@ class _Line:
                 next='write {"doc_id": "…", "hypothesis": "…"} on each line',
             )
         clean("\0" if NUL.search(text) else "", where)
-        return {
-            key: value for key, value in fields.items() if value is not None
-        }  # null is the same as absent
+        # null is the same as absent
+        return {key: value for key, value in fields.items() if value is not None}
 
     def fill(self, record: Record, fields: dict[str, Any], where: str) -> None:
-        """Texts and metadata of a selected document."""
+        """Read texts and metadata of a selected document."""
         rest = {
             key: value
             for key, value in fields.items()
@@ -306,7 +306,7 @@ class _Line:
         self._divide(record, texts, where)
 
     def _divide(self, record: Record, texts: dict[Key, Any], where: str) -> None:
-        """The texts by segment, all like the first: the source of a test set, or that of ``known``."""
+        """Divide texts like the first: the source of a test set, or that of ``known``."""
         doc, like = self.known.get(record.doc), None
         sourced = doc is not None and any((*(doc.src or ()), *doc.refs))
         if doc is not None:
@@ -348,7 +348,7 @@ class _Line:
 
 
 def _like(doc: Document) -> Parts:
-    """How the source of a document is divided."""
+    """Return the division of the source of a document."""
     segments = doc.src if doc.src is not None else next(iter(doc.refs.values()), ())
     return Parts(segments, doc.meta.get(BY, "blank"), doc.meta.get(FRAME, ""))
 
@@ -369,12 +369,12 @@ def _json(value: object) -> str:
 
 
 def _is_bare(corpus: Corpus) -> bool:
-    """Outputs alone: there is no reference, and the source, if any, is only a placeholder."""
+    """Tell whether there are outputs alone: no reference, and at most an empty source."""
     return not any(doc.refs or any(doc.src or ()) for doc in corpus.docs)
 
 
 def _has_pair(file: TextFile, langs: tuple[str, str]) -> bool:
-    """Whether some document is of this pair, or states none."""
+    """Tell whether any document is of this pair, or states none."""
     for line in file.lines():
         doc = _ID.search(line)
         stated = facts(doc[1])[0] if doc else ("", "")

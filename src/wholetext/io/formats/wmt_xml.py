@@ -1,4 +1,4 @@
-"""WMT XML (2021 and later): source, references and outputs in one file. Entities are never expanded."""
+"""WMT XML (2021 and later): source, references and outputs in one file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE_BREAK = re.compile(r"[\r\n]+")
 
 @dataclass
 class _Text:
-    """A ``<src>``, ``<ref>`` or ``<hyp>``: its segments by id (by position where there are no ids)."""
+    """A ``<src>``, ``<ref>`` or ``<hyp>``: segments by id (by position where ids are absent)."""
 
     kind: str
     name: str
@@ -40,7 +40,7 @@ def recognise(file: TextFile) -> bool:
 
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read WMT XML. Missing segments of references and outputs become empty texts, with a note."""
+    """Read WMT XML; missing segments of references and outputs are empty, with a note."""
     root = _parse(file)
     notes, elements = _checked(root, file.name), [*root.iter("doc")]
     missing: dict[str, list[str]] = {}
@@ -86,7 +86,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 
 
 def _parse(file: TextFile) -> Any:
-    """Return the root element; a document type declaration, which may define entities, is refused."""
+    """Return the root element; a document type, which may define entities, is refused."""
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -168,7 +168,7 @@ def _texts(doc: Any, name: str) -> Iterator[_Text]:
 def _aligned(
     text: _Text, lead: _Text, doc: str, name: str, missing: dict[str, list[str]]
 ) -> tuple[str, ...]:
-    """Order segments as in the source. Outputs with ids of their own have their own sentence breaks."""
+    """Order segments as in the source; other ids mean other sentence breaks of an output."""
     extra = [key for key in text.segments if key not in lead.segments]
     if extra and text.kind == "hyp":  # more segments, both numbered from 1, or entirely other ids
         numbered = all(
