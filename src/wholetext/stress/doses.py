@@ -1,4 +1,4 @@
-"""Doses: how many of the sites of a change are made, `1`, `3`, `50%` or `all`. A larger dose contains a smaller one."""
+"""Doses: the number (`3`) or share (`50%`, `all`) of sites to change; larger doses contain smaller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORM = re.compile(r"all|([1-9][0-9]{0,4})|([1-9][0-9]?|100)%")
 
 @dataclass(frozen=True)
 class Dose:
-    """A number of sites, or a share of them rounded up; as many as there are if they are fewer."""
+    """A number of sites, at most all of them, or a share rounded up."""
 
     name: str
 
@@ -36,7 +36,7 @@ class Dose:
 
 
 def ordered(sites: Sequence[Site], rng: random.Random, in_a_row: bool) -> list[Site]:
-    """The order in which sites are taken as the dose grows: at random, or one run that grows to its ends."""
+    """Order sites for growing doses: at random, or as a run that grows."""
     if not in_a_row:
         return rng.sample(list(sites), len(sites))
     start = rng.randrange(len(sites)) if sites else 0

@@ -1,7 +1,7 @@
-"""`wholetext stress`: which metric sees which document-level error.
+"""Stress tests: which metric detects which document-level error.
 
-Good text that is not the reference it is scored against is changed in one controlled way; original and changed
-documents are scored, and the question is how often, and how strongly, a metric prefers the original.
+Good text, never the reference it is scored against, is changed in one controlled way. Original and
+changed documents are scored: how often, and by how much, does a metric prefer the original?
 """
 
 from __future__ import annotations
@@ -32,16 +32,14 @@ from wholetext.stress.statistics import (
 )
 from wholetext.types import Corpus, FloatArray, Output, Scores
 
-# of a score's size: a model in single precision scores the same text by up to 1e-7 differently in another batch
-_ROUNDING = 1e-6
-Margins = Mapping[
-    tuple[str, str, str], Mapping[str, float]
-]  # (change, dose, document) → metric → loss of score
+_ROUNDING = 1e-6  # relative: single precision differs by up to 1e-7 between batches
+# (change, dose, document) → metric → loss of score
+Margins = Mapping[tuple[str, str, str], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Stress:
-    """Metrics × changes; ``results`` holds the scores of the systems and of the unchanged text, as an ordinary run."""
+    """Metrics × changes; ``results`` is the run of the systems and of the unchanged text."""
 
     text: str
     refs: tuple[str, ...]
@@ -63,7 +61,7 @@ class Stress:
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
         corpus = self.results.corpus
-        found: dict[str, Any] = plain(
+        values: dict[str, Any] = plain(
             {
                 "kind": "stress",
                 "corpus": corpus.id,
@@ -78,8 +76,8 @@ class Stress:
                 "tagger": self.perturbed.tagger,
                 "plugins": known_changes.origins(list(self.perturbed.kinds)),
                 "refused": self.perturbed.refused,
-                "figures": [asdict(one) for one in self.cells],
-                "slopes": [asdict(one) for one in self.slopes],
+                "figures": [asdict(cell) for cell in self.cells],
+                "slopes": [asdict(slope) for slope in self.slopes],
                 "spreads": self.spreads,
                 "examples": _examples(self.perturbed),
                 "signatures": {
@@ -90,7 +88,7 @@ class Stress:
                 "notes": self.notes,
             }
         )
-        return found
+        return values
 
 
 def stress(
@@ -100,35 +98,46 @@ def stress(
     settings: StressOptions | None = None,
     options: Options | None = None,
 ) -> Stress:
-    """Change a text of the corpus in controlled ways and score original and changed documents with every metric.
+    """Change a text of the corpus in controlled ways and score original and changed documents.
 
-    The text is a second reference, or the output of the best system where there is none; ``settings.text`` names
-    another. It is never scored against itself. What is not changed is scored once, and finished rows are cached.
+    The text is the one that ``settings.text`` names, else a second reference, else the output of the
+    best system. It is never scored against itself.
     """
     settings, options = settings or StressOptions(), options or Options()
-    specs = [
-        one.spec for one in map(scorer, [metrics] if isinstance(metrics, str) else list(metrics))
-    ]
-    _refuse(specs)
-    known_changes.chosen(settings.changes)  # an error now, not after the systems are scored
+    scorers = [scorer(name) for name in ([metrics] if isinstance(metrics, str) else metrics)]
+    specs = [metric.spec for metric in scorers]
+    rivals = [metric.spec for metric in scorers if metric.metric.rivals]
+    if rivals:
+        raise MetricError(
+            f"{rivals[0]} compares with other systems, which changed documents do not have",
+            next="use a metric that scores each output by itself",
+        )
+    known_changes.chosen(settings.changes)  # fail before the systems are scored
     chosen = select(corpus, outputs, settings)
-    options = replace(options, refs=_refs(chosen, options), flags=False)
+    refs = chosen.refs  # without the text under test
+    if options.refs is not None:
+        refs = tuple(name for name in options.refs if name in chosen.refs)
+    options = replace(options, refs=refs, flags=False)
     text, results, notes = _originals(corpus, chosen, specs, options)
-    made, notes = _without_copies(
-        perturb(corpus, text, settings, options), corpus, options.refs or (), notes
-    )
+    made = perturb(corpus, text, settings, options)
+    if copies := {*identical(text, corpus, refs)}:
+        made = replace(made, items=tuple(item for item in made.items if item.doc not in copies))
+        notes.append(
+            f"{count(len(copies), 'document')} left out, where the text under test is the same as a "
+            "reference"
+        )
     if not made.items:
         raise InputError(
             "no change can be made in this text", where=text.system, next="; ".join(made.notes[:3])
         )
     changed = evaluate(corpus, list(made.outputs().values()), specs, options)
-    systems = [one.system for one in chosen.systems]
+    systems = [output.system for output in chosen.systems]
     spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
     margins = _margins(made, results, changed, text.system)
     sizes = {doc: len(segments) for doc, segments in text.docs.items()}
     losses = {spec: _losses(made, margins, (spec, unit), sizes) for spec, unit in spreads.items()}
     drawing = Drawing(settings.draws, settings.seed)
-    every = (
+    all_notes = (
         *notes,
         *made.notes,
         *_on_spreads(spreads, len(systems)),
@@ -141,16 +150,21 @@ def stress(
     }
     return Stress(
         text.system,
-        options.refs or (),
+        refs,
         tuple(systems),
         settings,
-        tuple(cell for each in losses.values() for cell in stress_cells(each, drawing)),
-        tuple(slope for each in losses.values() for one in each if (slope := one.slope(drawing))),
+        tuple(cell for by_change in losses.values() for cell in stress_cells(by_change, drawing)),
+        tuple(
+            slope
+            for by_change in losses.values()
+            for change in by_change
+            if (slope := change.slope(drawing))
+        ),
         spreads,
         made,
         margins,
         replace(results, counts=counts),
-        tuple(dict.fromkeys(every)),
+        tuple(dict.fromkeys(all_notes)),
     )
 
 
@@ -158,75 +172,46 @@ def _originals(
     corpus: Corpus, chosen: Selection, specs: Sequence[str], options: Options
 ) -> tuple[Output, Results, list[str]]:
     """The text under test, the scores of all systems and of this text, and notes on the choice."""
-    others = [
-        one for one in chosen.systems if chosen.text is None or one.system != chosen.text.system
-    ]
-    results = evaluate(corpus, [*others, *([chosen.text] if chosen.text else [])], specs, options)
-    if chosen.text is not None:
-        return chosen.text, results, [*chosen.notes]
-    text, note = best(results.scores, others)
-    return text, results, [*chosen.notes, note]
-
-
-def _refuse(specs: Sequence[str]) -> None:
-    for spec in specs:
-        if scorer(spec).metric.rivals:
-            raise MetricError(
-                f"{spec} compares with other systems, which changed documents do not have",
-                next="use a metric that scores each output by itself",
-            )
-
-
-def _refs(chosen: Selection, options: Options) -> tuple[str, ...]:
-    """The references for scoring: those of the options that are not the text under test."""
+    if chosen.text is None:
+        results = evaluate(corpus, chosen.systems, specs, options)
+        text, note = best(results.scores, chosen.systems)
+        return text, results, [*chosen.notes, note]
+    others = [output for output in chosen.systems if output.system != chosen.text.system]
     return (
-        chosen.refs
-        if options.refs is None
-        else tuple(name for name in options.refs if name in chosen.refs)
+        chosen.text,
+        evaluate(corpus, [*others, chosen.text], specs, options),
+        [*chosen.notes],
     )
-
-
-def _without_copies(
-    made: Perturbed, corpus: Corpus, refs: Sequence[str], notes: list[str]
-) -> tuple[Perturbed, list[str]]:
-    same = {*identical(made.original, corpus, refs)}
-    if not same:
-        return made, notes
-    said = f"{count(len(same), 'document')} left out, where the text under test is the same as a reference"
-    return replace(made, items=tuple(one for one in made.items if one.doc not in same)), [
-        *notes,
-        said,
-    ]
 
 
 def _on_spreads(spreads: Mapping[str, float], systems: int) -> list[str]:
     if systems < 2:
         return [
-            "effect sizes are in units of the spread between systems, and need outputs of two systems or more"
+            "effect sizes are in units of the spread between systems, and need outputs of two "
+            "systems or more"
         ]
-    none = [spec for spec, value in spreads.items() if math.isnan(value)]
-    few = [f"the spread between systems is that of {systems} systems only"] if systems < 4 else []
-    return few + (
-        [f"{', '.join(none)}: all systems have the same score, so there is no effect size"]
-        if none
-        else []
-    )
+    notes = []
+    if systems < 4:
+        notes.append(f"the spread between systems is that of {systems} systems only")
+    if none := ", ".join(spec for spec, value in spreads.items() if math.isnan(value)):
+        notes.append(f"{none}: all systems have the same score, so there is no effect size")
+    return notes
 
 
 def _margins(made: Perturbed, results: Results, changed: Results, text: str) -> Margins:
     places = {doc: at for at, doc in enumerate(results.corpus.ids)}
     names = {key: output.system for key, output in made.outputs().items()}
-    found: dict[tuple[str, str, str], dict[str, float]] = {
-        (one.change, one.dose, one.doc): {} for one in made.items
+    margins: dict[tuple[str, str, str], dict[str, float]] = {
+        (item.change, item.dose, item.doc): {} for item in made.items
     }
     for spec, by_system in results.scores.items():
         original = _signed(by_system[text])
         losses = {
             key: _loss(original, _signed(changed.scores[spec][name])) for key, name in names.items()
         }
-        for change, dose, doc in found:
-            found[change, dose, doc][spec] = float(losses[change, dose][places[doc]])
-    return found
+        for change, dose, doc in margins:
+            margins[change, dose, doc][spec] = float(losses[change, dose][places[doc]])
+    return margins
 
 
 def _signed(scores: Scores) -> FloatArray:
@@ -235,7 +220,7 @@ def _signed(scores: Scores) -> FloatArray:
 
 
 def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
-    """(documents,) how much is lost; 0 where the difference is one of rounding alone."""
+    """(documents,) loss of score; 0 if the difference is within rounding."""
     size = np.maximum(np.abs(original), np.abs(changed))
     loss = original - changed
     return np.asarray(np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss))
@@ -244,21 +229,20 @@ def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
 def _losses(
     made: Perturbed, margins: Margins, metric: tuple[str, float], segments: Mapping[str, int]
 ) -> list[Losses]:
-    """The losses of every change under one metric, which comes with its spread between systems."""
-    found, (spec, scale) = [], metric
+    """The losses of every change under a metric, given with its spread between systems."""
+    losses, (spec, scale) = [], metric
     for change, kind in made.kinds.items():
-        mine = [one for one in made.items if one.change == change]
-        by_dose: dict[str, list[tuple[str, float, float]]] = {one.dose: [] for one in mine}
-        for one in mine:
-            by_dose[one.dose].append(
-                (one.doc, margins[change, one.dose, one.doc][spec], one.made / one.sites)
-            )
-        sites = {one.doc: one.sites for one in mine}
+        items = [item for item in made.items if item.change == change]
+        by_dose: dict[str, list[tuple[str, float, float]]] = {item.dose: [] for item in items}
+        for item in items:
+            loss = margins[change, item.dose, item.doc][spec]
+            by_dose[item.dose].append((item.doc, loss, item.made / item.sites))
+        sites = {item.doc: item.sites for item in items}
         rewords = any(
-            _unbroken(one.segments) != _unbroken(made.original.docs[one.doc]) for one in mine
+            _unbroken(item.segments) != _unbroken(made.original.docs[item.doc]) for item in items
         )
-        found.append(Losses(spec, change, kind, by_dose, sites, scale, segments, rewords))
-    return found
+        losses.append(Losses(spec, change, kind, by_dose, sites, scale, segments, rewords))
+    return losses
 
 
 def _unbroken(segments: Sequence[str]) -> str:
@@ -267,29 +251,25 @@ def _unbroken(segments: Sequence[str]) -> str:
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
-    """The smallest dose of a change in the first few documents, with the segments that it touches."""
-    found, seen = [], dict.fromkeys(made.kinds, 0)
-    for one in made.items:
-        if one.dose == made.items[0].dose and seen[one.change] < most:
-            seen[one.change] += 1
-            touched = sorted({edit.segment for edit in one.edits})
-            found.append(
+    """The smallest dose of every change in the first documents, with the segments that it changes."""
+    examples, shown = [], dict.fromkeys(made.kinds, 0)
+    for item in made.items:
+        if item.dose == made.items[0].dose and shown[item.change] < most:
+            shown[item.change] += 1
+            original = made.original.docs[item.doc]
+            examples.append(
                 {
-                    "change": one.change,
-                    "doc": one.doc,
-                    "dose": one.dose,
+                    "change": item.change,
+                    "doc": item.doc,
+                    "dose": item.dose,
                     "edits": [
                         {"segment": edit.segment, "was": edit.was, "now": edit.now}
-                        for edit in one.edits
+                        for edit in item.edits
                     ],
                     "segments": [
-                        {
-                            "segment": at,
-                            "original": made.original.docs[one.doc][at],
-                            "changed": one.segments[at],
-                        }
-                        for at in touched
+                        {"segment": at, "original": original[at], "changed": item.segments[at]}
+                        for at in sorted({edit.segment for edit in item.edits})
                     ],
                 }
             )
-    return found
+    return examples

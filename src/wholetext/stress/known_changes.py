@@ -1,16 +1,15 @@
-"""The changes by name: built-in ones, and those that other packages add by entry point."""
+"""Changes by name: built-in ones and those of plug-ins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
-from wholetext import plugins
+from wholetext import plugins, slices
 from wholetext.errors import InputError, PluginError, did_you_mean
 from wholetext.stress.change import Change
 
-# name → module and class below ``changes``; errors of the document first, then those of a sentence, then harmless ones
+# name → module and class in ``changes``: errors of documents, errors of sentences, harmless changes
 BUILTIN = {
     "pronoun": "consistency:Pronoun",
     "tense": "consistency:Tense",
@@ -43,60 +42,59 @@ def list_changes() -> dict[str, type[Change]]:
 
 
 def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Summary, kind and languages of every change that works, and what is wrong with the plug-ins that do not."""
-    found: dict[str, dict[str, Any]] = {}
+    """Summary, kind and languages of every change, and the errors of plug-ins that cannot be used."""
+    changes: dict[str, dict[str, Any]] = {}
     broken: dict[str, str] = {}
     for name in names():
         try:
-            one = change_class(name)
+            change = change_class(name)
         except PluginError as fault:
             broken[name] = str(fault)
             continue
-        found[name] = {
-            "kind": one.kind,
-            "summary": one.summary,
-            "languages": None if one.languages is None else sorted(one.languages),
+        changes[name] = {
+            "kind": change.kind,
+            "summary": change.summary,
+            "languages": None if change.languages is None else sorted(change.languages),
         }
-    return found, broken
+    return changes, broken
 
 
 def names() -> list[str]:
     return [*BUILTIN, *(name for name in plugins.load(plugins.CHANGES) if name not in BUILTIN)]
 
 
-def origins(asked: Sequence[str]) -> dict[str, str]:
-    """The package and version of each change that is not a built-in."""
-    return {name: plugins.origin(plugins.CHANGES, name) for name in asked if name not in BUILTIN}
+def origins(changes: Sequence[str]) -> dict[str, str]:
+    """The package and version of each change that is not built in."""
+    return {name: plugins.origin(plugins.CHANGES, name) for name in changes if name not in BUILTIN}
 
 
 def change_class(name: str) -> type[Change]:
     """The class of a change."""
     if name in BUILTIN:
-        module, _, kind = BUILTIN[name].partition(":")
-        found: object = getattr(import_module(f"wholetext.stress.changes.{module}"), kind)
-    else:
-        added = plugins.load(plugins.CHANGES, BUILTIN)
-        if name not in added:
-            raise InputError(
-                f"there is no change {name!r}",
-                next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}",
-            )
-        found = added[name]()
-    if not (isinstance(found, type) and issubclass(found, Change)):
+        built_in: type[Change] = slices.load(f"wholetext.stress.changes.{BUILTIN[name]}")
+        return built_in
+    added = plugins.load(plugins.CHANGES, BUILTIN)
+    if name not in added:
+        raise InputError(
+            f"there is no change {name!r}",
+            next=did_you_mean(name, names()) or f"the changes are {', '.join(names())}",
+        )
+    change, origin = added[name](), plugins.origin(plugins.CHANGES, name)
+    if not (isinstance(change, type) and issubclass(change, Change)):
         raise PluginError(
-            f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} is not a subclass of Change",
+            f"the change {name!r} of {origin} is not a subclass of Change",
             next="derive it from wholetext.Change",
         )
-    if getattr(found, "name", "") != name:
+    if getattr(change, "name", "") != name:
         raise PluginError(
-            f"the change {name!r} of {plugins.origin(plugins.CHANGES, name)} has the name "
-            f"{getattr(found, 'name', '')!r}",
+            f"the change {name!r} of {origin} has the name {getattr(change, 'name', '')!r}",
             next="its name and that of its entry point are the same",
         )
-    return found
+    return change
 
 
-def chosen(asked: Sequence[str] | None) -> list[Change]:
-    """One of each requested change, all of them by default."""
-    given = names() if asked is None else [asked] if isinstance(asked, str) else list(asked)
-    return [change_class(name)() for name in dict.fromkeys(given)]
+def chosen(requested: Sequence[str] | None) -> list[Change]:
+    """Instances of the requested changes, of all of them by default."""
+    return [
+        change_class(name)() for name in dict.fromkeys(names() if requested is None else requested)
+    ]

@@ -1,4 +1,4 @@
-"""Changed versions of documents: every change at every dose, by seed, and why the others were refused."""
+"""Changed versions of documents: every change at every dose, and reasons for those refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from wholetext.errors import InputError, MissingExtra, ModelError, count
 from wholetext.notebook.display import brief
@@ -23,7 +24,7 @@ DOSES = ("1", "50%", "all")
 
 @dataclass(frozen=True)
 class StressOptions:
-    """Which changes are made and how strongly, in which text, and how often documents are resampled."""
+    """Changes, doses and text of a stress test, and the resampling of documents."""
 
     changes: tuple[str, ...] | None = None  # all of them by default
     doses: tuple[str, ...] = DOSES  # 1: one place; 50%: half of the places; all
@@ -43,13 +44,8 @@ class StressOptions:
                 next="leave it out for the default",
             )
         for dose in self.doses:
-            Dose(dose)  # an error now, not after the tagging
-        if (
-            isinstance(self.seed, bool)
-            or not isinstance(self.seed, int)
-            or self.seed < 0
-            or self.draws < 1
-        ):
+            Dose(dose)  # fail before the texts are tagged
+        if not isinstance(self.seed, int) or self.seed < 0 or self.draws < 1:
             raise InputError(
                 "seed must be an integer from 0 up, and draws at least 1",
                 next="leave them out for the defaults",
@@ -58,7 +54,7 @@ class StressOptions:
 
 @dataclass(frozen=True)
 class Changed:
-    """A document with one change at one dose, and the places that differ from the original."""
+    """A document with one change at one dose, and its edits."""
 
     doc: str
     change: str
@@ -73,7 +69,7 @@ class Changed:
 
 @dataclass(frozen=True, eq=False)
 class Perturbed:
-    """The changed versions of one text of a corpus, and how many documents were refused, by change and reason."""
+    """The changed versions of a text, and counts of refused documents by change and reason."""
 
     original: Output
     langs: tuple[str, str]
@@ -87,12 +83,12 @@ class Perturbed:
 
     def outputs(self) -> dict[tuple[str, str], Output]:
         """(change, dose) → the text with this change in every document where it was made."""
-        found: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
-        for one in self.items:
-            found.setdefault((one.change, one.dose), {})[one.doc] = one.segments
+        by_dose: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+        for item in self.items:
+            by_dose.setdefault((item.change, item.dose), {})[item.doc] = item.segments
         return {
             (change, dose): Output(f"{change} @ {dose}", {**self.original.docs, **docs})
-            for (change, dose), docs in found.items()
+            for (change, dose), docs in by_dose.items()
         }
 
 
@@ -102,10 +98,10 @@ def perturb(
     settings: StressOptions | None = None,
     options: Options | None = None,
 ) -> Perturbed:
-    """Make every change at every dose in the documents of an output; the same seed makes the same changes.
+    """Make every change at every dose in the documents of an output.
 
-    What a document gets depends on the seed, the change and the document alone (and on the other documents for the one
-    that borrows sentences). ``options`` set whether and where the tagger's analyses are cached.
+    The changes of a document depend on the seed, the change and the document alone (``foreign`` also
+    on the other documents). ``options`` say whether and where the tagger's analyses are cached.
     """
     settings, options = settings or StressOptions(), options or Options()
     check(corpus, [output])
@@ -125,7 +121,7 @@ def perturb(
             except Refused as fault:
                 why[str(fault)] += 1
     kinds = {change.name: change.kind for change in changes}
-    said: dict[str, list[str]] = {}  # changes that are refused for the same reason share a note
+    said: dict[str, list[str]] = {}  # changes refused for the same reason share a note
     for name, why in refused.items():
         if why:
             said.setdefault(_note(name, items, why, len(corpus)), []).append(name)
@@ -136,12 +132,10 @@ def perturb(
 
 
 def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]:
-    """A document at every dose; the sites of a dose are among those of a larger one."""
-    rng = random.Random(
-        f"{settings.seed}/{change.name}/{text.doc}"
-    )  # hashed: the same on every machine
-    found = change.sites(text, rng)
-    order: Sequence[Site] = ordered(found, rng, change.in_a_row)
+    """Change a document at every dose; the sites of a dose are a subset of those of a larger one."""
+    # seeded by a string, which is hashed in the same way on every machine
+    rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")
+    order: Sequence[Site] = ordered(change.sites(text, rng), rng, change.in_a_row)
     items = []
     for dose in map(Dose, settings.doses):
         made = dose.of(len(order))
@@ -157,7 +151,7 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
 
 
 class _Texts:
-    """The documents as changes see them, tagged once for all changes."""
+    """The documents of a corpus, tagged once for all changes."""
 
     def __init__(
         self, corpus: Corpus, output: Output, changes: Sequence[Change], options: Options
@@ -185,11 +179,12 @@ class _Texts:
         ]
 
     def obstacle(self, change: Change) -> str:
-        """Why a change can be made in no document, or nothing."""
+        """The reason why a change cannot be made in any document, or ""."""
         if change.languages is not None and not self.given:
             return "the language of the text is not stated (-l SRC-TGT, in Python langs=)"
         if change.languages is not None and self.lang not in change.languages:
-            return f"made in {', '.join(sorted(change.languages))} only, and the text is in {self.given}"
+            languages = ", ".join(sorted(change.languages))
+            return f"made in {languages} only, and the text is in {self.given}"
         if not change.layers:
             return ""
         if self.analyser is None:
@@ -215,16 +210,15 @@ def _tagged(
     analyser: Analyser, docs: Sequence[tuple[str, ...]], langs: tuple[str, str], options: Options
 ) -> list[tuple[Analysis, ...]]:
     with options.computer(langs) as computer:
-        found = iter(
-            computer.engine.map(analyser, [segment for segments in docs for segment in segments])
-        )
-        return [tuple(next(found) for _ in segments) for segments in docs]
+        analyses = iter(computer.engine.map(analyser, list(chain(*docs))))
+        return [tuple(islice(analyses, len(segments))) for segments in docs]
 
 
 def _note(change: str, items: Sequence[Changed], why: Mapping[str, int], documents: int) -> str:
     made = len({one.doc for one in items if one.change == change})
     reasons = "; ".join(
-        f"{reason} ({many:,})" for reason, many in sorted(why.items(), key=lambda one: -one[1])
+        f"{reason} ({number:,})"
+        for reason, number in sorted(why.items(), key=lambda item: -item[1])
     )
     if not made:
         return f"made in no document: {reasons}"

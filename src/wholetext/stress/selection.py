@@ -1,6 +1,6 @@
-"""Which text is changed, against which references it is scored, and which systems are real ones.
+"""Selection of the text under test, of the references for scoring, and of the systems.
 
-The text under test is never the reference it is scored against: identity would win every time.
+The text under test is never the reference it is scored against: identity would always win.
 """
 
 from __future__ import annotations
@@ -21,41 +21,43 @@ _COPY = 0.9  # an output is a copy of a reference if this share of its segments 
 class Selection:
     """The text under test, the references for all scores, and the outputs that are systems."""
 
-    text: Output | None  # None: the best system is taken when the systems are scored
+    text: Output | None  # None: the best system, known once the systems are scored
     refs: tuple[str, ...]
     systems: tuple[Output, ...]
     notes: tuple[str, ...] = ()
 
 
 def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> Selection:
-    """A second reference if there is one, else a system; the one that ``settings`` names."""
+    """Select the text that ``settings`` names, else a second reference, else a system."""
     copies = {
-        one.system: name
-        for one in outputs
+        output.system: name
+        for output in outputs
         for name in corpus.references
-        if _copies(one, corpus, name)
+        if _copies(output, corpus, name)
     }
-    systems = tuple(one for one in outputs if one.system not in copies)
+    systems = tuple(output for output in outputs if output.system not in copies)
     notes = [
         f"{system} is a copy of the reference {name} and not counted among the systems"
         for system, name in copies.items()
     ]
-    named, every = settings.text, corpus.references
-    if named is not None and named not in every:
+    named, references = settings.text, corpus.references
+    if named is not None and named not in references:
         return _system(named, corpus, systems, copies, notes)
-    if named is None and len(every) < 2:
+    if named is None and len(references) < 2:
         if not systems:
             raise InputError(
                 "there is no text to change that is not the reference itself",
                 where=corpus.id,
                 next="give a second reference (-r), or a system's output (-t)",
             )
-        return Selection(systems[0] if len(systems) == 1 else None, every, systems, tuple(notes))
-    name = named or every[1]
-    others = tuple(one for one in every if one != name)
+        text = systems[0] if len(systems) == 1 else None
+        return Selection(text, references, systems, tuple(notes))
+    name = named or references[1]
+    others = tuple(other for other in references if other != name)
     if not others:
         notes.append(
-            f"the only reference, {name}, is the text under test: metrics that need one cannot be used"
+            f"the only reference, {name}, is the text under test: metrics that need one cannot be "
+            "used"
         )
     text = Output(f"reference {name}", {doc.id: doc.refs[name] for doc in corpus.docs})
     against = f", scored against {', '.join(others)}" if others else ""
@@ -70,9 +72,9 @@ def _system(
     copies: Mapping[str, str],
     notes: list[str],
 ) -> Selection:
-    found = next((one for one in systems if one.system == named), None)
-    if found is None:
-        known = [*corpus.references, *(one.system for one in systems)]
+    text = next((output for output in systems if output.system == named), None)
+    if text is None:
+        known = [*corpus.references, *(output.system for output in systems)]
         copy = f": it is a copy of the reference {copies[named]}" if named in copies else ""
         raise InputError(
             f"there is no text {named!r} to change{copy}",
@@ -80,25 +82,25 @@ def _system(
             next=did_you_mean(named, known) or f"the texts are {', '.join(known)}",
         )
     notes.append(f"the text under test is the output of {named}")
-    return Selection(found, corpus.references, tuple(systems), tuple(notes))
+    return Selection(text, corpus.references, tuple(systems), tuple(notes))
 
 
 def _copies(output: Output, corpus: Corpus, name: str) -> bool:
-    pairs = [
-        (one, other)
+    equal = [
+        segment == reference
         for doc in corpus.docs
-        for one, other in zip(output.docs[doc.id], doc.refs[name])
+        for segment, reference in zip(output.docs[doc.id], doc.refs[name])
     ]
-    return bool(pairs) and sum(one == other for one, other in pairs) >= _COPY * len(pairs)
+    return bool(equal) and sum(equal) >= _COPY * len(equal)
 
 
 def best(
     scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]
 ) -> tuple[Output, str]:
-    """The system with the best mean rank over all metrics, and a note on it."""
+    """The system with the best mean rank over all metrics, and a note on the choice."""
     ranks = np.zeros(len(systems))
     for by_system in scores.values():
-        values = np.array([_signed(by_system[one.system]) for one in systems])
+        values = np.array([_signed(by_system[output.system]) for output in systems])
         ranks += [(values > value).sum() for value in np.nan_to_num(values, nan=-np.inf)]
     chosen = systems[int(ranks.argmin())]
     return chosen, (

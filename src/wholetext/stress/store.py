@@ -1,4 +1,4 @@
-"""A stress test in a folder: the run of the systems, the figures, and the items as a contrastive set."""
+"""Write a stress test: the run of the systems, the figures, and the items as a contrastive set."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from wholetext.types import Corpus
 FIGURES, ITEMS = "stress.json", "stress.jsonl"
 
 
-def write_stress(found: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
-    """Write a run folder like any other, with the figures in stress.json and every item in stress.jsonl.
+def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
+    """Write a run folder with the figures in stress.json and every item in stress.jsonl.
 
-    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returned with a note on items that
-    cannot be written, if there are any.
+    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the stress
+    test, with a note if some items cannot be written.
     """
-    items, left = contrastive(found.perturbed, found.results.corpus, found.margins)
+    items, left = contrastive(stress.perturbed, stress.results.corpus, stress.margins)
     if left:
         note = (
-            f"{ITEMS}: {count(left, 'item')} left out, where only the last segment was changed and nothing is left "
-            "of it, or where the source has other segments"
+            f"{ITEMS}: {count(left, 'item')} left out, where only the last segment was changed and "
+            "nothing is left of it, or where the source has other segments"
         )
-        found = replace(found, notes=(*found.notes, note))
-    lines = "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in items)
-    figures = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
-    write_run(found.results, folder, {FIGURES: figures, ITEMS: lines}, overwrite=overwrite)
-    return found
+        stress = replace(stress, notes=(*stress.notes, note))
+    lines = "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items)
+    figures = json.dumps(stress.as_json(), ensure_ascii=False, indent=1)
+    write_run(stress.results, folder, {FIGURES: figures, ITEMS: lines}, overwrite=overwrite)
+    return stress
 
 
 def contrastive(
     made: Perturbed, corpus: Corpus, margins: Margins | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Items with one right text and one changed one, and how many there are that cannot be written so.
+    """Items of original and changed text, and the number of those that cannot be written.
 
-    The current sentence is the last segment that was changed, so that all changes are in it or in its context. Where
-    nothing is left of it, it is the one after it; at the end of a document, the last one that has text.
+    The current sentence is the last segment that was changed, so that all changes are in it or in
+    its context. If nothing is left of it, it is the next one, or else the last one with text.
     """
     sources = {doc.id: doc.src for doc in corpus.docs}
-    found = [line for one in made.items if (line := _item(one, made, sources[one.doc], margins))]
-    return found, len(made.items) - len(found)
+    lines = [_item(item, made, sources[item.doc], margins) for item in made.items]
+    written = [line for line in lines if line]
+    return written, len(lines) - len(written)
 
 
 def _item(
@@ -82,7 +83,7 @@ def _item(
 
 
 def _current(one: Changed, original: tuple[str, ...]) -> int | None:
-    """The first segment with text from the last edit on; if there is none, the last one with text and an edit."""
+    """The first segment with text from the last edit on, else the last changed one with text."""
     last = max(edit.segment for edit in one.edits)
     with_text = [at for at, text in enumerate(one.segments) if text.strip()]
     after = [at for at in with_text if at >= last]
