@@ -58,15 +58,15 @@ def _load(points: list[EntryPoint], taken: bool) -> object:
     if len(points) > 1:
         raise PluginError(f"{package} both provide {point.name!r}", next="uninstall one of them")
     try:
-        found: object = point.load()
+        loaded: object = point.load()
     except Exception as fault:  # code of another package may raise anything
         raise PluginError(
             f"{point.name!r} of {package} cannot be loaded from {point.value} "
             f"({type(fault).__name__}: {fault})",
             next="reinstall or update that package",
         ) from fault
-    module = sys.modules.get(getattr(found, "__module__", point.module))
-    interface = getattr(found, "interface", getattr(module, "interface", OLDEST))
+    module = sys.modules.get(getattr(loaded, "__module__", point.module))
+    interface = getattr(loaded, "interface", getattr(module, "interface", OLDEST))
     if not isinstance(interface, int) or not OLDEST <= interface <= INTERFACE:
         newer = isinstance(interface, int) and interface > INTERFACE
         raise PluginError(
@@ -76,4 +76,4 @@ def _load(points: list[EntryPoint], taken: bool) -> object:
             if newer
             else f"update that package, or declare `interface = {INTERFACE}` in it",
         )
-    return found
+    return loaded

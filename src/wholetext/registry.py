@@ -153,15 +153,15 @@ def metric_class(name: str) -> type[Metric]:
     if name in BUILTIN:
         built_in: type[Metric] = slices.load(BUILTIN[name])
         return built_in
-    found = _plugin(plugins.METRICS, name, Metric)
-    if found is None:
+    plugin = _plugin(plugins.METRICS, name, Metric)
+    if plugin is None:
         known, other = names(), ELSEWHERE.get(name.casefold())
         near = f"did you mean {other}?" if other else did_you_mean(name, known)
         raise SpecError(
             f"there is no metric {name!r}",
             next=near or f"`wholetext list` shows all: {', '.join(known)}",
         )
-    return found
+    return plugin
 
 
 def view_class(name: str) -> type[View] | None:
@@ -170,15 +170,15 @@ def view_class(name: str) -> type[View] | None:
 
 
 def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
-    found = plugins.load(group).get(name, lambda: None)()
-    if found is None:
+    plugin = plugins.load(group).get(name, lambda: None)()
+    if plugin is None:
         return None
     if (
-        isinstance(found, type)
-        and issubclass(found, kind)
-        and hasattr(found, "__dataclass_fields__")
+        isinstance(plugin, type)
+        and issubclass(plugin, kind)
+        and hasattr(plugin, "__dataclass_fields__")
     ):
-        return found
+        return plugin
     raise PluginError(
         f"{name!r} of {plugins.origin(group, name)} is not a {kind.__name__.lower()}",
         next=f"write it as a frozen dataclass deriving from {kind.__module__}.{kind.__name__}",
@@ -211,15 +211,15 @@ def reference_free(alias: str) -> bool:
 
 
 def _metric_entry(name: str) -> dict[str, typing.Any]:
-    one = metric_class(name)()
+    metric = metric_class(name)()
     return {
-        "summary": one.summary,
-        "needs": sorted(one.needs),
-        "wants": sorted(one.wants - one.needs),
-        "higher_is_better": one.higher_is_better,
-        "range": [str(bound) for bound in one.range],
-        "view": one.view,
-        "outputs": [*one.outputs],
+        "summary": metric.summary,
+        "needs": sorted(metric.needs),
+        "wants": sorted(metric.wants - metric.needs),
+        "higher_is_better": metric.higher_is_better,
+        "range": [str(bound) for bound in metric.range],
+        "view": metric.view,
+        "outputs": [*metric.outputs],
     }
 
 
@@ -366,11 +366,11 @@ def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
     if str in options and not isinstance(value, str):
         return str(value)
     if not any(isinstance(o, type) and type(value) is o for o in options):
-        wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
+        types = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
         raise caret(
             text,
             at,
-            f"{key} takes {wanted}; got {value!r}",
+            f"{key} takes {types}; got {value!r}",
             "`wholetext show NAME` lists the arguments",
         )
     return value

@@ -140,13 +140,13 @@ class Rows(Sequence[Row]):
 
     def by_segment(self, table: FloatArray) -> FloatArray:
         """(segments, outputs) the mean over the rows that cover a segment and have a score."""
-        found = np.zeros((self.segments, table.shape[1]))
+        means = np.zeros((self.segments, table.shape[1]))
         for j, column in enumerate(table.T):
             count = self.coverage((~np.isnan(column)).astype(float))
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = self.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
-            found[:, j] = np.where(count > 0.5, mean, np.nan)
-        return found
+            means[:, j] = np.where(count > 0.5, mean, np.nan)
+        return means
 
     def places(self, level: str) -> dict[str, Any]:
         """Columns that locate the items of a level: document, and rows or segments in it."""

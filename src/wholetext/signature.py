@@ -107,14 +107,14 @@ class Signature(Mapping[str, str]):
 
 def _fitting(parts: Sequence[str], room: int, in_order: bool = False) -> list[str]:
     """The parts that fit together; ``in_order``: none after the first that does not fit."""
-    found = []
+    fitting = []
     for part in parts:
         if len(part) + 1 <= room:
-            found.append(part)
+            fitting.append(part)
             room -= len(part) + 1
         elif in_order:
             break
-    return found
+    return fitting
 
 
 def _number(names: str) -> int:

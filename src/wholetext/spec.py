@@ -121,21 +121,21 @@ class _Reader:
 
     def take(self, mark: str) -> bool:
         self.blank()
-        found = self.text.startswith(mark, self.at)
-        self.at += len(mark) if found else 0
-        return found
+        present = self.text.startswith(mark, self.at)
+        self.at += len(mark) if present else 0
+        return present
 
-    def match(self, pattern: re.Pattern[str], wanted: str) -> str:
+    def match(self, pattern: re.Pattern[str], expected: str) -> str:
         self.blank()
-        found = pattern.match(self.text, self.at)
-        if not found:
+        matched = pattern.match(self.text, self.at)
+        if not matched:
             got = "the spec ends" if self.at >= len(self.text) else f"found {self.text[self.at]!r}"
-            raise caret(self.text, self.at, f"expected {wanted} here, but {got}", _FORM)
-        self.at = found.end()
-        return found.group()
+            raise caret(self.text, self.at, f"expected {expected} here, but {got}", _FORM)
+        self.at = matched.end()
+        return matched.group()
 
-    def call(self, wanted: str) -> Call:
-        name = self.match(_NAME, wanted)
+    def call(self, expected: str) -> Call:
+        name = self.match(_NAME, expected)
         args: dict[str, Value] = {}
         if self.take("(") and not self.take(")"):
             while True:

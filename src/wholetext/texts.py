@@ -20,15 +20,15 @@ def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
         raise InputError(
             "segments are a list of strings, not one string", where=where, next="write [text]"
         )
-    found = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-    wrong = [kind for kind in set(map(type, found)) if not issubclass(kind, str)]
+    segments = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+    wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
     if wrong:
         raise InputError(
             f"segments are a list of strings, and one is of the type {wrong[0].__name__}",
             where=where,
             next='write "" for a segment without text',
         )
-    return found
+    return segments
 
 
 def _by_name(

@@ -202,16 +202,16 @@ def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Documen
     """
     order = sorted(docs, key=lambda doc: (draw(seed, doc.id), doc.id))
     enough = size if sum(len(doc) >= size for doc in docs) > 1 else 1
-    found: dict[str, Document] = {}
+    lending: dict[str, Document] = {}
     following: Document | None = None
     for doc in reversed(
         [*order, *order]
     ):  # circular: two passes, so that the last documents find the first
         if following is not None and following.id != doc.id:
-            found[doc.id] = following
+            lending[doc.id] = following
         if len(doc) >= enough:
             following = doc
-    return found
+    return lending
 
 
 def draw(*key: object) -> int:

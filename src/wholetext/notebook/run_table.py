@@ -63,26 +63,32 @@ class RunTable(Tabular):
 
     def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
         """Title of the run, head of the table, and a line per system, best first."""
-        corpus, found = self.corpus, list(self.scores.values())
+        corpus, by_metric = self.corpus, list(self.scores.values())
         langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
         title = (
             f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
-            f"{count(len(found), 'metric')}, {count(len(corpus), 'document')}, "
+            f"{count(len(by_metric), 'metric')}, {count(len(corpus), 'document')}, "
             f"{count(int(corpus.sizes.sum()), 'segment')}"
         )
         order = list(self.systems)
-        if found:
-            values = {system: scores.score for system, scores in found[0].items()}
-            sign = -1 if next(iter(found[0].values())).higher_is_better else 1
+        if by_metric:
+            values = {system: scores.score for system, scores in by_metric[0].items()}
+            sign = -1 if next(iter(by_metric[0].values())).higher_is_better else 1
             order = sorted(
                 values, key=lambda name: (np.isnan(values[name]), sign * values[name], name)
             )
         head = [
-            f"{spec} {'↑' if next(iter(one.values())).higher_is_better else '↓'}"
-            for spec, one in self.scores.items()
+            f"{spec} {'↑' if next(iter(by_system.values())).higher_is_better else '↓'}"
+            for spec, by_system in self.scores.items()
         ]
         rows = [
-            [system, *(printed(one[system].score, one[system].places) for one in found)]
+            [
+                system,
+                *(
+                    printed(by_system[system].score, by_system[system].places)
+                    for by_system in by_metric
+                ),
+            ]
             for system in order
         ]
         return title, ["system", *head], rows

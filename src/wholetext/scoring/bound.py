@@ -102,18 +102,18 @@ class BoundMetric:
         """Rows and requests of one document of one system."""
         texts = scored_text(self.metric, output, doc.id)
         key = (doc.id, output.system, texts is not output.docs[doc.id])
-        found = self.cuts.get(key)
-        if found is None:
+        rows = self.cuts.get(key)
+        if rows is None:
             sides = self.sides
             if doc.id in self.lenders:
                 other = self.lenders[doc.id]
                 sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
             if self.metric.rivals:
                 doc, sides = self._with_rivals(doc, output, sides)
-            found = self.scorer.view.cut(doc, texts, sides)
+            rows = self.scorer.view.cut(doc, texts, sides)
             if len(self.cuts) < _MAX_DOCUMENTS:
-                self.cuts[key] = found
-        return found
+                self.cuts[key] = rows
+        return rows
 
     def _with_rivals(self, doc: Document, output: Output, sides: Sides) -> tuple[Document, Sides]:
         """The document with the outputs of the other systems in place of its references."""
@@ -134,7 +134,7 @@ class BoundMetric:
 
 
 def bind(
-    one: Scorer,
+    parsed: Scorer,
     corpus: Corpus,
     outputs: Sequence[Output],
     engine: Engine,
@@ -147,7 +147,7 @@ def bind(
     Metrics that are given the same ``cuts`` have each document checked and cut once for each view
     and choice of sides. ``remote``: models run elsewhere, so their device need not be here.
     """
-    metric = one.metric.resolve(corpus.langs)
+    metric = parsed.metric.resolve(corpus.langs)
     if metric.rivals and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",
@@ -155,28 +155,28 @@ def bind(
             next="give the outputs of two systems or more",
         )
     check_worst(metric, outputs)
-    sides, cuts = sides_of(metric, one.view, corpus, refs, engine), {} if cuts is None else cuts
+    sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
     placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (remote or metric.remote)
     if placed and metric.fits([], engine) is not None:
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
-    if (one.view, sides) not in cuts:  # now, not after hours of other metrics
+    if (parsed.view, sides) not in cuts:  # now, not after hours of other metrics
         for output in outputs:
             try:
                 for doc in corpus.docs:
-                    one.view.check(doc, output.docs[doc.id], sides)
+                    parsed.view.check(doc, output.docs[doc.id], sides)
             except AlignmentError as fault:
                 where = f"system {output.system}, {fault.where}"
                 raise AlignmentError(
-                    f"{one.spec}: {fault.what}", where=where, next=fault.next
+                    f"{parsed.spec}: {fault.what}", where=where, next=fault.next
                 ) from None
-        if not any(one.view.spans(size) for size in corpus.sizes.tolist()):
+        if not any(parsed.view.spans(size) for size in corpus.sizes.tolist()):
             raise MetricError(
-                f"{one.spec} leaves no row to score: every document is shorter than the window",
+                f"{parsed.spec} leaves no row to score: every document is shorter than the window",
                 where=corpus.id,
                 next="use a smaller size, or partial=include",
             )
-    made: Cuts = {} if metric.rivals else cuts.setdefault((one.view, sides), {})
-    return BoundMetric(one, metric, corpus, tuple(outputs), sides, engine, made)
+    shared: Cuts = {} if metric.rivals else cuts.setdefault((parsed.view, sides), {})
+    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared)
 
 
 def sides_of(

@@ -31,7 +31,7 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     BLEU. Without, a downloaded model for quality estimation, else lexical cohesion; an error where
     none of these can be used. Nothing is downloaded.
     """
-    language, found = code_of(corpus.langs[1]), list[str]()
+    language, metrics = code_of(corpus.langs[1]), list[str]()
     groups: list[tuple[str, ...]]
     if corpus.references:
         aligned = all(
@@ -45,15 +45,15 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         downloaded = tuple(name for name, model in ESTIMATES.items() if usable and present(model))
         groups = [downloaded] if downloaded else [("lc",), ("rc",)]
     for names in groups:
-        found += next(([name] for name in names if _usable(name, corpus, outputs)), [])
-    if not found and not corpus.references:
+        metrics += next(([name] for name in names if _usable(name, corpus, outputs)), [])
+    if not metrics and not corpus.references:
         language = f" for {corpus.langs[1]}" if corpus.langs[1] else ""
         raise MetricError(
             f"no metric is named, and none that works without a reference is installed{language}",
             next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
             "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable",
         )
-    return found or ["chrf", "bleu"]  # scoring reports what is missing
+    return metrics or ["chrf", "bleu"]  # scoring reports what is missing
 
 
 def demo_metrics() -> list[str]:

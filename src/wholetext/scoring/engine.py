@@ -125,8 +125,8 @@ class Engine:
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         if key not in _RESOURCES:
             _RESOURCES[key] = make()
-        found: Out = _RESOURCES[key]
-        return found
+        shared: Out = _RESOURCES[key]
+        return shared
 
     def detail(self, index: int, **facts: Any) -> None:
         self._details.setdefault(index, {}).update(facts)

@@ -174,37 +174,39 @@ def _scores(
     if (
         doc is not None and not scorer(spec).metric.surveys
     ):  # annotation files go by line: they need them all
-        corpus = replace(corpus, docs=tuple(one for one in corpus.docs if one.id == doc))
-    made = evaluate(
+        corpus = replace(
+            corpus, docs=tuple(document for document in corpus.docs if document.id == doc)
+        )
+    computed = evaluate(
         corpus, [output for output in results.outputs if output.system == system], [spec]
     )
     notes = (
         (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
     )
-    return made.scores[spec][system], (*notes, *made.warnings)
+    return computed.scores[spec][system], (*notes, *computed.warnings)
 
 
 def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
     """(first segment, detail) of each row of the document."""
     own = scores.rows.of(scores.rows.docs.index(doc))
     return [
-        (int(scores.rows.start[own.start + i]), one or {})
-        for i, one in enumerate(scores.details[own])
+        (int(scores.rows.start[own.start + i]), detail or {})
+        for i, detail in enumerate(scores.details[own])
     ]
 
 
 def used(listed: str, known: Sequence[str]) -> list[str]:
     """References that a signature lists, in the order of the spans; names may have commas."""
-    found: dict[int, list[str]] = {
+    endings: dict[int, list[str]] = {
         len(listed) + 1: []
     }  # where a name begins → the names from there to the end
     for at in reversed([0, *(i + 1 for i, sign in enumerate(listed) if sign == ",")]):
         for name in known:
-            rest = found.get(at + len(name) + 1)
+            rest = endings.get(at + len(name) + 1)
             if rest is not None and name not in rest and f"{listed},".startswith(f"{name},", at):
-                found[at] = [name, *rest]
+                endings[at] = [name, *rest]
                 break
-    return found.get(0, [])
+    return endings.get(0, [])
 
 
 def _choose(what: str, name: str | None, known: Sequence[str], *, only: bool = False) -> str:

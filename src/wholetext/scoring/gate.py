@@ -55,8 +55,8 @@ class GateResult:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
-        found: dict[str, Any] = plain({"passed": self.passed, **asdict(self)})
-        return found
+        values: dict[str, Any] = plain({"passed": self.passed, **asdict(self)})
+        return values
 
     def junit(self) -> str:
         """JUnit XML, as CI servers read it: a test case for each check, the notes as its output."""
@@ -128,66 +128,69 @@ def gate(
     for spec in metrics or results.scores:
         scores = results[spec]
         compared.append(how.compare({name: scores[name] for name in (baseline, *others)}))
-    corrected = iter(holm(np.array([one[name].p for one in compared for name in others])))
+    corrected = iter(
+        holm(np.array([comparison[name].p for comparison in compared for name in others]))
+    )
     checks = tuple(
-        _check(one, one[name], float(next(corrected)), max_drop, how.alpha)
-        for one in compared
+        _check(comparison, comparison[name], float(next(corrected)), max_drop, how.alpha)
+        for comparison in compared
         for name in others
     )
     notes = [
         *_wide(results, compared, max_drop),
         *results.notes,
-        *(note for one in compared for note in one.warnings),
+        *(note for comparison in compared for note in comparison.warnings),
     ]
     return GateResult(baseline, float(max_drop), how.alpha, checks, tuple(dict.fromkeys(notes)))
 
 
 def _check(
-    compared: Comparison, one: SystemResult, p: float, max_drop: float, alpha: float
+    compared: Comparison, standing: SystemResult, p: float, max_drop: float, alpha: float
 ) -> GateCheck:
     base = compared[compared.baseline]
-    for each in (base, one):
-        if math.isnan(each.score):
+    for result in (base, standing):
+        if math.isnan(result.score):
             raise MetricError(
-                f"{compared.metric} has no defined score for {each.system}, so nothing can be decided",
+                f"{compared.metric} has no defined score for {result.system}, so nothing can be decided",
                 next="choose another metric, or look at the notes of the run",
             )
-    drop = -one.delta if compared.higher_is_better else one.delta
+    drop = -standing.delta if compared.higher_is_better else standing.delta
     significant = p <= alpha  # False for NaN: a test without an outcome shows no drop
     places = compared.decimals
-    numbers = f"{one.score:.{places}f} against {base.score:.{places}f}"
-    detectable = one.power.detectable if one.power else math.nan
+    numbers = f"{standing.score:.{places}f} against {base.score:.{places}f}"
+    detectable = standing.power.detectable if standing.power else math.nan
     if drop <= 0:
         why = f"not worse than {compared.baseline}"
     else:
-        found = "significant" if significant else "not significant"
-        why = f"{drop:.{places}f} worse than {compared.baseline}, {found} (p {p:.4f})"
+        outcome = "significant" if significant else "not significant"
+        why = f"{drop:.{places}f} worse than {compared.baseline}, {outcome} (p {p:.4f})"
         if significant and max_drop:
             why += f", {'more' if drop > max_drop else 'not more'} than the {max_drop:g} allowed"
-        elif one.power and not math.isnan(detectable):
-            why += f"; on {count(one.power.documents, 'document')} a drop of {detectable:.{places}f} would be detected"
+        elif standing.power and not math.isnan(detectable):
+            documents = count(standing.power.documents, "document")
+            why += f"; on {documents} a drop of {detectable:.{places}f} would be detected"
     passed = not (significant and drop > max_drop)
     return GateCheck(
         compared.metric,
-        one.system,
-        one.score,
+        standing.system,
+        standing.score,
         base.score,
         drop,
         p,
         detectable,
         passed,
-        f"{'passed' if passed else 'failed'}: {compared.metric} of {one.system} is {why} ({numbers})",
+        f"{'passed' if passed else 'failed'}: {compared.metric} of {standing.system} is {why} ({numbers})",
     )
 
 
 def _wide(results: Results, compared: Sequence[Comparison], max_drop: float) -> list[str]:
     """Notes where ``max_drop`` would let almost everything pass."""
-    found = []
-    for one in compared:
-        low, high = next(iter(results.scores[one.metric].values())).range
+    notes = []
+    for comparison in compared:
+        low, high = next(iter(results.scores[comparison.metric].values())).range
         if max_drop > WIDE * (high - low):
-            found.append(
-                f"{one.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
+            notes.append(
+                f"{comparison.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
                 f"({low:g} … {high:g}); give --max-drop on the metric's own scale"
             )
-    return found
+    return notes

@@ -131,9 +131,9 @@ def with_nulls(
 
 def null_counts(output: Output) -> tuple[int, int]:
     """Segments left out and sentences added, in all documents that were aligned."""
-    some = output.nulls.values()
-    return sum(len(one.omitted) for one in some), sum(
-        number for one in some for _, number, _ in one.added
+    documents = output.nulls.values()
+    return sum(len(nulls.omitted) for nulls in documents), sum(
+        number for nulls in documents for _, number, _ in nulls.added
     )
 
 

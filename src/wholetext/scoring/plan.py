@@ -148,13 +148,13 @@ def write_prompts(
     lines = []
     for spec in specs:
         with _bound(corpus, outputs, spec, calls) as work:
-            found = work.metric.planned(_requests(work), work.engine)
-            if found is None:
+            planned = work.metric.planned(_requests(work), work.engine)
+            if planned is None:
                 raise MetricError(
                     f"{work.scorer.spec} calls no chat model, so it has no prompts",
                     next="a dry run is for judges, such as judge-esa@MODEL",
                 )
-            chat, first, later, _ = found
+            chat, first, later, _ = planned
             known = work.engine.stored(chat, [*first, *later])
             open_ = {*later}.difference(known)  # what they say depends on answers
             lines += [
@@ -176,11 +176,11 @@ def _bound(
 ) -> Iterator[BoundMetric]:
     """The metric with the corpus; with the cache where it may have answers of a service."""
     check(corpus, outputs)
-    one = scorer(spec)
-    cache = Cache() if one.metric.remote else None
+    parsed = scorer(spec)
+    cache = Cache() if parsed.metric.remote else None
     try:
         yield bind(
-            one,
+            parsed,
             corpus,
             outputs,
             Engine(corpus.langs, cache=cache, calls=calls or default_calls()),
@@ -200,10 +200,10 @@ def _requests(work: BoundMetric) -> list[Request]:
 
 
 def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:
-    found = work.metric.planned(requests, work.engine)
-    if found is None:
+    planned = work.metric.planned(requests, work.engine)
+    if planned is None:
         return None
-    chat, first, later, again = found
+    chat, first, later, again = planned
     asks = list(dict.fromkeys((*first, *later)))
     known, calls, limit = (
         work.engine.stored(chat, asks),
@@ -232,10 +232,16 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:
     """Each side as context, «the scored part», context; bars separate its segments."""
     bar, sources = " ┃ ", (request.src,) if request.src is not None else ()
-    excerpts = [("hyp", one) for one in request.hyp] + [("src", one) for one in sources]
-    excerpts += [("ref", one) for one in request.refs]
-    found = []
-    for side, one in excerpts:
-        pieces = [bar.join(one.before), f"«{bar.join(one.scored)}»", bar.join(one.after)]
-        found.append((side, bar.join(filter(None, pieces))))
-    return tuple(found)
+    excerpts = [("hyp", excerpt) for excerpt in request.hyp] + [
+        ("src", excerpt) for excerpt in sources
+    ]
+    excerpts += [("ref", excerpt) for excerpt in request.refs]
+    sides = []
+    for side, excerpt in excerpts:
+        pieces = [
+            bar.join(excerpt.before),
+            f"«{bar.join(excerpt.scored)}»",
+            bar.join(excerpt.after),
+        ]
+        sides.append((side, bar.join(filter(None, pieces))))
+    return tuple(sides)

@@ -132,7 +132,7 @@ class Sweep:
 
     def as_json(self) -> dict[str, Any]:
         """Convert the grid to plain values, cell by cell; undefined numbers are null."""
-        found: dict[str, Any] = plain(
+        values: dict[str, Any] = plain(
             {
                 "kind": "sweep",
                 "metric": self.metric,
@@ -166,7 +166,7 @@ class Sweep:
                 "counts": self.results.counts,
             }
         )
-        return found
+        return values
 
 
 def sweep(
@@ -178,9 +178,9 @@ def sweep(
 ) -> Sweep:
     """Score all cells of a grid together: texts that cells or systems share are encoded once."""
     check(corpus, outputs)
-    options, one = options or Options(), scorer(metric)
-    axes, notes = possible(axes, one, corpus, options)
-    grid = [(settings, Scorer(view, one.metric)) for settings, view in axes.views()]
+    options, parsed = options or Options(), scorer(metric)
+    axes, notes = possible(axes, parsed, corpus, options)
+    grid = [(settings, Scorer(view, parsed.metric)) for settings, view in axes.views()]
     full = [cell.spec for _, cell in grid if any(cell.view.spans(len(doc)) for doc in corpus.docs)]
     results = evaluate(corpus, outputs, full, options)
     cells = tuple(
@@ -188,13 +188,13 @@ def sweep(
     )
     if axes.context and blind(cells):
         notes.append(
-            f"{one.metric.name} scored every row the same with and without context: it does not read it, "
+            f"{parsed.metric.name} scored every row the same with and without context: it does not read it, "
             "so this grid shows no effect of context"
         )
     return Sweep(
-        metric=str(replace(parse(one.spec), view=None)),
+        metric=str(replace(parse(parsed.spec), view=None)),
         axes=tuple(grid[0][0]),
-        higher_is_better=one.metric.higher_is_better,
+        higher_is_better=parsed.metric.higher_is_better,
         cells=cells,
         results=replace(results, warnings=(*results.warnings, *notes)),
     )
@@ -206,12 +206,14 @@ def write_sweep(found: Sweep, folder: Path | str, *, overwrite: bool = True) -> 
     write_run(found.results, folder, {"grid.json": grid}, overwrite=overwrite)
 
 
-def possible(axes: Axes, one: Scorer, corpus: Corpus, options: Options) -> tuple[Axes, list[str]]:
+def possible(
+    axes: Axes, parsed: Scorer, corpus: Corpus, options: Options
+) -> tuple[Axes, list[str]]:
     """Leave out settings that do not apply to this corpus; return the axes and notes."""
     notes: list[str] = []
     if axes.context is None:
         return axes, notes
-    metric = one.metric.resolve(corpus.langs)
+    metric = parsed.metric.resolve(corpus.langs)
     refs = corpus.references if options.refs is None else options.refs
     if "ref" not in metric.needs | metric.wants or not refs:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from

@@ -66,8 +66,8 @@ def score_with_interval(
         value = float(score(totals.sum(axis=0)))
     if len(totals) < 2 or np.isnan(value):
         return value, np.nan, np.nan
-    found = interval(bootstrap_scores([totals], score, draws, seed)[0])
-    return value, found.low, found.high
+    middle = interval(bootstrap_scores([totals], score, draws, seed)[0])
+    return value, middle.low, middle.high
 
 
 def ratio(totals: FloatArray) -> FloatArray:
@@ -235,10 +235,10 @@ def _split(
     systems: Sequence[FloatArray], part: slice, grid: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Some units of all systems side by side: values rounded to a grid, and the remainders."""
-    rest = np.concatenate([totals[part] for totals in systems], axis=1)
-    rounded = _to_grid(rest, grid)
+    remainder = np.concatenate([totals[part] for totals in systems], axis=1)
+    rounded = _to_grid(remainder, grid)
     with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
-        return rounded, rest - rounded
+        return rounded, remainder - rounded
 
 
 def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
