@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from wholetext import StressOptions, rank, report, stress, write_stress
+from wholetext import StressOptions, rank, report, write_stress
 from wholetext.reporting import PageOptions, analyse, write_report
 from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.stress import stress
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
