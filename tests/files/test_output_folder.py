@@ -285,7 +285,6 @@ def test_a_file_of_others_under_our_name_stays(tmp_path: Path, write: Callable[[
     (tmp_path / name).unlink()
     write(tmp_path)
     first = tree(tmp_path)
-    (tmp_path / LIST).unlink(missing_ok=True)  # as 0.1.0 left it
     write(tmp_path)
     assert tree(tmp_path) == first and first["thesis.tex"] == "mine"
     if name.endswith("json"):

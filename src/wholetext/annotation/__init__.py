@@ -1,1 +1,1 @@
-"""Human annotation: which documents to judge, campaigns for Pearmut, and their results as judgments."""
+"""Human annotation: samples of documents, campaigns for Pearmut, and their judgments."""

@@ -1,8 +1,9 @@
-"""What annotators did in Pearmut, as ratings and error spans: its log (JSONL) or the file of its dashboard (JSON).
+"""Annotations made in Pearmut, from its log (JSONL) or the file of its dashboard (JSON).
 
-A line of the log is one submitted document: ``item`` (the items shown), ``annotation`` (for each item, model → score
-and ``error_spans``), ``user_id`` and ``item_i``. Later submissions of a user replace earlier ones; a reset
-(``annotation: "__RESET__"``) withdraws them. Tutorials and attention checks are not judgments.
+A line of the log is one submitted document: ``item`` (the items shown), ``annotation`` (for each
+item, model → score and ``error_spans``), ``user_id`` and ``item_i``. Later submissions of a user
+replace earlier ones; a reset (``annotation: "__RESET__"``) withdraws them. Tutorials and attention
+checks are not judgments.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.annotation.campaign import characters, units
+from wholetext.annotation.campaign import characters, counted, units
 from wholetext.errors import AlignmentError, InputError, WriteError, count
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.parsing import read_json, reader
@@ -31,16 +32,28 @@ from wholetext.notebook.display import brief
 from wholetext.types import Corpus, Document, Output
 
 _RESET = "__RESET__"
+_NOTES = {
+    "controls": ("document", "of tutorials and attention checks not used"),
+    "forms": ("form", "not used"),
+    "reset": ("submission", "withdrawn by a reset"),
+    "replaced": ("submission", "replaced by a later one of the same annotator"),
+    "unscored": ("annotation", "without a score: not judged"),
+    "beyond": ("error span", "of missing content: no place in the output"),
+    "no severity": ("error span", "without severity"),
+    "unnamed": ("submission", "without item_id: the document is named by its hash"),
+}
 _CONTROLS = ("welcome_", "random_", "goodbye_")
 _NEXT = (
     "give the annotations that Pearmut wrote: its log (JSONL) or annotations.json of its dashboard"
 )
-_MOST = 1 << 28  # characters of annotations.json
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An error span: characters ``start:end`` of the output; None where the annotator chose a token after the text."""
+    """An error span: characters ``start:end`` of the output.
+
+    None where the annotator chose a token after the text.
+    """
 
     start: int | None
     end: int | None
@@ -71,7 +84,7 @@ class PearmutAnnotations:
     __repr__ = brief
 
     def ratings(self, segments: Iterable[Segment] = ()) -> Ratings:
-        """The scores by rater; without ``segments`` (those of a corpus), of the segments that were rated."""
+        """Scores by rater, of ``segments`` (those of a corpus) or of the rated segments."""
         rows = (
             (one.system, one.segment, one.rater, one.score)
             for one in self.given
@@ -106,7 +119,10 @@ class PearmutAnnotations:
         return assemble(Corpus("pearmut", pair(langs), docs), outputs, self.notes)
 
     def system_scores(self) -> dict[str, float]:
-        """Mean score of each system: over raters, then over segments weighted as their documents (Hájek 1971)."""
+        """Mean score of each system.
+
+        The mean over raters, then over segments weighted as their documents (Hájek 1971).
+        """
         ratings = self.ratings()
         weight = {one.segment: one.weight for one in self.given}
         values = ratings.judgments().values  # (systems, segments)
@@ -151,12 +167,6 @@ def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 where = at(file.name, number)
                 yield where, "", _object(read_json(line, where=where, next=_NEXT), where)
         return
-    if sum(map(len, lines)) > _MOST:
-        raise InputError(
-            f"this file has more than {_MOST:,} characters",
-            where=file.name,
-            next="give the log (JSONL)",
-        )
     for campaign, entries in _object(
         read_json("\n".join(lines), where=file.name, next=_NEXT), file.name
     ).items():
@@ -215,7 +225,7 @@ class _Reading:
                 self._answer(item, system, segment, rater, _object(said, where), where)
 
     def _document(self, items: list[dict[str, Any]]) -> str:
-        """The document id of wholetext, else the id of the first item, else a hash of the texts shown."""
+        """The id that wholetext wrote, else that of the first item, else a hash of the texts."""
         first = items[0] if items else {}
         name = first.get("doc", first.get("item_id"))
         if isinstance(name, (str, int)) and str(name):
@@ -249,7 +259,8 @@ class _Reading:
         weight = item.get("weight", 1.0)
         if not (_is_number(weight) and 1e-9 < weight < 1e9):
             raise InputError(
-                f"the weight of a document is a number above 0 and below 1e9, not {str(weight)[:40]!r}",
+                "the weight of a document is a number above 0 and below 1e9, not "
+                f"{str(weight)[:40]!r}",
                 where=where,
             )
         spans = said.get("error_spans") or []
@@ -287,32 +298,14 @@ class _Reading:
         return Mark(found[0], found[1], str(span.get("severity") or "").lower(), str(category))
 
     def notes(self) -> tuple[str, ...]:
-        seen = self.seen
-        said = {
-            f"{count(seen['controls'], 'document')} of tutorials and attention checks not used": seen[
-                "controls"
-            ],
-            f"{count(seen['forms'], 'form')} not used": seen["forms"],
-            f"{count(seen['reset'], 'submission')} withdrawn by a reset": seen["reset"],
-            f"{count(seen['replaced'], 'submission')} replaced by a later one of the same annotator": seen[
-                "replaced"
-            ],
-            f"{count(seen['unscored'], 'annotation')} without a score: not judged": seen[
-                "unscored"
-            ],
-            f"{count(seen['beyond'], 'error span')} of missing content: no place in the output": seen[
-                "beyond"
-            ],
-            f"{count(seen['no severity'], 'error span')} without severity": seen["no severity"],
-            f"{count(seen['unnamed'], 'submission')} without item_id: the document is named by its hash": seen[
-                "unnamed"
-            ],
-            **{
-                f"annotator {rater!r} failed {count(many, 'attention check')}": many
-                for rater, many in self.failed.items()
-            },
-        }
-        return tuple(text for text, holds in said.items() if holds)
+        failed = {rater: number for rater, number in self.failed.items() if number}
+        return (
+            *counted(_NOTES, self.seen),
+            *(
+                f"annotator {rater!r} failed {count(number, 'attention check')}"
+                for rater, number in failed.items()
+            ),
+        )
 
 
 def _is_number(value: Any) -> bool:
@@ -324,10 +317,11 @@ def _is_count(value: Any) -> bool:
 
 
 def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded) -> None:
-    """An EvalSet with the annotations as judgments ``esa``: scores, ratings by rater, spans as JSONL.
+    """Write an EvalSet with the annotations as judgments ``esa``: scores, ratings, spans.
 
-    ``loaded`` has the texts, of a run or of the annotations themselves. Where the texts of both differ, or a document
-    is not there, it is an error. All files are written at once or none, and none that others wrote is replaced.
+    ``loaded`` has the texts, of a run or of the annotations themselves. Where the texts of both
+    differ, or a document is not there, it is an error. All files are written at once or none, and
+    none that others wrote is replaced.
     """
     texts = {output.system: output.docs for output in loaded.outputs}
     for one in found.given:
@@ -335,8 +329,8 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
         known = texts.get(one.system, {}).get(doc)
         if known is None or place >= len(known) or known[place] != one.text:
             raise AlignmentError(
-                f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than the "
-                "one that was annotated, or is not there",
+                f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than "
+                "the one that was annotated, or is not there",
                 where=str(folder),
                 next="give the run that the campaign was made from",
             )

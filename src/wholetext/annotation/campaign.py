@@ -1,8 +1,9 @@
-"""Pearmut campaigns: documents of a run for people to judge, with the error spans that a metric marked.
+"""Pearmut campaigns: documents of a run for human evaluation, with error spans of a metric.
 
-Pearmut (Zouhar & Kocmi 2026, arXiv 2601.02933) shows a document as a list of items, here one per segment. Under ESA
-an item has the output of one system, under cESA those of all systems side by side. Spans that are filled in (ESA-AI,
-Zouhar et al. 2025, arXiv 2406.12419) are confirmed, changed or deleted by the annotators.
+Pearmut (Zouhar & Kocmi 2026, arXiv 2601.02933) shows a document as a list of items, here one per
+segment. Under ESA an item has the output of one system, under cESA those of all systems side by
+side. Spans that are filled in (ESA-AI, Zouhar et al. 2025, arXiv 2406.12419) are confirmed, changed
+or deleted by the annotators.
 """
 
 from __future__ import annotations
@@ -35,6 +36,21 @@ _MEDIA = (
 _TAG = re.compile(
     r"</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE
 )  # tags that Pearmut formats
+_NOTES = {
+    "critical": ("critical error", "filled in as major: ESA has no critical errors"),
+    "open": ("span", "without severity: annotators must choose one"),
+    "joined": ("span", "joined with one that it overlaps"),
+    "media": (
+        "text",
+        "would be shown as audio, video, image or frame: Pearmut does so with text that begins "
+        "with such a tag; check these texts before annotators open them",
+    ),
+    "tags": (
+        "text",
+        "with HTML tags: Pearmut may show them as formatting, and then counts their characters "
+        "differently in error spans",
+    ),
+}
 _NOT_ID = re.compile(r"[^\w.#-]+")
 
 
@@ -62,9 +78,10 @@ def make_campaign(
 ) -> Campaign:
     """A campaign with these documents of a run (all by default), in this order.
 
-    ``documents`` may also be document → weight (``Sample.weights``); weights come back with the annotations.
-    ``spans`` is the metric of the run whose error spans are filled in: ``"auto"`` takes the first that marks any, None
-    fills in none. Spans of BlonDe have no severity, which annotators then choose. All ``users`` share the documents.
+    ``documents`` may also be document → weight (``Sample.weights``); weights come back with the
+    annotations. ``spans`` is the metric of the run whose error spans are filled in: ``"auto"``
+    takes the first that marks any, None fills in none. Spans of BlonDe have no severity, which
+    annotators then choose. All ``users`` share the documents.
     """
     if protocol not in get_args(Protocol):
         raise InputError(
@@ -130,7 +147,10 @@ class _Campaign:
     seen: Counter[str] = field(default_factory=Counter)
 
     def document(self, doc: Document, systems: Sequence[str]) -> list[dict[str, Any]]:
-        """The items of one document, one per segment; ``doc`` and ``seg`` come back with the annotations."""
+        """The items of one document, one per segment.
+
+        ``doc`` and ``seg`` come back with the annotations.
+        """
         texts = {
             output.system: output.docs[doc.id]
             for output in self.results.outputs
@@ -191,7 +211,7 @@ class _Campaign:
         return out
 
     def _apart(self, marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Pearmut shows one span per character: spans that overlap are joined, with the higher severity."""
+        """Join overlapping spans with the higher severity: Pearmut shows one per character."""
         done: list[dict[str, Any]] = []
         for mark in sorted(marks, key=lambda one: (one["start_i"], one["end_i"])):
             if done and mark["start_i"] <= done[-1]["end_i"]:
@@ -208,32 +228,28 @@ class _Campaign:
             self.seen["media"] += text.startswith(_MEDIA)
             self.seen["tags"] += bool(_TAG.search(text))
 
-    def notes(self, asked: str | None) -> tuple[str, ...]:
-        seen = self.seen
-        said = {
-            "the run has no metric that marks error spans: no spans are filled in": asked == "auto"
-            and not self.spec,
-            f"error spans of {self.spec}: {count(seen['spans'], 'span')} filled in": self.spec,
-            f"{count(seen['critical'], 'critical error')} filled in as major: ESA has no critical errors": seen[
-                "critical"
-            ],
-            f"{count(seen['open'], 'span')} without severity: annotators must choose one": seen[
-                "open"
-            ],
-            f"{count(seen['joined'], 'span')} joined with one that it overlaps": seen["joined"],
-            "the corpus has no source: annotators see outputs alone": not self.results.corpus.has_source,
-            f"{count(seen['media'], 'text')} would be shown as audio, video, image or frame: Pearmut does so with text "
-            "that begins with such a tag; check these texts before annotators open them": seen[
-                "media"
-            ],
-            f"{count(seen['tags'], 'text')} with HTML tags: Pearmut may show them as formatting, and then counts their "
-            "characters differently in error spans": seen["tags"],
-        }
-        return tuple(text for text, holds in said.items() if holds)
+    def notes(self, spans: str | None) -> tuple[str, ...]:
+        """What those who run the campaign should know; ``spans`` is the metric requested."""
+        notes = []
+        if spans == "auto" and not self.spec:
+            notes.append("the run has no metric that marks error spans: no spans are filled in")
+        if self.spec:
+            filled = count(self.seen["spans"], "span")
+            notes.append(f"error spans of {self.spec}: {filled} filled in")
+        if not self.results.corpus.has_source:
+            notes.append("the corpus has no source: annotators see outputs alone")
+        return *notes, *counted(_NOTES, self.seen)
+
+
+def counted(notes: Mapping[str, tuple[str, str]], seen: Mapping[str, int]) -> tuple[str, ...]:
+    """Render the notes, kind → (noun, rest of the sentence), of what was seen at least once."""
+    return tuple(
+        f"{count(seen[kind], noun)} {text}" for kind, (noun, text) in notes.items() if seen[kind]
+    )
 
 
 def _instructions(langs: tuple[str, str], doc: Document) -> str:
-    """The instructions above a document, with those of the systems, since ignoring them is an error."""
+    """Instructions above a document, with those that the systems were given."""
     known = f" from {langs[0]} to {langs[1]}" if all(langs) else ""
     lines = [f"Evaluate the translation{known}.", doc.meta.get("evaluation_instruction", "")]
     told = doc.meta.get("prompt_instruction", "")
@@ -242,7 +258,7 @@ def _instructions(langs: tuple[str, str], doc: Document) -> str:
 
 
 def units(text: str) -> list[int]:
-    """Pearmut's position of each character, and of the end: it counts UTF-16 units, and no line breaks."""
+    """Pearmut's position of each character and of the end: UTF-16 units without line breaks."""
     places = [0]
     for char in text:
         places.append(places[-1] + (char != "\n") + (char > "\uffff"))
@@ -250,7 +266,10 @@ def units(text: str) -> list[int]:
 
 
 def characters(places: Sequence[int], first: int, last: int) -> tuple[int, int] | None:
-    """Pearmut's units ``first`` to ``last`` as ``start:end`` of the text; None: a token after it, as ``[missing]``."""
+    """Pearmut's units ``first`` to ``last`` as ``start:end`` of the text.
+
+    None: a token after it, as ``[missing]``.
+    """
     if first >= places[-1]:
         return None
     return bisect_right(places, first) - 1, min(bisect_right(places, last), len(places) - 1)

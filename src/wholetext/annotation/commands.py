@@ -1,4 +1,6 @@
-"""`wholetext sample` and `wholetext annotations`: documents for people to judge, and their judgments."""
+"""`wholetext sample` and `wholetext annotations`: documents for people to judge, and their
+judgments.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Which documents people should judge: drawn with known probability, or picked by metric scores.
 
-Drawn samples (``length``, ``random``) have weights: means weighted by 1 / probability estimate the means over all
-documents without bias, up to the bias of a ratio (Horvitz & Thompson 1952; Hájek 1971). Picked samples (``spread``,
-``overlap``, ``disagreement``) are not random: their means do not estimate those of all documents.
-docs/sampling.md measures all of them on judgments of WMT21 and WMT22.
+Drawn samples (``length``, ``random``) have weights: means weighted by 1 / probability estimate the
+means over all documents without bias, up to the bias of a ratio (Horvitz & Thompson 1952; Hájek
+1971). Picked samples (``spread``, ``overlap``, ``disagreement``) are not random: their means do not
+estimate those of all documents. docs/sampling.md measures all of them on judgments of WMT21 and
+WMT22.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DRAWS = 500  # resamples for the intervals of `overlap`
 
 @dataclass(frozen=True)
 class SampledDocument:
-    """A document of a sample. ``probability`` and ``weight`` are None where it was picked, not drawn."""
+    """A document of a sample; without ``probability`` and ``weight`` if picked, not drawn."""
 
     doc: str
     segments: int
@@ -74,9 +75,10 @@ def sample(
     metrics: Sequence[str] = (),
     seed: int | None = SEED,
 ) -> Sample:
-    """Choose documents of a run for human judgment: ``documents`` of them, or a ``share`` of documents or segments.
+    """Choose ``documents`` of a run, or a ``share`` of documents or segments, for human judgment.
 
-    ``metrics`` restricts ``spread``, ``overlap`` and ``disagreement``. ``seed=None`` gives other draws each time.
+    ``metrics`` restricts ``spread``, ``overlap`` and ``disagreement``. ``seed=None`` gives other
+    draws each time.
     """
     _check(method, of, documents, share)
     sizes = np.array([len(doc) for doc in results.corpus.docs], dtype=np.float64)
@@ -101,7 +103,8 @@ def sample(
         )
         chosen = pick(priority, cost, budget)
         notes.append(
-            f"picked by {method}, not drawn: scores over this sample are not estimates over all documents"
+            f"picked by {method}, not drawn: scores over this sample are not estimates over all "
+            "documents"
         )
     docs = tuple(
         SampledDocument(
@@ -149,7 +152,7 @@ def _check(method: str, of: str, documents: int | None, share: float | None) -> 
 
 
 def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> FloatArray:
-    """(docs,) inclusion probabilities ∝ priority, at most 1, with an expected cost of ``budget`` (or of one document).
+    """(docs,) inclusion probabilities ∝ priority, at most 1, of an expected cost of ``budget``.
 
     The scale is found by bisection. With a cost of 1 each, their sum is the size of the sample.
     """
@@ -167,8 +170,8 @@ def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> Floa
 def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None = None) -> IntArray:
     """Documents with exactly these probabilities: systematic sampling in random order (Madow 1949).
 
-    Their number is the sum of the probabilities, rounded up or down. In the order of ``along``, such as length, every
-    sample has documents of all lengths.
+    Their number is the sum of the probabilities, rounded up or down. In the order of ``along``,
+    such as length, every sample has documents of all lengths.
     """
     order = rng.permutation(len(chance))
     if along is not None:
@@ -185,7 +188,10 @@ def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None 
 
 
 def pick(priority: FloatArray, cost: FloatArray, budget: float) -> IntArray:
-    """The documents of highest priority, as many as come nearest to the budget, at least one; ties in corpus order."""
+    """The documents of highest priority, as many as come nearest to the budget, at least one.
+
+    Ties in corpus order.
+    """
     order = np.argsort(-priority, kind="stable")
     return np.asarray(order[: int(np.argmin(np.abs(np.cumsum(cost[order]) - budget))) + 1])
 
@@ -204,7 +210,8 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
     undefined = np.isnan(values).any(axis=(0, 1))
     if undefined.any():
         notes.append(
-            f"{count(int(undefined.sum()), 'document')} without a score of every metric: last in priority"
+            f"{count(int(undefined.sum()), 'document')} without a score of every metric: last in "
+            "priority"
         )
     contested = np.ones((values.shape[1],) * 2, dtype=bool)
     if method == "overlap":
@@ -217,7 +224,7 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
 
 
 def _standardised(by_system: Mapping[str, Scores]) -> FloatArray:
-    """(systems, docs) document scores, higher is better, with mean 0 and standard deviation 1 over all."""
+    """(systems, docs) standardised document scores, higher is better."""
     values = np.stack(
         [one.at("doc") * (1 if one.higher_is_better else -1) for one in by_system.values()]
     )
@@ -232,8 +239,8 @@ def _standardised(by_system: Mapping[str, Scores]) -> FloatArray:
 def spread(values: FloatArray, contested: np.ndarray) -> FloatArray:
     """(docs,) from (metrics, systems, docs): standard deviation between systems, mean over metrics.
 
-    Taken over the pairs of systems that are ``contested``. With all pairs this is the MetricVar of subset2evaluate
-    (Zouhar et al. 2025, arXiv 2501.18251), for documents.
+    Taken over the pairs of systems that are ``contested``. With all pairs this is the MetricVar of
+    subset2evaluate (Zouhar et al. 2025, arXiv 2501.18251), for documents.
     """
     pairs = [(i, j) for i, j in combinations(range(len(contested)), 2) if contested[i, j]]
     squares = (
@@ -243,7 +250,7 @@ def spread(values: FloatArray, contested: np.ndarray) -> FloatArray:
 
 
 def disagreement(values: FloatArray) -> FloatArray:
-    """(docs,) how differently two metrics see the systems: mean |difference| of scores less their document's mean."""
+    """(docs,) mean |difference| between metrics of scores less their document's mean."""
     centred = values - values.mean(axis=1, keepdims=True)
     pairs = combinations(range(len(centred)), 2)
     return np.asarray(
@@ -252,7 +259,7 @@ def disagreement(values: FloatArray) -> FloatArray:
 
 
 def overlapping(by_system: Mapping[str, Scores]) -> np.ndarray:
-    """(systems, systems) whether the 95 % bootstrap intervals of two systems overlap, documents resampled."""
+    """(systems, systems) whether two systems' 95 % bootstrap intervals by document overlap."""
     ranked = system_totals(by_system, "doc", None)
     drawn = dict(
         zip(ranked.names, map(interval, bootstrap_scores(ranked.units, ranked.score, _DRAWS)))

@@ -1,4 +1,7 @@
-"""`wholetext meta`, `paragraphs`, `spans`: agreement of metrics with people; paragraphs from ratings; error spans."""
+"""`wholetext meta`, `paragraphs`, `spans`: agreement of metrics with people.
+
+Paragraphs from ratings; error spans.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def meta(
         list[Path] | None,
         typer.Option(
             "--scores",
-            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder (repeatable).",
+            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder "
+            "(repeatable).",
         ),
     ] = None,
     primary: Annotated[
@@ -305,7 +309,8 @@ def _print_paragraphs(
     warn([source.note] if source.note else [])
     print(
         f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "
-        f"{count(len(source.ratings.raters), 'rater')}, {count(len(source.ratings.systems), 'system')}"
+        f"{count(len(source.ratings.raters), 'rater')}, "
+        f"{count(len(source.ratings.systems), 'system')}"
     )
     if agreement:
         print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")

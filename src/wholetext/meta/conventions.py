@@ -28,7 +28,8 @@ class Conventions:
 
 
 _PRIMARY_21 = (
-    "bleurt-20 COMET-MQM_2021 COMET-QE-MQM_2021 C-SPECpn MEE2 MTEQA OpenKiwi-MQM regEMT YiSi-1 YiSi-2 BERTScore "
+    "bleurt-20 COMET-MQM_2021 COMET-QE-MQM_2021 C-SPECpn MEE2 MTEQA OpenKiwi-MQM regEMT YiSi-1 "
+    "YiSi-2 BERTScore "
     "sentBLEU BLEU chrF Prism TER cushLEPOR(LM) hLEPOR RoBLEURT"
 )
 SETS: dict[str, Conventions] = {
@@ -58,8 +59,10 @@ SETS: dict[str, Conventions] = {
         pairs="en-de en-ru zh-en",
         primary=_PRIMARY_21,
         systems=(
-            "Facebook-AI VolcTrans-AT VolcTrans-GLAT metricsystem1 metricsystem2 metricsystem3 metricsystem4 "
-            "metricsystem5 NVIDIA-NeMo UEdin UF P3AI Manifold Borderline MiSS SMU IIE-MT happypoet KwaiNLP ICL "
+            "Facebook-AI VolcTrans-AT VolcTrans-GLAT metricsystem1 metricsystem2 metricsystem3 "
+            "metricsystem4 "
+            "metricsystem5 NVIDIA-NeMo UEdin UF P3AI Manifold Borderline MiSS SMU IIE-MT happypoet "
+            "KwaiNLP ICL "
             "WeChat-AI DIDI-NLP AMU TWB Mideind Allegro.eu AFRL CUNI-Transformer2018"
         ),
     ),
@@ -74,11 +77,13 @@ SETS: dict[str, Conventions] = {
         pairs="en-de en-ru zh-en",
         primary=(
             "BERTScore BLEURT-20 BLEU chrF COMET-20 COMET-22 COMETKiwi COMET-QE f200spBLEU "
-            "HuaweiTSC_EE_BERTScore_0.3_With_Human HWTSC-Teacher-Sim MATESE-QE MATESE MEE4 metricx_xxl_MQM_2020 "
+            "HuaweiTSC_EE_BERTScore_0.3_With_Human HWTSC-Teacher-Sim MATESE-QE MATESE MEE4 "
+            "metricx_xxl_MQM_2020 "
             "MS-COMET-22 MS-COMET-QE-22 REUSE SEScore UniTE UniTE-src YiSi-1"
         ),
         systems=(
-            "JDExploreAcademy QUARTZ_TuneReranking OpenNMT bleu_bestmbr comet_bestmbr bleurt_bestmbr ALMAnaCH-Inria "
+            "JDExploreAcademy QUARTZ_TuneReranking OpenNMT bleu_bestmbr comet_bestmbr "
+            "bleurt_bestmbr ALMAnaCH-Inria "
             "AISP-SJTU LanguageX SRPOL Lan-Bridge ARC-NKUA NT5 NAIST-NICT-TIT SHOPLINE-PL LT22"
         ),
     ),
@@ -88,12 +93,16 @@ SETS: dict[str, Conventions] = {
         human="en-he he-en",
         pairs="en-de he-en zh-en",
         primary=(
-            "Calibri-COMET22 Calibri-COMET22-QE cometoid22-wmt22 eBLEU embed_llama GEMBA-MQM KG-BERTScore MaTESe MEE4 "
-            "MetricX-23 MetricX-23-QE mre-score-labse-regular mbr-metricx-qe sescoreX tokengram_F XCOMET-Ensemble "
-            "XCOMET-QE-Ensemble XLsim BERTscore BLEU BLEURT-20 chrF COMET CometKiwi docWMT22CometDA "
+            "Calibri-COMET22 Calibri-COMET22-QE cometoid22-wmt22 eBLEU embed_llama GEMBA-MQM "
+            "KG-BERTScore MaTESe MEE4 "
+            "MetricX-23 MetricX-23-QE mre-score-labse-regular mbr-metricx-qe sescoreX tokengram_F "
+            "XCOMET-Ensemble "
+            "XCOMET-QE-Ensemble XLsim BERTscore BLEU BLEURT-20 chrF COMET CometKiwi "
+            "docWMT22CometDA "
             "docWMT22CometKiwiDA f200spBLEU MS-COMET-QE-22 prismRef prismSrc Random-sysname YiSi-1"
         ),
-        systems="synthetic_ref NLLB_Greedy NLLB_MBR_BLEU GPT4-5shot Lan-BridgeMT GTCOM_Peter GTCOM_DLUT",
+        systems="synthetic_ref NLLB_Greedy NLLB_MBR_BLEU GPT4-5shot Lan-BridgeMT GTCOM_Peter "
+        "GTCOM_DLUT",
     ),
     "wmt24": Conventions(
         {"": "refA", "en-de": "refB"},
@@ -101,14 +110,19 @@ SETS: dict[str, Conventions] = {
         human="en-de",
         pairs="en-de en-es ja-zh",
         primary=(
-            "BERTScore BLCOM_1 BLEU BLEURT-20 bright-qe chrF chrfS COMET-22 CometKiwi damonmonli gemba_esa MEE4 "
-            "metametrics_mt_mqm_hybrid_kendall metametrics_mt_mqm_qe_kendall metametrics_mt_mqm_qe_kendall.seg.s "
-            "MetricX-24-Hybrid MetricX-24-Hybrid-QE PrismRefMedium PrismRefSmall sentinel-cand-mqm sentinel-ref-mqm "
+            "BERTScore BLCOM_1 BLEU BLEURT-20 bright-qe chrF chrfS COMET-22 CometKiwi damonmonli "
+            "gemba_esa MEE4 "
+            "metametrics_mt_mqm_hybrid_kendall metametrics_mt_mqm_qe_kendall "
+            "metametrics_mt_mqm_qe_kendall.seg.s "
+            "MetricX-24-Hybrid MetricX-24-Hybrid-QE PrismRefMedium PrismRefSmall sentinel-cand-mqm "
+            "sentinel-ref-mqm "
             "sentinel-src-mqm spBLEU XCOMET XCOMET-QE XLsimMqm YiSi-1"
         ),
         systems=(
-            "MSLC Aya23 Claude-3.5 CommandR-plus CycleL CycleL2 Dubformer GPT-4 Gemini-1.5-Pro IKUN IKUN-C "
-            "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT Unbabel-Tower70B"
+            "MSLC Aya23 Claude-3.5 CommandR-plus CycleL CycleL2 Dubformer GPT-4 Gemini-1.5-Pro "
+            "IKUN IKUN-C "
+            "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT "
+            "Unbabel-Tower70B"
         ),
     ),
     # Deutsch et al. 2025, "WMT24++": post-edited references are the standard ones
@@ -117,12 +131,15 @@ SETS: dict[str, Conventions] = {
     "wmt25": Conventions(
         {"": "refA"},
         pairs=(
-            "cs-de_DE cs-uk_UA en-ar_EG en-bho_IN en-cs_CZ en-et_EE en-is_IS en-it_IT en-ja_JP en-ko_KR en-mas_KE "
+            "cs-de_DE cs-uk_UA en-ar_EG en-bho_IN en-cs_CZ en-et_EE en-is_IS en-it_IT en-ja_JP "
+            "en-ko_KR en-mas_KE "
             "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"
         ),
         systems=(
-            "Algharb COILD-BHO Claude-4 CommandA CommandA-MT DeepSeek-V3 Erlendur EuroLLM-22B GPT-4.1 GemTrans "
-            "Gemini-2.5-Pro IR-MultiagentMT IRB-MT Laniqo Llama-4-Maverick Mistral-Medium Qwen3-235B SalamandraTA Shy "
+            "Algharb COILD-BHO Claude-4 CommandA CommandA-MT DeepSeek-V3 Erlendur EuroLLM-22B "
+            "GPT-4.1 GemTrans "
+            "Gemini-2.5-Pro IR-MultiagentMT IRB-MT Laniqo Llama-4-Maverick Mistral-Medium "
+            "Qwen3-235B SalamandraTA Shy "
             "TowerPlus-72B TranssionTranslate UvA-MT Wenyiil Yolu ctpc_nlp"
         ),
     ),
@@ -130,7 +147,9 @@ SETS: dict[str, Conventions] = {
 
 
 def known_set(name: str) -> str:
-    """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or ""."""
+    """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or
+    "".
+    """
     return max(
         (key for key in SETS if name == key or name.startswith(f"{key}.")), key=len, default=""
     )
@@ -175,7 +194,10 @@ def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequen
 
 
 def standard_reference(test_set: str, langs: str, there: Sequence[str]) -> str | None:
-    """The reference that metrics use in this set, if it is there; else the only or the first one."""
+    """The reference that metrics use in this set, if it is there.
+
+    Else the only or the first one.
+    """
     wanted = conventions(test_set).reference(langs)
     return wanted if wanted in there else next(iter(there), None)
 
@@ -186,13 +208,17 @@ def standard_gold(there: Sequence[str]) -> str | None:
 
 
 def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
-    """The standard gold among (name, level), but direct assessments standardised by rater, as they are averaged."""
+    """The standard gold among (name, level), but direct assessments standardised by rater, as they
+    are averaged.
+    """
     gold = standard_gold(list(dict.fromkeys(name for name, _ in names)))
     return "wmt-z" if gold == "wmt-raw" and ("wmt-z", "seg") in names else gold
 
 
 def is_human(system: str, references: Sequence[str]) -> bool:
-    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
+    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older
+    sets).
+    """
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(
         ("Human-", "ref.", "ref-")
     )

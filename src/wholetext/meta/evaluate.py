@@ -1,4 +1,6 @@
-"""From an EvalSet folder to agreement with its human scores, or to paragraphs: `wholetext meta` and `paragraphs`."""
+"""From an EvalSet folder to agreement with its human scores, or to paragraphs: `wholetext meta` and
+`paragraphs`.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +51,10 @@ from wholetext.views import Joiner
 class MetaTasks:
     """Which tasks are run, and how they are averaged; by default those of levels sys and seg.
 
-    ``preset`` names an official task list (wmt22 …), with its language pairs unless others are given. ``human`` and
-    ``primary`` say whether its human translations and only its primary submissions take part; None: as in that year.
-    ``golds`` are names of human scores: every task is run against each of them; none: that of the selection.
+    ``preset`` names an official task list (wmt22 …), with its language pairs unless others are
+    given. ``human`` and ``primary`` say whether its human translations and only its primary
+    submissions take part; None: as in that year. ``golds`` are names of human scores: every task is
+    run against each of them; none: that of the selection.
     """
 
     levels: tuple[str, ...] = ()
@@ -78,11 +81,12 @@ def meta_evaluate(
     joiner: Joiner = "auto",
     out: Path | str | None = None,
 ) -> Meta:
-    """Evaluate metrics against the human judgments of an EvalSet: agreement, significance clusters, chance levels.
+    """Evaluate metrics against the human judgments of an EvalSet: agreement, significance clusters,
+    chance levels.
 
-    ``metrics`` are names of stored metrics or spec strings to compute. ``lengths`` adds agreement on paragraphs of so
-    many segments joined by ``joiner``; direct assessments are then z-scores unless a gold is named. With ``out`` the
-    results and computed scores are written to this folder.
+    ``metrics`` are names of stored metrics or spec strings to compute. ``lengths`` adds agreement
+    on paragraphs of so many segments joined by ``joiner``; direct assessments are then z-scores
+    unless a gold is named. With ``out`` the results and computed scores are written to this folder.
     """
     evalset, what, tests = Path(evalset), tasks or MetaTasks(), tests or MetricTests()
     wanted = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
@@ -142,7 +146,10 @@ def _gathered(
     options: Options | None,
     averaged: bool,
 ) -> list[Gathered]:
-    """Metrics and human scores of every language pair; with a year's tasks, what its official table is made of."""
+    """Metrics and human scores of every language pair.
+
+    With a year's tasks, what its official table is made of.
+    """
     if what.preset:
         wanted = replace(
             wanted,
@@ -166,7 +173,9 @@ def _gathered(
 def _with_gold(
     selection: Selection, what: MetaTasks, evalset: EvalSet, averaged: bool
 ) -> Selection:
-    """Unless a gold is named: that of the year's tasks (ESA for WMT25), or z-scores of DA to average in paragraphs."""
+    """Unless a gold is named: that of the year's tasks (ESA for WMT25), or z-scores of DA to
+    average in paragraphs.
+    """
     official = preset(what.preset).gold if what.preset else ""
     if selection.gold is not None or not (official or averaged):
         return selection
@@ -225,10 +234,11 @@ def paragraph_sets(
     out: Path | str | None = None,
     format: Literal["evalset", "jsonl"] = "evalset",
 ) -> ParagraphSets:
-    """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et al. 2023).
+    """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et
+    al. 2023).
 
-    Direct assessments are averaged as z-scores unless ``gold`` names others. With ``out`` one EvalSet folder or JSONL
-    file per length is written there.
+    Direct assessments are averaged as z-scores unless ``gold`` names others. With ``out`` one
+    EvalSet folder or JSONL file per length is written there.
     """
     opened = EvalSet.open(evalset, langs)
     name = gold or paragraph_gold(opened.human_names) or "mqm"

@@ -1,6 +1,8 @@
-"""Discriminativeness of a discourse feature: how often it is higher in human references than in outputs, or lower.
+"""Discriminativeness of a discourse feature: how often it is higher in human references than in
+outputs, or lower.
 
-Zhao, Strube and Eger 2023, equation 4 and Table 11. The two define opposite signs, so all three shares are given.
+Zhao, Strube and Eger 2023, equation 4 and Table 11. The two define opposite signs, so all three
+shares are given.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ def discriminativeness(
     features: Sequence[str] = FEATURES,
     options: Options | None = None,
 ) -> list[Discriminativeness]:
-    """Every feature for every system; features are reference-free metrics, one number per document."""
+    """Every feature for every system.
+
+    Features are reference-free metrics, one number per document.
+    """
     for feature in features:
         if scorer(feature).metric.needs != {"hyp"}:
             raise MetricError(

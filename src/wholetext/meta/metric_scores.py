@@ -1,4 +1,6 @@
-"""Metric scores of the participants: from ``metric-scores`` files, or computed where a spec string asks for it."""
+"""Metric scores of the participants: from ``metric-scores`` files, or computed where a spec string
+asks for it.
+"""
 
 from __future__ import annotations
 
@@ -89,10 +91,12 @@ class StoredFile:
 def gather(
     where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None
 ) -> Gathered:
-    """Scores of each requested metric: a stored one by name or label, else a spec string to compute; none = all stored.
+    """Scores of each requested metric: a stored one by name or label, else a spec string to
+    compute; none = all stored.
 
-    A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems that some metric lacks
-    are left out for all; with ``missing="zero"`` a missing system scores 0, as in mt-metrics-eval, with a note.
+    A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems
+    that some metric lacks are left out for all; with ``missing="zero"`` a missing system scores 0,
+    as in mt-metrics-eval, with a note.
     """
     asked = wanted if isinstance(wanted, MetricSelection) else MetricSelection(tuple(wanted))
     made = Gathered(where, notes=list(where.notes))
@@ -136,8 +140,10 @@ def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[Stored
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
-    """Display name → label. The display name is the metric's own; where several labels share it, the one without a
-    reference gets ``[noref]``, and several with references keep their labels.
+    """Display name → label. The display name is the metric's own.
+
+    Where several labels share it, the one without a reference gets ``[noref]``, and several with
+    references keep their labels.
     """
     by_name: dict[str, dict[str, bool]] = {}  # name → label → whether it has a reference
     for one in files:
@@ -182,7 +188,8 @@ def _names(
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
         if asked.primary and not primary:
             made.notes.append(
-                f"which metrics of {where.name} were primary submissions is not known: all are shown"
+                f"which metrics of {where.name} were primary submissions is not known: all are "
+                "shown"
             )
         elif asked.primary and len(primary) < len(shown):
             made.notes.append(
@@ -255,7 +262,9 @@ def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
 
 
 def _common(made: Gathered) -> Gathered:
-    """Only systems that every metric has scored, so that all metrics are compared on the same ones."""
+    """Only systems that every metric has scored, so that all metrics are compared on the same
+    ones.
+    """
     old = made.participants
     lacking = {
         system
@@ -267,7 +276,8 @@ def _common(made: Gathered) -> Gathered:
     if not lacking:
         return made
     made.notes.append(
-        f"excluded for all metrics, because some have no scores for them: {', '.join(sorted(lacking))}"
+        "excluded for all metrics, because some have no scores for them: "
+        f"{', '.join(sorted(lacking))}"
     )
     keep = [i for i, system in enumerate(old.systems) if system not in lacking]
     if len(keep) < 2:
@@ -295,7 +305,10 @@ def _common(made: Gathered) -> Gathered:
 
 
 def _outside(path: Path, where: Participants) -> list[StoredFile]:
-    """A score file, or those in a folder, its ``LP/`` or ``metric-scores/LP/``; or scores as WMT25 published them."""
+    """A score file, or those in a folder, its ``LP/`` or ``metric-scores/LP/``.
+
+    Or scores as WMT25 published them.
+    """
     path = Path(str(path).replace("{langs}", where.langs))
     if is_published(path):
         return [
@@ -320,7 +333,10 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
 
 
 def _outside_file(path: Path, where: Participants, single: bool = True) -> StoredFile:
-    """Label and level from ``NAME-REF.LEVEL.score``; else from its name and its number of scores."""
+    """Label and level from ``NAME-REF.LEVEL.score``.
+
+    Else from its name and its number of scores.
+    """
     stem, _, ending = path.name.removesuffix(".score").rpartition(".")
     levels: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
     level = next((one for one in levels if one == ending), None)
@@ -344,7 +360,8 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
         level = sizes.get(count)
         if level is None:
             raise AlignmentError(
-                f"{count} scores per system are neither one, nor one per document ({documents}), nor "
+                f"{count} scores per system are neither one, nor one per document ({documents}), "
+                "nor "
                 f"one per segment ({segments})",
                 where=str(path),
                 next="call the file NAME-REF.seg.score, .doc.score or .sys.score",
@@ -420,7 +437,9 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have such rows."""
+    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have
+    such rows.
+    """
     rows = scores.rows
     offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])

@@ -141,7 +141,9 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
 
 
 def contrast(found: Mapping[str, Any]) -> Study:
-    """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each pair."""
+    """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each
+    pair.
+    """
     metrics = found["metrics"]
     kinds = dict.fromkeys(kind for one in metrics for kind in one["groups"])
     panels: list[Panel] = [

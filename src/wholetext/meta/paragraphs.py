@@ -1,9 +1,10 @@
 """Paragraphs from sentence ratings, and how well metrics agree with people on them by their length.
 
-Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation Evaluation Metrics at the Paragraph Level",
-sections 3-5: walking through a document, the next k segments that are all rated by one rater make a paragraph and are
-used up; otherwise the walk moves on by one. Metrics score a paragraph whole (its sentences joined to one text) or as
-the mean of its sentences, each a text of its own.
+Deutsch et al. 2023, "Training and Meta-Evaluating Machine Translation Evaluation Metrics at the
+Paragraph Level", sections 3-5: walking through a document, the next k segments that are all rated
+by one rater make a paragraph and are used up; otherwise the walk moves on by one. Metrics score a
+paragraph whole (its sentences joined to one text) or as the mean of its sentences, each a text of
+its own.
 """
 
 from __future__ import annotations
@@ -45,10 +46,11 @@ class RatedParagraph:
 
 @dataclass(frozen=True)
 class Windows:
-    """How paragraphs are made: length, treatment of several raters, total of sentence scores, what joins sentences.
+    """How paragraphs are made: length, treatment of several raters, total of sentence scores, what
+    joins sentences.
 
-    ``each`` walks every rater's ratings alone, ``first`` takes the first rater that all k segments have in common,
-    ``mean`` the mean over raters of each segment.
+    ``each`` walks every rater's ratings alone, ``first`` takes the first rater that all k segments
+    have in common, ``mean`` the mean over raters of each segment.
     """
 
     k: int
@@ -120,7 +122,10 @@ def _walks(
 
 @dataclass(frozen=True, eq=False)
 class ParagraphSet:
-    """Paragraphs of all systems by item, (document, start); an item is judged for at least two systems."""
+    """Paragraphs of all systems by item, (document, start).
+
+    An item is judged for at least two systems.
+    """
 
     k: int
     items: tuple[tuple[str, int], ...]
@@ -131,7 +136,9 @@ class ParagraphSet:
 def paragraph_set(
     found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()
 ) -> ParagraphSet:
-    """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
+    """Items over all systems; where several raters scored the same paragraph of a system, their
+    mean.
+    """
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for one in found:
         if one.system in systems:
@@ -153,7 +160,9 @@ def paragraph_set(
 def texts(
     loaded: Loaded, items: Sequence[tuple[str, int]], k: int, joiner: Joiner = "auto"
 ) -> Loaded:
-    """A corpus in which ``k`` segments from each (document, start) are a document of one segment, for all systems."""
+    """A corpus in which ``k`` segments from each (document, start) are a document of one segment,
+    for all systems.
+    """
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
     between = [joiner_for(lang, joiner) for lang in corpus.langs]
@@ -234,7 +243,10 @@ def curves(
     options: Options | None = None,
     notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Only sentences of paragraphs are scored; notes on scores go to ``notes``."""
+    """Every metric at every length. Only sentences of paragraphs are scored.
+
+    Notes on scores go to ``notes``.
+    """
     options = replace(options or Options(), refs=where.refs or None, flags=False)
     specs = {metric: scorer(metric).spec for metric in metrics}
 

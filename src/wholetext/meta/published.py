@@ -1,4 +1,6 @@
-"""Published metric scores (WMT25) as metrics of a meta-evaluation: their documents are found in the EvalSet."""
+"""Published metric scores (WMT25) as metrics of a meta-evaluation: their documents are found in the
+EvalSet.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from wholetext.types import Judgments
 
 
 def is_published(path: Path) -> bool:
-    """Whether this is a file of published scores, or a folder of them and of no EvalSet's score files."""
+    """Whether this is a file of published scores, or a folder of them and of no EvalSet's score
+    files.
+    """
     return path.suffix == ".jsonl" or (
         path.is_dir() and bool(score_files([path])) and not any(path.glob("*.score"))
     )
@@ -31,8 +35,8 @@ def is_published(path: Path) -> bool:
 def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Judgments]]:
     """(label, scores of every segment) of each metric; a document is found by its id and domain.
 
-    ``document_id`` is the EvalSet's id, or the name in it (``en-is_IS_#_news_#_NAME``). Which references a metric used
-    is not stated, so that it counts as one without (``-src``).
+    ``document_id`` is the EvalSet's id, or the name in it (``en-is_IS_#_news_#_NAME``). Which
+    references a metric used is not stated, so that it counts as one without (``-src``).
     """
     found = read_published([path], where.langs)
     places = _places(found, where, str(path))
@@ -45,17 +49,22 @@ def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Jud
                     continue
                 if len(scores) != run.stop - run.start:
                     raise AlignmentError(
-                        f"{name} has {len(scores)} scores of document {run.doc!r}, which has {run.stop - run.start} "
+                        f"{name} has {len(scores)} scores of document {run.doc!r}, which has "
+                        f"{run.stop - run.start} "
                         f"segments",
                         where=f"{path}, system {system}",
-                        next="scores are one per segment: use the EvalSet whose segments were scored",
+                        next="scores are one per segment: use the EvalSet whose segments were "
+                        "scored",
                     )
                 values[s, run.start : run.stop] = scores
         yield f"{name}-src", Judgments(name, "seg", tuple(found.systems), values)
 
 
 def gap_error(name: str, gaps: BoolArray, where: Participants, path: Path) -> InputError:
-    """The error that names the first judged segment without a score; ``gaps`` are (systems, segments)."""
+    """The error that names the first judged segment without a score.
+
+    ``gaps`` are (systems, segments).
+    """
     row, segment = map(int, np.argwhere(gaps)[0])
     doc = next(run.doc for run in where.runs if run.start <= segment < run.stop)
     return InputError(
@@ -91,6 +100,7 @@ def _places(
         raise InputError(
             f"none of the {len(found.documents)} published documents is in the EvalSet",
             where=path,
-            next=f"published is e.g. {found.documents[0][1]!r}, the EvalSet has {where.runs[0].doc!r}",
+            next=f"published is e.g. {found.documents[0][1]!r}, the EvalSet has "
+            f"{where.runs[0].doc!r}",
         )
     return pairs

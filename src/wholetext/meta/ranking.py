@@ -1,5 +1,5 @@
-"""Metrics over several tasks: the task lists of the WMT metrics tasks, average ranks and values with significance,
-correlation between metrics, tests by category.
+"""Metrics over several tasks: the task lists of the WMT metrics tasks, average ranks and values
+with significance, correlation between metrics, tests by category.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, choices
-from wholetext.meta.agreement.correlation import both_known
-from wholetext.meta.agreement.measures import ROW_STATISTICS
+from wholetext.meta.agreement.correlation import both_known, pearson_rows
 from wholetext.meta.conventions import conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
@@ -60,7 +59,9 @@ def preset(name: str) -> Preset:
 
 
 def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
-    """The language pairs of an official table: of the folder's own test set, else of the preset's year, else all."""
+    """The language pairs of an official table: of the folder's own test set, else of the preset's
+    year, else all.
+    """
     wanted = (conventions(test_set).pairs or conventions(name).pairs or " ".join(there)).split()
     return [found for langs in wanted if (found := _same_pair(langs, there))]
 
@@ -119,7 +120,9 @@ def tasks_for(
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
-    """Results of several tasks on one or more language pairs and kinds of human scores, and their average."""
+    """Results of several tasks on one or more language pairs and kinds of human scores, and their
+    average.
+    """
 
     results: tuple[TaskResult, ...]
     average: Average | None
@@ -178,7 +181,9 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
 
 
 def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[float]:
-    """Weights split evenly over the values of the first attribute, within each over the next, and so on."""
+    """Weights split evenly over the values of the first attribute, within each over the next, and
+    so on.
+    """
     if not keys or not keys[0]:
         return [total / len(keys)] * len(keys) if keys else []
     weights = [0.0] * len(keys)
@@ -210,7 +215,8 @@ def average(
 ) -> Average:
     """The table over several tasks, as the WMT metrics task makes it.
 
-    The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early has its repeated.
+    The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early
+    has its repeated.
     """
     if not results:
         raise InputError("there are no tasks to average")
@@ -265,16 +271,10 @@ def _draws(result: TaskResult, one: str, two: str) -> FloatArray:
     return drawn if i < j else -drawn
 
 
-def inter_correlation(
-    gathered: Gathered, level: Level = "seg", statistic: str = "pearson"
-) -> tuple[list[str], FloatArray]:
-    """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
-    kinds = {name: ROW_STATISTICS[name] for name in ("pearson", "spearman", "kendall")}
-    if statistic not in kinds:
-        raise InputError(
-            f"there is no correlation {statistic!r} between metrics",
-            next=f"there are {', '.join(kinds)}",
-        )
+def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[str], FloatArray]:
+    """Names and (metrics, metrics) correlation of metrics' scores with one another, over what
+    people judged.
+    """
     where = gathered.participants
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
@@ -285,7 +285,7 @@ def inter_correlation(
     }
     table = np.eye(len(known))
     for (i, one), (j, two) in combinations(enumerate(known.values()), 2):
-        table[i, j] = table[j, i] = float(kinds[statistic](one, two))
+        table[i, j] = table[j, i] = float(pearson_rows(one, two))
     return list(known), table
 
 

@@ -1,4 +1,6 @@
-"""Meta-evaluation ⇄ JSON: one file that tables, reports and other programs read (docs/meta.md describes it)."""
+"""Meta-evaluation ⇄ JSON: one file that tables, reports and other programs read (docs/meta.md
+describes it).
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,7 @@ from wholetext.version import __version__
 
 FORMAT = 1
 FILE = "meta.json"
+META = SharedFolder("folder of a meta-evaluation", RunError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +140,11 @@ def _task(result: TaskResult) -> dict[str, Any]:
 
 
 def write_meta(folder: Path, meta: Meta) -> None:
-    """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``).
+    """``meta.json``, and the scores computed here as EvalSet files
+    (``metric-scores/LP/NAME-REF.LEVEL.score``).
 
-    Scores are of what people judged: those for several golds are kept apart, in a folder named after each.
+    Scores are of what people judged: those for several golds are kept apart, in a folder named
+    after each.
     """
     several = len({part.participants.name for part in meta.parts}) < len(meta.parts)
     with changing(folder, META) as staged:
@@ -155,20 +160,6 @@ def write_meta(folder: Path, meta: Meta) -> None:
                 base = staged / where.gold_name if several else staged
                 path = base / "metric-scores" / where.langs / f"{label}.{level}.score"
                 write_table(path, where.systems, values, gaps=True)
-
-
-def _of_0_1_0(folder: Path) -> dict[str, str]:
-    """Files of a meta-evaluation by 0.1.0, which listed none."""
-    try:
-        if json.loads((folder / FILE).read_bytes())["kind"] != "meta":
-            return {}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    scores = (folder / "metric-scores").rglob("*.score")
-    return dict.fromkeys([FILE, *(path.relative_to(folder).as_posix() for path in scores)], "")
-
-
-META = SharedFolder("folder of a meta-evaluation", RunError, _of_0_1_0)
 
 
 def read_meta(folder: Path | str) -> dict[str, Any]:

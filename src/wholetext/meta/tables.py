@@ -1,4 +1,6 @@
-"""Meta-evaluations as people and programs read them: metrics by tasks, ranks, chance levels, numbers of pairs."""
+"""Meta-evaluations as people and programs read them: metrics by tasks, ranks, chance levels,
+numbers of pairs.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +58,20 @@ def short(result: TaskResult, meta: Meta) -> str:
 
 
 def metric_order(meta: Meta) -> list[str]:
-    """Metrics by their average where there is one, else by the first task; then those that not all tasks have."""
+    """Metrics by their average where there is one, else by the first task.
+
+    Then those that not all tasks have.
+    """
     first = meta.table.average.metrics if meta.table.average else meta.table.results[0].metrics
     others = (name for result in meta.table.results for name in result.metrics)
     return list(dict.fromkeys([*first, *others]))
 
 
 def _cell(result: TaskResult, name: str) -> str:
-    """``rank value`` of a metric, its interval, and p that the column's best metric is better; – where unknown."""
+    """``rank value`` of a metric, its interval, and p that the column's best metric is better.
+
+    – where unknown.
+    """
     if name not in result.metrics:
         return "–"
     i = result.metrics.index(name)
@@ -143,8 +151,10 @@ def _explanations(meta: Meta) -> list[str]:
     first = meta.table.results[0]
     if first.draws:
         lines.append(
-            "The first number is the rank cluster: a metric opens a new one when some metric above it in the "
-            f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs test for "
+            "The first number is the rank cluster: a metric opens a new one when some metric above "
+            "it in the "
+            f"same cluster is better at p ≤ {meta.alpha} ({first.draws} draws: PERM-BOTH, pairs "
+            "test for "
             "calibrated ties). p is that of the column's best metric being better."
         )
     else:
@@ -229,7 +239,9 @@ def _tsv(meta: Meta) -> list[list[str]]:
 
 
 def latex(meta: Meta) -> str:
-    """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at the foot."""
+    """A booktabs table: rank and value per task, the best cluster bold, chance levels and pairs at
+    the foot.
+    """
     results, average = meta.table.results, meta.table.average
     heads = [
         *(["average"] if average else []),
@@ -319,7 +331,8 @@ def render_spans(found: SpanResults, format: str) -> None:
             "Rank cluster (metrics without significant differences by document), value, "
             "95 % interval by document; P, R: precision and recall.",
             f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
-            f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are error-free: saying the more "
+            f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are "
+            "error-free: saying the more "
             f"frequent of both always has accuracy {number(majority)}, chance has AUC 0.5.",
         ),
         found.notes,

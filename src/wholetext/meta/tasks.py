@@ -1,4 +1,6 @@
-"""Tasks of a meta-evaluation: how well metrics agree with people at a level, and which are significantly better."""
+"""Tasks of a meta-evaluation: how well metrics agree with people at a level, and which are
+significantly better.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,10 @@ class TaskResult:
         return self.ranks[self.metrics.index(metric)]
 
     def p_best(self, metric: str) -> float:
-        """p that the first metric agrees better than this one; NaN for itself, or where not tested."""
+        """p that the first metric agrees better than this one.
+
+        NaN for itself, or where not tested.
+        """
         return float(self.p[0, self.metrics.index(metric)])
 
     def value(self, metric: str) -> float:
@@ -133,7 +138,10 @@ class MetricTests:
 
 
 def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None) -> TaskResult:
-    """One task on one language pair. Metrics without scores at the level are left out, with a note."""
+    """One task on one language pair.
+
+    Metrics without scores at the level are left out, with a note.
+    """
     where, testing = gathered.participants, testing or MetricTests()
     level: Level = "seg" if task.measure.statistic == "spa" else task.level
     gold, gold_name = where.gold(level), where.gold_at(level)
@@ -171,7 +179,10 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
 def intervals(
     gathered: Gathered, result: TaskResult, testing: MetricTests
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """95 % bootstrap bounds of each metric's value; NaN where the statistic or the scores do not allow it."""
+    """95 % bootstrap bounds of each metric's value.
+
+    NaN where the statistic or the scores do not allow it.
+    """
     bounds = [(np.nan, np.nan)] * len(result.metrics)
     by_name = {metric.name: metric for metric in gathered.metrics}
     for i, name in enumerate(result.metrics):
@@ -188,7 +199,10 @@ def intervals(
 def _resampled(
     where: Participants, metric: MetricScores, task: Task, testing: MetricTests
 ) -> FloatArray | None:
-    """(draws,) values of one metric; None where documents are drawn and there are no scores of segments."""
+    """(draws,) values of one metric.
+
+    None where documents are drawn and there are no scores of segments.
+    """
     unit = testing.interval or "documents"
     resample = Resample(unit, where.doc_of if where.seg is not None else None, seed=testing.seed)
     if task.level == "sys" and unit != "systems":

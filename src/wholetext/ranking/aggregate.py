@@ -1,7 +1,7 @@
 """From the scores of many metrics to one value per system: AutoRank, mean rank, Borda count.
 
-Every method takes (..., metrics, systems) scores of which more is better and returns (..., systems) values, so that
-one call ranks the corpus and all its resamples.
+Every method takes (..., metrics, systems) scores of which more is better and returns (..., systems)
+values, so that one call ranks the corpus and all its resamples.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ _SMALL = 1e-9  # of a spread: metrics under which all systems are equal are left
 
 
 def autorank(scores: FloatArray) -> FloatArray:
-    """AutoRank of the WMT25 general task (Kocmi et al. 2025, "Preliminary ranking"): 1 is the best, N the worst.
+    """AutoRank of the WMT25 general task (Kocmi et al. 2025, "Preliminary ranking"): 1 is the best,
+    N the worst.
 
-    Each metric is scaled robustly, (x − median) / (max − 25th percentile); the mean over metrics is mapped linearly
-    onto 1 … N. A metric that has no score of a system is left out of that system's mean.
+    Each metric is scaled robustly, (x − median) / (max − 25th percentile); the mean over metrics is
+    mapped linearly onto 1 … N. A metric that has no score of a system is left out of that system's
+    mean.
     """
     middle = np.nanmedian(scores, axis=-1, keepdims=True)
     spread = np.nanmax(scores, axis=-1, keepdims=True) - np.nanpercentile(
@@ -43,7 +45,10 @@ def borda(scores: FloatArray) -> FloatArray:
 
 
 def mean_rank(scores: FloatArray) -> FloatArray:
-    """The mean over metrics of a system's rank, 1 for the best; tied systems share the mean of their ranks."""
+    """The mean over metrics of a system's rank, 1 for the best.
+
+    Tied systems share the mean of their ranks.
+    """
     ours, theirs = scores[..., :, None], scores[..., None, :]
     rank = 0.5 + (ours < theirs).sum(axis=-1) + 0.5 * (ours == theirs).sum(axis=-1)
     return np.asarray(np.nanmean(np.where(np.isnan(scores), np.nan, rank), axis=-2))
@@ -59,7 +64,10 @@ class Method:
     formula: Callable[[FloatArray], FloatArray]
 
     def combine(self, scores: FloatArray) -> FloatArray:
-        """(..., metrics, systems) scores → (..., systems) values; NaN where a system has no score at all."""
+        """(..., metrics, systems) scores → (..., systems) values.
+
+        NaN where a system has no score at all.
+        """
         with warnings.catch_warnings():  # numpy warns of metrics and systems without a score
             warnings.simplefilter("ignore", RuntimeWarning)
             return self.formula(scores)
@@ -73,7 +81,10 @@ METHODS = {
 
 
 def positions(values: FloatArray, higher_is_better: bool) -> FloatArray:
-    """(..., systems) place of each value, 1 for the best; tied systems share the better place, NaN has none."""
+    """(..., systems) place of each value, 1 for the best.
+
+    Tied systems share the better place, NaN has none.
+    """
     ours, theirs = values[..., :, None], values[..., None, :]
     ahead = (ours < theirs if higher_is_better else ours > theirs).sum(axis=-1)
     return np.where(np.isnan(values), np.nan, 1.0 + ahead)

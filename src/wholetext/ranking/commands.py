@@ -19,7 +19,8 @@ def rank(
     source: Annotated[
         list[Path],
         typer.Argument(
-            help="Run folder written by `wholetext score --out`, or published score files or their folder."
+            help="Run folder written by `wholetext score --out`, or published score files or their "
+            "folder."
         ),
     ],
     metric: Annotated[
@@ -95,7 +96,9 @@ def rank(
 
 
 def _cells(found: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: cluster, system, value, interval, ranks, then domains if asked for, then metrics."""
+    """Header and rows: cluster, system, value, interval, ranks, then domains if asked for, then
+    metrics.
+    """
     from wholetext.ranking.aggregate import METHODS
 
     how = METHODS[found.method]

@@ -1,4 +1,6 @@
-"""The scores that a ranking starts from, by metric, system and document: of a run folder, or of published files."""
+"""The scores that a ranking starts from, by metric, system and document: of a run folder, or of
+published files.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,10 @@ class Panel:
         )
 
     def scored(self) -> Panel:
-        """The metrics that have a score of some system; notes name the others, and systems that fewer metrics rank."""
+        """The metrics that have a score of some system.
+
+        Notes name the others, and systems that fewer metrics rank.
+        """
         empty = [each.metric for each in self.columns if np.isnan(each.observed()).all()]
         if len(empty) == len(self.columns):
             raise RunError(f"there is no score of {', '.join(empty)}", next="rank by other metrics")
@@ -74,13 +79,17 @@ class Panel:
             f"{system} {many}" for system, many in zip(self.systems, counts) if 0 < many < len(kept)
         ]
         lacking = (
-            f"ranked by fewer than the {len(kept)} metrics, since others gave no score: {', '.join(fewer)}",
+            f"ranked by fewer than the {len(kept)} metrics, since others gave no score: "
+            f"{', '.join(fewer)}",
         )
         return replace(self, columns=kept, notes=(*self.notes, *note, *(lacking if fewer else ())))
 
 
 def of_run(results: Results) -> Panel:
-    """The panel of a run folder: its metrics, systems and documents; domains are those of the documents."""
+    """The panel of a run folder: its metrics, systems and documents.
+
+    Domains are those of the documents.
+    """
     systems = results.systems
     columns = []
     for spec, by_system in results.scores.items():

@@ -1,4 +1,6 @@
-"""Rank systems by many metrics at once, with intervals from resampled documents and rank clusters."""
+"""Rank systems by many metrics at once, with intervals from resampled documents and rank
+clusters.
+"""
 
 from __future__ import annotations
 
@@ -111,12 +113,14 @@ def rank(
     alpha: float = 0.05,
     out: Path | str | None = None,
 ) -> Ranking:
-    """One ranking from many metrics: of a run (its folder or ``Results``), or of published score files.
+    """One ranking from many metrics: of a run (its folder or ``Results``), or of published score
+    files.
 
-    ``metrics`` and ``without`` choose among the metrics (default: all). Published files do not say which metrics are
-    better when lower: name those in ``lower_is_better``. Documents are resampled ``draws`` times (1,000, or as many as
-    clusters of this many systems need; 0 for none); clusters rest on a paired bootstrap test of the value (Efron &
-    Tibshirani 1993, ch. 16), Holm-corrected over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
+    ``metrics`` and ``without`` choose among the metrics (default: all). Published files do not say
+    which metrics are better when lower: name those in ``lower_is_better``. Documents are resampled
+    ``draws`` times (1,000, or as many as clusters of this many systems need; 0 for none); clusters
+    rest on a paired bootstrap test of the value (Efron & Tibshirani 1993, ch. 16), Holm-corrected
+    over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
     if method not in METHODS:
         raise RunError(f"unknown method {method!r}", next=choices(method, METHODS))
@@ -153,7 +157,8 @@ def _ranking(
     notes = [few_documents(len(panel.domains), alpha, count * (count - 1) // 2)] if drawn else []
     if 0 < drawn < needed:
         notes.append(
-            f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach {alpha}; "
+            f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach "
+            f"{alpha}; "
             f"give at least {needed}"
         )
     return Ranking(
@@ -190,14 +195,19 @@ def _lower(panel: Panel, names: Sequence[str]) -> Panel:
 
 
 def _values(panel: Panel, scores: FloatArray, method: str) -> FloatArray:
-    """(..., systems) values from (metrics, ..., systems) scores; metrics without scores are left out."""
+    """(..., systems) values from (metrics, ..., systems) scores.
+
+    Metrics without scores are left out.
+    """
     signs = np.array([1.0 if each.higher_is_better else -1.0 for each in panel.columns])
     table = np.moveaxis(scores * signs.reshape(-1, *[1] * (scores.ndim - 1)), 0, -2)
     return METHODS[method].combine(table)
 
 
 def _resampled(panel: Panel, method: str, draws: int, seed: int | None) -> FloatArray:
-    """(systems, draws) values of resampled corpora: every metric sees the same documents in a draw."""
+    """(systems, draws) values of resampled corpora: every metric sees the same documents in a
+    draw.
+    """
     if not draws or len(panel.domains) < 2:
         return np.zeros((len(panel.systems), 0))
     samples = [
@@ -211,8 +221,9 @@ def _not_ahead(
 ) -> FloatArray:
     """(pairs,) share of resamples in which the better system is not ahead, a lower bound of p.
 
-    Of few systems a rank takes few values, such as 1 and 2 of two: resamples in which both are equal would never reach
-    the observed difference, and a centred test alone would call systems different that are mostly equal.
+    Of few systems a rank takes few values, such as 1 and 2 of two: resamples in which both are
+    equal would never reach the observed difference, and a centred test alone would call systems
+    different that are mostly equal.
     """
     ahead = [
         ((samples[a] - samples[b]) * np.sign(values[a] - values[b]) > 0).mean() for a, b in pairs

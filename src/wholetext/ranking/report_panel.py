@@ -1,4 +1,6 @@
-"""One ranking from many metrics as a page of the report: ranks with their intervals, and by metric and domain."""
+"""One ranking from many metrics as a page of the report: ranks with their intervals, and by metric
+and domain.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def ranking(found: Mapping[str, Any]) -> Study:
 
 
 def beside(study: Study, results: Results) -> Study:
-    """A ranking as shown beside a run: with a warning if it rests on other scores than those of the run."""
+    """A ranking as shown beside a run: with a warning if it rests on other scores than those of the
+    run.
+    """
     table = next((panel for panel in study.panels if isinstance(panel, Table)), None)
     if study.kind != "rank" or table is None:
         return study
@@ -57,7 +61,8 @@ def beside(study: Study, results: Results) -> Study:
                 isinstance(value, float) and not math.isclose(value, own.score, rel_tol=1e-9)
             ):
                 note = (
-                    f"this ranking is not of the run in this report: it has another {name} of {system}; "
+                    f"this ranking is not of the run in this report: it has another {name} of "
+                    f"{system}; "
                     "`wholetext rank RUN --out RUN` makes one of the run"
                 )
                 return replace(study, warnings=(note, *study.warnings))
@@ -91,8 +96,10 @@ def _plot(found: Mapping[str, Any]) -> Bars:
     note = f"Dots: rank by {method.label}."
     if found["draws"]:
         note += (
-            f" Lines: the middle 95 % of ranks over {found['draws']:,} resamples of documents. A system that is "
-            f"significantly worse (p ≤ {found['alpha']}) than one above it in the cluster opens a new cluster."
+            f" Lines: the middle 95 % of ranks over {found['draws']:,} resamples of documents. A "
+            "system that is "
+            f"significantly worse (p ≤ {found['alpha']}) than one above it in the cluster opens a "
+            "new cluster."
         )
     return Bars("Ranks", tuple(bars), "rank", note=note)
 
@@ -112,7 +119,8 @@ def _by_metric(found: Mapping[str, Any]) -> Grid:
         (*found["metrics"], *domains),
         tuple(zip(*columns)),
         ("systems", "metrics, then domains" if domains else "metrics"),
-        note="1 is the best. Where the columns of a row differ, metrics or domains disagree about the system.",
+        note="1 is the best. Where the columns of a row differ, metrics or domains disagree about "
+        "the system.",
     )
 
 
@@ -144,5 +152,6 @@ def _numbers(found: Mapping[str, Any]) -> Table:
         rows,
         "system",
         ranks,
-        f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval{by}, then scores.",
+        f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval{by}, "
+        "then scores.",
     )

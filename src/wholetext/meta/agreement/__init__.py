@@ -1,1 +1,4 @@
-"""Agreement of metrics with people: correlation, pairwise accuracy, ties, permutation tests. numpy only."""
+"""Agreement of metrics with people: correlation, pairwise accuracy, ties, permutation tests.
+
+Numpy only.
+"""

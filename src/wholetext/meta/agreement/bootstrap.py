@@ -1,7 +1,9 @@
-"""Intervals for a metric's agreement with humans: documents, systems or both resampled with replacement.
+"""Intervals for a metric's agreement with humans: documents, systems or both resampled with
+replacement.
 
-BOOT-INPUTS, BOOT-SYSTEMS and BOOT-BOTH of Deutsch, Dror and Roth 2021. A resample is a weight per system and per item,
-so all draws are matrix products. A system drawn twice is not compared with its own copy.
+BOOT-INPUTS, BOOT-SYSTEMS and BOOT-BOTH of Deutsch, Dror and Roth 2021. A resample is a weight per
+system and per item, so all draws are matrix products. A system drawn twice is not compared with its
+own copy.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
 def system_agreement(
     x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure
 ) -> FloatArray:
-    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each draw."""
+    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each
+    draw.
+    """
     weight = np.where(np.isnan(x), 0.0, weight)
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if measure.statistic == "pearson":
@@ -130,7 +134,10 @@ def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
 def _pair_sums(
     gold_gap: FloatArray, metric_gap: FloatArray, measure: Measure, epsilon: float
 ) -> FloatArray:
-    """Sums per pair: correct and compared; for Kendall the order product, gold pairs and metric pairs."""
+    """Sums per pair: correct and compared.
+
+    For Kendall the order product, gold pairs and metric pairs.
+    """
     x = np.sign(np.nan_to_num(gold_gap))
     y = np.where(np.abs(metric_gap) <= epsilon, 0.0, np.sign(metric_gap))
     known = ~np.isnan(gold_gap)

@@ -1,7 +1,8 @@
 """Correlations and pair counts of metric scores with human scores, row by row; NaN = not judged.
 
-Scores are (systems, items). *Rows* are what a statistic is computed over: all scores at once (``none``), one row per
-system or one per item; row values are then averaged. Undefined rows follow mt-metrics-eval.
+Scores are (systems, items). *Rows* are what a statistic is computed over: all scores at once
+(``none``), one row per system or one per item; row values are then averaged. Undefined rows follow
+mt-metrics-eval.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def ratio(top: FloatArray | IntArray, bottom: FloatArray | IntArray) -> FloatArr
 
 
 def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Pearson's r; NaN for fewer than two known scores or a constant side."""
+    """(..., n) twice → (...,) Pearson's r.
+
+    NaN for fewer than two known scores or a constant side.
+    """
     known = both_known(gold, metric)
     count = known.sum(axis=-1)
     undefined, centred = count < 2, []
@@ -78,7 +82,10 @@ def williams_test(
 
 
 def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True) -> float:
-    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23, over n items; NaN for 3 or fewer."""
+    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23, over n items.
+
+    NaN for 3 or fewer.
+    """
     if n <= 3:
         return float("nan")
     from scipy.special import stdtr
@@ -100,7 +107,9 @@ def rank_rows(values: FloatArray) -> FloatArray:
 def average_rows(
     values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False
 ) -> FloatArray:
-    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it is 0."""
+    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it
+    is 0.
+    """
     weight = np.ones(values.shape) if weights is None else np.broadcast_to(weights, values.shape)
     defined = ~np.isnan(values)
     total = np.where(defined, values * weight, 0.0).sum(axis=-1)
@@ -119,7 +128,9 @@ def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Pairs of one row (or arrays of rows): both sides agree, disagree, or at least one side is tied."""
+    """Pairs of one row (or arrays of rows): both sides agree, disagree, or at least one side is
+    tied.
+    """
 
     concordant: IntArray
     discordant: IntArray
@@ -143,7 +154,9 @@ class PairCounts:
 
     @property
     def acc_eq(self) -> FloatArray:
-        """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without pairs."""
+        """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without
+        pairs.
+        """
         return ratio(self.concordant + self.ties_both, self.total)
 
     @property
@@ -208,7 +221,8 @@ def _long(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
 
 
 def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
-    """For each entry of an ascending vector, the first later position whose difference exceeds ``epsilon``.
+    """For each entry of an ascending vector, the first later position whose difference exceeds
+    ``epsilon``.
 
     Bisection on the differences: adding epsilon to a score would round differently.
     """
@@ -230,7 +244,8 @@ def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
 
 
 def suffix_counts(ranks: IntArray, start: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """For each i: how many of ``ranks[start[i]:]`` are less than, equal to and greater than ``ranks[i]``.
+    """For each i: how many of ``ranks[start[i]:]`` are less than, equal to and greater than
+    ``ranks[i]``.
 
     A wavelet matrix walked from the highest bit, O(n log n): each level halves the candidates.
     """

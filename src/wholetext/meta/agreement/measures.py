@@ -1,7 +1,8 @@
 """The agreement statistics by name: range, estimate and chance level of each.
 
-Pairwise accuracy of systems: Kocmi et al. 2021. DArr Kendall: Mathur et al. 2020. Soft pairwise accuracy: Thompson et
-al. 2024. Pairwise-difference Pearson: DiIanni et al. 2024. tau23 and acc_eq: Deutsch, Foster and Freitag 2023, eq. 6-7.
+Pairwise accuracy of systems: Kocmi et al. 2021. DArr Kendall: Mathur et al. 2020. Soft pairwise
+accuracy: Thompson et al. 2024. Pairwise-difference Pearson: DiIanni et al. 2024. tau23 and acc_eq:
+Deutsch, Foster and Freitag 2023, eq. 6-7.
 """
 
 from __future__ import annotations
@@ -143,7 +144,9 @@ def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray 
 
 
 def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[IntArray, IntArray]:
-    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in gold."""
+    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in
+    gold.
+    """
     first, second = np.triu_indices(gold.shape[-1], 1)
     known = both_known(gold, metric)
     gold_gap = gold[..., first] - gold[..., second]  # (..., pairs)
@@ -154,10 +157,12 @@ def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[
 
 
 def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, float]:
-    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance level.
+    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance
+    level.
 
-    A metric that knows nothing has uniform p: E|p - U| = p² - p + 1/2. Two systems with the same score on every segment
-    have p = 1/2; the reference implementation gives 1 to the one that happens to be first.
+    A metric that knows nothing has uniform p: E|p - U| = p² - p + 1/2. Two systems with the same
+    score on every segment have p = 1/2; the reference implementation gives 1 to the one that
+    happens to be first.
     """
     kept = both_known(gold, metric).all(axis=0)  # a paired test can use no others
     if len(gold) < 2 or not kept.any():
@@ -172,7 +177,10 @@ def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, flo
 
 @lru_cache(maxsize=2)
 def soft_masks(segments: int) -> NDArray[np.int8]:
-    """(draws, segments) of +1 and -1, the draws of the reference implementation; the same array for every metric."""
+    """(draws, segments) of +1 and -1, the draws of the reference implementation.
+
+    The same array for every metric.
+    """
     drawn = np.random.default_rng(4).random(size=(1000, segments), dtype=np.float32)
     masks = np.asarray(2 * np.rint(drawn) - 1, dtype=np.int8)
     masks.setflags(write=False)
@@ -180,9 +188,11 @@ def soft_masks(segments: int) -> NDArray[np.int8]:
 
 
 def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -> FloatArray:
-    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems is better.
+    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems
+    is better.
 
-    ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed difference count half.
+    ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed
+    difference count half.
     """
     first, second = np.triu_indices(len(scores), 1)
     null, observed = (
@@ -198,7 +208,9 @@ def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -
 
 
 def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[float, int]:
-    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the number of pairs."""
+    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the
+    number of pairs.
+    """
     first, second = np.triu_indices(len(gold), 1)
     known = both_known(gold, metric)
     usable = known[first] & known[second]  # (pairs, items)

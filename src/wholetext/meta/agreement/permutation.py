@@ -1,11 +1,14 @@
-"""Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for all pairs of metrics.
+"""Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for
+all pairs of metrics.
 
-PERM-BOTH (Deutsch, Dror and Roth 2021): two metrics' standardised scores are exchanged at random, entry by entry, and
-the difference in correlation is compared with the observed one. All pairs of metrics share the same draws.
+PERM-BOTH (Deutsch, Dror and Roth 2021): two metrics' standardised scores are exchanged at random,
+entry by entry, and the difference in correlation is compared with the observed one. All pairs of
+metrics share the same draws.
 
-The pairs test is for tie-calibrated accuracy (mt-metrics-eval, ``perm_test=pairs``): each metric keeps its threshold,
-and verdicts on pairs of outputs (right or wrong) are exchanged. A pair on which the two differ moves the difference of
-the means by plus or minus its weight, so the null difference is a sum of binomials, one per distinct weight.
+The pairs test is for tie-calibrated accuracy (mt-metrics-eval, ``perm_test=pairs``): each metric
+keeps its threshold, and verdicts on pairs of outputs (right or wrong) are exchanged. A pair on
+which the two differ moves the difference of the means by plus or minus its weight, so the null
+difference is a sum of binomials, one per distinct weight.
 """
 
 from __future__ import annotations
@@ -59,7 +62,9 @@ class Comparisons:
 def compare(
     gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None
 ) -> Comparisons:
-    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties, else PERM-BOTH."""
+    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties,
+    else PERM-BOTH.
+    """
     draws, average = draws or Draws(), measure.average
     if measure.calibrated:
         return _pairs_test(gold, metrics, measure, draws)
@@ -175,7 +180,9 @@ def _pairs_test(
 
 
 def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> Iterator[BoolArray]:
-    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold?"""
+    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as
+    in gold?
+    """
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
     # a row too long for all its pairs at once compares one entry with all later ones

@@ -1,11 +1,13 @@
-"""Statistics of permuted metrics: two metrics with scores exchanged, for all draws and pairs of metrics at once.
+"""Statistics of permuted metrics: two metrics with scores exchanged, for all draws and pairs of
+metrics at once.
 
-The sums behind Pearson's r are linear in the 0/1 exchange mask and the pair counts behind Kendall's tau are quadratic
-in it, so all draws are matrix products, and the products of single metrics serve every pair they belong to.
+The sums behind Pearson's r are linear in the 0/1 exchange mask and the pair counts behind Kendall's
+tau are quadratic in it, so all draws are matrix products, and the products of single metrics serve
+every pair they belong to.
 
-Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges and (k, 2) pairs of metrics →
-(draws, k) statistic of the first permuted metric (the *hybrid*) minus that of the second. Gold is (rows, n), metrics
-are (metrics, rows, n).
+Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges and (k, 2) pairs
+of metrics → (draws, k) statistic of the first permuted metric (the *hybrid*) minus that of the
+second. Gold is (rows, n), metrics are (metrics, rows, n).
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from wholetext.types import FloatArray, IntArray
 
 _CELLS = 4_000_000  # array cells held at a time
 _CACHED = 16_000  # cells of the arrays in inner loops: they should stay in the processor's cache
-_FLAT = 1e-10  # a hybrid row whose variance is below this share of its squares is computed again, centred
+# a hybrid row whose variance is below this share of its squares is computed again, centred
+_FLAT = 1e-10
 Single = NDArray[np.float32]
 
 
@@ -99,7 +102,10 @@ class PermutedPearson:
     def _correlations(
         self, sums: FloatArray, rows: slice, mask: FloatArray, own: int, other: int
     ) -> tuple[FloatArray, IntArray | int]:
-        """(rows, draws) r, 0 where undefined, and how many are defined. In place: this is the innermost loop."""
+        """(rows, draws) r, 0 where undefined, and how many are defined.
+
+        In place: this is the innermost loop.
+        """
         plain, squares, product = sums  # (rows, draws) each
         np.multiply(plain, plain, out=plain)
         plain /= self.count[rows]
@@ -110,7 +116,8 @@ class PermutedPearson:
             r = np.divide(product, spread, out=product)
         if flat is None:
             return r, len(r)
-        # nearly constant hybrids: form them and centre them, so that cancellation cannot blur the result
+        # nearly constant hybrids: form them and centre them, so that cancellation cannot blur the
+        # result
         row, draw = np.nonzero(flat)
         hybrid = np.where(
             mask[row, :, draw] > 0, self.values[other][rows][row], self.values[own][rows][row]
@@ -123,9 +130,9 @@ class PermutedPearson:
 class PermutedPairs:
     """Statistics made of pair counts within short rows (Kendall's tau-b, acc_eq, accuracy, DArr).
 
-    The order of two entries of a hybrid depends on both their masks u and v: S00 + u·(S10-S00) + v·(S01-S00) +
-    u·v·(S11-S10-S01+S00). Sums over pairs are linear in the masks and their products. Counts are whole numbers, exact
-    in single precision.
+    The order of two entries of a hybrid depends on both their masks u and v: S00 + u·(S10-S00) +
+    v·(S01-S00) + u·v·(S11-S10-S01+S00). Sums over pairs are linear in the masks and their products.
+    Counts are whole numbers, exact in single precision.
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
@@ -145,7 +152,8 @@ class PermutedPairs:
         none = np.zeros(gap.shape)
         self.statistic, self.total = measure.statistic, usable.sum(axis=1)
         self.free = self.total - equal.sum(axis=1) if measure.statistic == "kendall" else self.total
-        # (columns, 3, rows, pairs) what a pair adds to each count when the metric orders it below, equal, above
+        # (columns, 3, rows, pairs) what a pair adds to each count when the metric orders it below,
+        # equal, above
         if measure.statistic == "kendall":
             order = above.astype(np.float64) - below
             tables = np.stack([np.stack([-order, none, order]), np.stack([none, usable, none])])
@@ -183,7 +191,9 @@ class PermutedPairs:
             into[1] += weight
 
     def _value(self, counts: Single, row: int) -> tuple[FloatArray, FloatArray | float]:
-        """The counts of one row, (columns, k, draws) → its value times its weight, and its weight."""
+        """The counts of one row, (columns, k, draws) → its value times its weight, and its
+        weight.
+        """
         total = float(self.total[row])
         if self.free[row] == 0:
             return np.zeros(counts.shape[1:]), 0.0
@@ -204,8 +214,9 @@ class PermutedPairs:
         ), defined.astype(np.float64)
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
-        """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the first hybrid; and
-        what must be added to (masks, 1) for the second, whose mask is the complement.
+        """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the
+        first hybrid; and what must be added to (masks, 1) for the second, whose mask is the
+        complement.
         """
         ranks, size = self.ranks[rows], self.metrics
         sign = np.sign(
@@ -235,7 +246,9 @@ class PermutedPairs:
 
 
 class PermutedScores:
-    """Any other statistic: permuted metrics of a block of draws are passed to a function of whole rows."""
+    """Any other statistic: permuted metrics of a block of draws are passed to a function of whole
+    rows.
+    """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         judged = (~np.isnan(gold)).sum(axis=1) >= 2
@@ -264,12 +277,14 @@ class PermutedScores:
 class PermutedSoftAccuracy:
     """Soft pairwise accuracy; rows are systems.
 
-    The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd / √Σd²) over the
-    segments' differences d, for gold and metrics alike: draws would only add noise.
+    The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd
+    / √Σd²) over the segments' differences d, for gold and metrics alike: draws would only add
+    noise.
 
-    Let x and y be two systems' scores by metrics i and j, and a and b their 0/1 exchanges. One hybrid is
-    x_i + a (x_j - x_i), and its counterpart has i and j changed about. So the Σd² of both are made of three sums:
-    over a + b for each metric alone, and for each pair of metrics over b - a (an odd one) and a ≠ b (an even one).
+    Let x and y be two systems' scores by metrics i and j, and a and b their 0/1 exchanges. One
+    hybrid is x_i + a (x_j - x_i), and its counterpart has i and j changed about. So the Σd² of both
+    are made of three sums: over a + b for each metric alone, and for each pair of metrics over b -
+    a (an odd one) and a ≠ b (an even one).
     """
 
     def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
@@ -286,7 +301,9 @@ class PermutedSoftAccuracy:
         return np.concatenate(parts)
 
     def _block(self, swaps: BoolArray, i: IntArray, j: IntArray) -> FloatArray:
-        """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
+        """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its
+        counterpart.
+        """
         scores = np.ascontiguousarray(
             np.moveaxis(self.metrics, 1, 0)
         )  # (systems, metrics, segments)

@@ -1,7 +1,8 @@
 """Tie calibration: the threshold below which metric scores count as equal that maximises acc_eq.
 
-Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5): tying one pair changes
-the mean over rows by a fixed amount, so sorting pairs by distance and one cumulative sum give the whole curve.
+Exact over all pairs of every row (Deutsch, Foster and Freitag 2023, "Ties Matter", section 5):
+tying one pair changes the mean over rows by a fixed amount, so sorting pairs by distance and one
+cumulative sum give the whole curve.
 """
 
 from __future__ import annotations
@@ -81,13 +82,15 @@ class _Pairs:
     def best_epsilon(self) -> float:
         """The smallest threshold that reaches the maximum.
 
-        Tying gains the pairs that gold ties and loses those that were right; other pairs change nothing.
+        Tying gains the pairs that gold ties and loses those that were right; other pairs change
+        nothing.
         """
         gains = self.usable & self.gold_tied & ~self.correct
         losses = self.correct & ~self.gold_tied
         sizes = np.unique(self.per_row[self.per_row > 0])
         if len(sizes) == 1:
-            # distances are not negative, so their bits sort as they do and leave room for one more: gain or loss
+            # distances are not negative, so their bits sort as they do and leave room for one more:
+            # gain or loss
             keys = (self.distance.view(np.uint64) << 1 | losses)[gains | losses]
             keys.sort()
             balance = np.cumsum(1 - 2 * (keys & 1).astype(np.int8), dtype=np.int32)
@@ -131,8 +134,9 @@ class _End:
 class _Search:
     """Exact calibration of long rows without holding all pairs.
 
-    Between two thresholds the value can rise only by the gold ties that lie between, so most stretches are ruled out by
-    counting pairs at their ends; the others are split, and enumerated once they are small.
+    Between two thresholds the value can rise only by the gold ties that lie between, so most
+    stretches are ruled out by counting pairs at their ends; the others are split, and enumerated
+    once they are small.
     """
 
     def __init__(self, x: FloatArray, y: FloatArray, rows: int) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -21,11 +20,13 @@ from wholetext.files.storage import write_file
 from wholetext.meta.contrast.decisions import BoolArray, Decisions, decide, given_scores
 from wholetext.meta.contrast.items import ContrastSet
 from wholetext.notebook.display import brief
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options
 from wholetext.version import __version__
 
 FORMAT = 1
 FILE = "contrast.json"
+CONTRAST = SharedFolder("folder of contrastive results", RunError)
 Split = Literal["distance", "flag"]
 File = Path | str
 
@@ -141,26 +142,11 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def write(folder: Path, content: dict[str, Any]) -> Path:
+def write(folder: Path, content: dict[str, Any]) -> None:
     """Write ``contrast.json`` into a folder."""
     with changing(folder, CONTRAST) as staged:
-        write_file(
-            staged / FILE,
-            json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False),
-            RunError,
-        )
-    return folder / FILE
-
-
-def _of_0_1_0(folder: Path) -> dict[str, str]:
-    """The file of 0.1.0, which listed none."""
-    try:
-        return {FILE: ""} if json.loads((folder / FILE).read_bytes())["kind"] == "contrast" else {}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-
-
-CONTRAST = SharedFolder("folder of contrastive results", RunError, _of_0_1_0)
+        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        write_file(staged / FILE, text, RunError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,28 +171,28 @@ class ContrastResults:
                     "groups": {
                         kind: [_row(part) for part in parts] for kind, parts in by_kind.items()
                     },
-                    "margins": [_number(margin) for margin in one.margin.tolist()],
+                    "margins": [float(x) if np.isfinite(x) else None for x in one.margin],
                 }
             )
-        return {
-            "kind": "contrast",
-            "format": FORMAT,
-            "wholetext": __version__,
-            "set": items.name,
-            "langs": list(items.langs),
-            "items": [item.id for item in items.items],
-            "metrics": metrics,
-            "mcnemar": [asdict(test) for test in self.tests],
-            "notes": [*items.warnings, *(note for one in self.decisions for note in one.warnings)],
-        }
+        notes = [*items.warnings, *(note for one in self.decisions for note in one.warnings)]
+        content: dict[str, Any] = plain(
+            {
+                "kind": "contrast",
+                "format": FORMAT,
+                "wholetext": __version__,
+                "set": items.name,
+                "langs": items.langs,
+                "items": [item.id for item in items.items],
+                "metrics": metrics,
+                "mcnemar": [asdict(test) for test in self.tests],
+                "notes": notes,
+            }
+        )
+        return content
 
 
-def _row(one: ContrastAccuracy) -> dict[str, Any]:
-    return {key: _number(value) for key, value in {**asdict(one), "accuracy": one.accuracy}.items()}
-
-
-def _number(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _row(accuracy: ContrastAccuracy) -> dict[str, Any]:
+    return {**asdict(accuracy), "accuracy": accuracy.accuracy}
 
 
 def contrast(
@@ -219,7 +205,8 @@ def contrast(
     options: Options | None = None,
     out: File | None = None,
 ) -> ContrastResults:
-    """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or (name, file).
+    """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or
+    (name, file).
 
     ``higher_is_better`` applies to the files. With ``out`` contrast.json is written to this folder.
     """

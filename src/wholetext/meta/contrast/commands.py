@@ -122,7 +122,8 @@ def _accuracies(found: ContrastResults) -> None:
     )
     console.print(
         Text(
-            "\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are errors. "
+            "\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are "
+            "errors. "
             "Chance is what random scores without ties reach.",
             style="dim",
         )

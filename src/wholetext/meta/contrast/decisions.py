@@ -37,7 +37,10 @@ class Decisions:
 
     @cached_property
     def margin(self) -> FloatArray:
-        """(items,) the correct candidate's lead over the best other; NaN if a score is undefined."""
+        """(items,) the correct candidate's lead over the best other.
+
+        NaN if a score is undefined.
+        """
         # numpy's max of NaN and a number is NaN
         return np.array([one[0] - one[1:].max() for one in self.scores])
 

@@ -119,7 +119,8 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
     if others:
         shown = "-".join(langs)
         notes.append(
-            f"not all items are of the language pair {shown} ({', '.join(others)}): all are read as {shown}"
+            f"not all items are of the language pair {shown} ({', '.join(others)}): all are read "
+            f"as {shown}"
         )
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
@@ -175,7 +176,9 @@ def _preference(fields: Fields, name: str) -> Item:
 
 
 def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
+    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in
+    another.
+    """
     return ContrastSet(
         path.stem,
         wanted.langs or ("en", "fr"),
@@ -206,7 +209,8 @@ def _block(fields: Fields, block: str) -> Iterator[Item]:
 def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
     """Voita et al. 2019 (deixis, lexical cohesion, ellipsis): four sentences joined by ``_eos``.
 
-    Each candidate keeps the context it is written with: in some sets the variants differ there as well.
+    Each candidate keeps the context it is written with: in some sets the variants differ there as
+    well.
     """
     items = []
     for at, fields in rows.items():

@@ -73,7 +73,9 @@ class ContrastSet:
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str]:
-    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
+    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is
+    another.
+    """
     same = [item for item in items if item.candidates[0] in item.candidates[1:]]
     twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
     for found, what in (

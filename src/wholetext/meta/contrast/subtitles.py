@@ -1,9 +1,10 @@
 """ContraPro and ctxpro: sets whose context is taken from line-aligned documents.
 
-ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has wrong translations. ctxpro (Wicks and Post
-2023) has none; they are made here: in the reference, the expected form is replaced by each other form
-that the set expects for the same source word and case (``NOM.MASC.SING``, ``NOM.FEM.SING``), or, of
-verbs, which are many, by those with the most similar endings. This construction is not from the literature.
+ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020) has wrong translations. ctxpro (Wicks and
+Post 2023) has none; they are made here: in the reference, the expected form is replaced by each
+other form that the set expects for the same source word and case (``NOM.MASC.SING``,
+``NOM.FEM.SING``), or, of verbs, which are many, by those with the most similar endings. This
+construction is not from the literature.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Documents:
             raise InputError(
                 "there are no documents here",
                 where=str(path),
-                next="give the folder of line-aligned documents, or a TSV of document, source, target",
+                next="give the folder of line-aligned documents, or a TSV of document, source, "
+                "target",
             )
         self.path, self.langs = path, langs
         table = _tsv(path) if path is not None and path.is_file() else {}

@@ -1,4 +1,6 @@
-"""Wrong context for contrastive items, as a control: every candidate of an item gets the same wrong sentences."""
+"""Wrong context for contrastive items, as a control: every candidate of an item gets the same wrong
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,11 @@ from wholetext.views import Context, draw
 
 
 def with_controls(items: ContrastSet, one: Scorer) -> tuple[ContrastSet, Scorer]:
-    """The items with the context that ``context(source=…)`` asks for, and the metric under ``source=same``.
+    """The items with the context that ``context(source=…)`` asks for, and the metric under
+    ``source=same``.
 
-    Views draw wrong context document by document, and every candidate is a separate document: drawn there,
-    candidates of one item would be compared in different contexts.
+    Views draw wrong context document by document, and every candidate is a separate document: drawn
+    there, candidates of one item would be compared in different contexts.
     """
     view = one.view
     if not isinstance(view, Context) or view.source == "same":
@@ -46,7 +49,9 @@ def _shuffled(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
 
 
 def _of_another(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
-    """The context of an item whose source context is another one, and as long where there is such an item."""
+    """The context of an item whose source context is another one, and as long where there is such
+    an item.
+    """
     circle = sorted(range(len(items)), key=lambda at: (draw(seed, items[at].id), at))
     found: dict[int, Item] = {}
     for place, at in enumerate(circle):

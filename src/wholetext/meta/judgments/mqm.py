@@ -1,7 +1,7 @@
 """MQM and ESA annotations: errors in a TSV or in JSON, their weights, scores per rater.
 
-Weights of Freitag et al. 2021, "Experts, Errors, and Context" (table 12). A segment's score is minus
-the sum of its errors' weights, averaged over raters.
+Weights of Freitag et al. 2021, "Experts, Errors, and Context" (table 12). A segment's score is
+minus the sum of its errors' weights, averaged over raters.
 
 EvalSet files ``LP.NAME.seg.rating`` hold ``SYSTEM<tab>JSON|None[<tab>RATER]``, a block per system.
 The JSON has ``errors`` (category, severity, score) and, for ESA, the ``score`` of the segment.
@@ -55,7 +55,9 @@ class SeverityWeights:
 
 
 def read_weights(text: str) -> SeverityWeights:
-    """``standard``, ``wmt22``, or rules such as ``major=5,minor=1,minor/Fluency/Punctuation=0.1``."""
+    """``standard``, ``wmt22``, or rules such as
+    ``major=5,minor=1,minor/Fluency/Punctuation=0.1``.
+    """
     if text in ("standard", "wmt22"):
         return SeverityWeights(dict(STANDARD if text == "standard" else WMT22))
     rules: dict[str, float] = {}
@@ -139,7 +141,9 @@ def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanR
 def rating_lines(
     path: FilePath, segments: Sequence[Segment]
 ) -> Iterator[tuple[str, str, Segment, str, str]]:
-    """(place in the file, system, segment, rater, JSON) of each rating of a ``.seg.rating`` file."""
+    """(place in the file, system, segment, rater, JSON) of each rating of a ``.seg.rating``
+    file.
+    """
     seen: dict[str, int] = {}
     for line_number, line in enumerate(read_lines(path), 1):
         if not line.strip():

@@ -127,7 +127,8 @@ def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ())
     unknown = next((row[1] for row in table if row[1] not in place), None)
     if unknown is not None:
         raise InputError(
-            f"segment {unknown[1] + 1} of document {unknown[0]!r} is rated, and is not in the corpus",
+            f"segment {unknown[1] + 1} of document {unknown[0]!r} is rated, and is not in the "
+            "corpus",
             next="check that the ratings belong to this corpus",
         )
     by_system, by_rater = ({name: i for i, name in enumerate(names)} for names in (systems, raters))
@@ -233,7 +234,8 @@ def _sides(
     raise InputError(
         f"there is no column {wanted!r}",
         where=where,
-        next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by side: "
+        next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by "
+        "side: "
         f"system1, score1, system2, score2); the columns are {', '.join(header)}",
     )
 

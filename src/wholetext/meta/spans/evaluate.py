@@ -1,4 +1,7 @@
-"""Metrics that mark errors against people who did, and raters against each other; significance by document."""
+"""Metrics that mark errors against people who did, and raters against each other.
+
+Significance by document.
+"""
 
 from __future__ import annotations
 
@@ -90,10 +93,12 @@ class SpanResults:
 def evaluate_spans(
     gold: Annotations, metrics: Sequence[Annotations], options: SpanOptions | None = None
 ) -> SpanResults:
-    """Compare the spans and scores of metrics with gold spans: characters, matching, error-free segments.
+    """Compare the spans and scores of metrics with gold spans: characters, matching, error-free
+    segments.
 
-    Segments that some metric does not have are left out for all, with a note. Where several raters marked a segment,
-    the metric is compared with each of them. Documents are the units of intervals and tests.
+    Segments that some metric does not have are left out for all, with a note. Where several raters
+    marked a segment, the metric is compared with each of them. Documents are the units of intervals
+    and tests.
     """
     how = options or SpanOptions()
     if not 0 <= how.credit <= 1:
@@ -138,7 +143,8 @@ def _paired(
         if lacks:
             names = sorted({*lacks} - {system for system, _, _ in table})
             notes.append(
-                f"{one.name} has nothing for {len(lacks)} of {len(marked)} segments of {gold.name}: not used"
+                f"{one.name} has nothing for {len(lacks)} of {len(marked)} segments of "
+                f"{gold.name}: not used"
                 + (f" (no system is called {', '.join(names[:5])})" if names else "")
             )
     if not items:
@@ -157,7 +163,8 @@ def _paired(
         for mark, other in zip(items, marks):
             if mark.text is not None and other.text is not None and mark.text != other.text:
                 raise AlignmentError(
-                    f"{one.name} has another output of {mark.system!r} than {gold.name} for segment "
+                    f"{one.name} has another output of {mark.system!r} than {gold.name} for "
+                    "segment "
                     f"{mark.segment} of document {mark.doc!r}",
                     where=one.name,
                     next="give spans of the very same outputs",
@@ -227,7 +234,10 @@ def _auc(
     how: SpanOptions,
     notes: list[str],
 ) -> SpanMeasure:
-    """AUC of scores, or without them of minus the penalty of the spans; paired bootstrap of documents."""
+    """AUC of scores, or without them of minus the penalty of the spans.
+
+    Paired bootstrap of documents.
+    """
     docs = int(doc.max()) + 1
     kinds = [np.bincount(doc[kind], minlength=docs).astype(float) for kind in (free, ~free)]
     observed, samples = np.full(len(metrics), np.nan), np.full((len(metrics), 0), np.nan)
@@ -315,10 +325,13 @@ class RaterSpans:
 def rater_spans(
     found: Annotations, options: SpanOptions | None = None
 ) -> tuple[list[RaterSpans], tuple[str, ...]]:
-    """Each two raters of a file against each other, then all pairs pooled (called ``all``); and notes.
+    """Each two raters of a file against each other, then all pairs pooled (called ``all``).
 
-    Equal texts of one segment count as one output, whichever systems they come from: where each output has one rater,
-    as in WMT21, raters meet where two systems give the same translation. Every measure here is symmetric.
+    And notes.
+
+    Equal texts of one segment count as one output, whichever systems they come from: where each
+    output has one rater, as in WMT21, raters meet where two systems give the same translation.
+    Every measure here is symmetric.
     """
     by_rater, notes = _first_marks(found)
     pairs: dict[tuple[str, str], list[tuple[Marked, Marked]]] = {}

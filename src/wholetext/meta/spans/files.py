@@ -1,4 +1,6 @@
-"""Spans from files: MQM tables, WMT25 tables, EvalSet ratings, JSONL, and run folders (any metric that marks spans)."""
+"""Spans from files: MQM tables, WMT25 tables, EvalSet ratings, JSONL, and run folders (any metric
+that marks spans).
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ _EXAMPLE = (
 
 @reader
 def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> list[Annotations]:
-    """The spans of a file, or of each metric of a run folder (of those named, else of all), by content.
+    """The spans of a file, or of each metric of a run folder (of those named, else of all), by
+    content.
 
     ``name`` is what a file's spans are called in tables; its own name by default.
     """
@@ -93,7 +96,10 @@ class _Segment:
 
 
 def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> list[int]:
-    """Indices of the required columns. A stray CR may cut the header, which the format was detected by."""
+    """Indices of the required columns.
+
+    A stray CR may cut the header, which the format was detected by.
+    """
     missing = [column for column in wanted if column not in header]
     if missing:
         raise InputError(
@@ -105,7 +111,10 @@ def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> li
 
 
 def _mqm_table(path: FilePath, name: str) -> Annotations:
-    """MQM annotations, a line per error, its span between ``<v>`` and ``</v>``; marks in the source have no place."""
+    """MQM annotations, a line per error, its span between ``<v>`` and ``</v>``.
+
+    Marks in the source have no place.
+    """
     lines, parser = table_lines(path), SpanParser()
     columns = _columns(next(lines)[1], _MQM, path)
     segments: dict[tuple[str, str, int, str], _Segment] = {}
@@ -154,7 +163,9 @@ def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
 
 
 def _wmt25_table(path: FilePath, name: str) -> Annotations:
-    """The table of the WMT25 error-span task, gold or submitted: indices and severities separated by blanks."""
+    """The table of the WMT25 error-span task, gold or submitted: indices and severities separated
+    by blanks.
+    """
     lines, parser = table_lines(path), SpanParser()
     columns = _columns(next(lines)[1], _WMT25, path)
     marks = []
@@ -188,7 +199,9 @@ def _ranked(marks: Sequence[Marked]) -> list[Marked]:
 
 
 def _jsonl(path: FilePath, name: str) -> Annotations:
-    """A segment per line; ``segment`` is its position in the document from 0, ``line_id`` one in the whole file."""
+    """A segment per line; ``segment`` is its position in the document from 0, ``line_id`` one in
+    the whole file.
+    """
     parser, marks, numbered = SpanParser(), list[Marked](), False
     with opened(path) as file:
         for line_number, line in enumerate(file.lines(), 1):
@@ -254,7 +267,9 @@ def _json_spans(found: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
-    """``human-scores/LP.NAME.seg.rating`` of an EvalSet, with the texts of its outputs where they are there."""
+    """``human-scores/LP.NAME.seg.rating`` of an EvalSet, with the texts of its outputs where they
+    are there.
+    """
     evalset = EvalSet.open(path.resolve().parent.parent, path.name.split(".")[0])
     parser, marks = SpanParser(), []
     outputs = evalset.load().outputs if evalset.systems else ()
@@ -281,7 +296,10 @@ def _evalset_ratings(path: Path, name: str) -> Annotations:
 
 
 def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations]:
-    """What the metrics of a run mark, and their scores of segments; a metric that marks nothing has scores only."""
+    """What the metrics of a run mark, and their scores of segments.
+
+    A metric that marks nothing has scores only.
+    """
     found = []
     for spec in metrics or results.scores:
         parser, marks = SpanParser(), list[Marked]()
@@ -297,7 +315,9 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
 
 
 def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
-    """(start, end, severity) of what a metric marked in a row; errors that a judge could not quote have no place.
+    """(start, end, severity) of what a metric marked in a row.
+
+    Errors that a judge could not quote have no place.
 
     Quotes that a judge gives as evidence for a score are no errors.
     """
@@ -324,7 +344,8 @@ def _run_marks(
 ) -> Iterator[Marked]:
     """Every segment that the metric scored, with the spans of all rows that cover it, each once.
 
-    Where a metric that marks errors has no score, as when a judge refused, the segment is not marked at all.
+    Where a metric that marks errors has no score, as when a judge refused, the segment is not
+    marked at all.
     """
     glue, rows = glue_of(lang, scores), scores.rows
     value = scores.at("segment") * (1 if scores.higher_is_better else -1)

@@ -167,7 +167,8 @@ def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
     for mark in marks:
         if (mark.place, mark.rater) in found:
             raise AlignmentError(
-                f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there twice",
+                f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there "
+                "twice",
                 where=where,
                 next="give each segment once per rater, with all of its spans",
             )

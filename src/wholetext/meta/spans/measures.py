@@ -9,7 +9,8 @@
 - Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a metric predicts it by
   marking nothing.
 
-All are micro-averaged: sums over segments first. Nothing marked is precision 1, nothing to mark recall 1, as there.
+All are micro-averaged: sums over segments first. Nothing marked is precision 1, nothing to mark
+recall 1, as there.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
-    """(7,) hits of characters, characters of gold, of the metric; hits of its spans, of gold's; spans of both."""
+    """(7,) hits of characters, characters of gold, of the metric; hits of its spans, of gold's.
+
+    Spans of both.
+    """
     return np.array(
         [
             *_characters(gold, predicted, credit),
@@ -68,7 +72,9 @@ def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, fl
 
 
 def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
-    """Hits of the metric's spans (shares of them that overlap with their partner), hits of gold's."""
+    """Hits of the metric's spans (shares of them that overlap with their partner), hits of
+    gold's.
+    """
     if not gold or not predicted:
         return 0.0, 0.0
     from scipy.optimize import linear_sum_assignment  # a second to import
@@ -88,7 +94,9 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
 
 
 def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """(4,) true positives, false positives, false negatives and true negatives of error-free segments."""
+    """(4,) true positives, false positives, false negatives and true negatives of error-free
+    segments.
+    """
     return np.array(
         [
             gold and predicted,
@@ -101,7 +109,9 @@ def free_statistics(gold: bool, predicted: bool) -> FloatArray:
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
-    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11) totals."""
+    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11)
+    totals.
+    """
     t = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
     hit_p, hit_r, pred, gold = {
         "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
@@ -137,8 +147,9 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def pairs_won(free: BoolArray, scores: FloatArray, doc: IntArray, docs: int) -> FloatArray:
-    """(docs, docs) of the pairs of an error-free segment in the row's document and another in the column's, those in
-    which the error-free one has the higher score; ties count half. AUC is their share (Hanley & McNeil 1982).
+    """(docs, docs) of the pairs of an error-free segment in the row's document and another in the
+    column's, those in which the error-free one has the higher score; ties count half. AUC is their
+    share (Hanley & McNeil 1982).
     """
     won = np.zeros((docs, docs))
     mine, of = scores[free], doc[free]
@@ -150,7 +161,10 @@ def pairs_won(free: BoolArray, scores: FloatArray, doc: IntArray, docs: int) -> 
 
 
 def auc(weights: FloatArray, won: FloatArray, free: FloatArray, rest: FloatArray) -> FloatArray:
-    """(...,) of documents drawn ``weights`` times: pairs won over pairs; NaN where either kind of segment lacks."""
+    """(...,) of documents drawn ``weights`` times: pairs won over pairs.
+
+    NaN where either kind of segment lacks.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(
             np.einsum("...d,de,...e->...", weights, won, weights, optimize=True)
