@@ -61,6 +61,7 @@ def test_probabilities_are_proportional_and_meet_the_budget() -> None:
             assert priority[~below].min() >= priority[below].max() * (1 - 1e-9)
 
 
+@pytest.mark.long
 def test_documents_are_drawn_with_exactly_their_probabilities() -> None:
     rng = np.random.default_rng(0)
     chance = probabilities(np.sqrt([1.0, 2, 3, 5, 8, 13, 40]), np.ones(7), 3.0)

@@ -212,6 +212,7 @@ def test_counts_of_the_real_sets(data: Path) -> None:
     assert len(large) == 14000 and all(len(one.src_context) <= 3 for one in large.items)
 
 
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize("mode, view", [("sentence", "sentence"), ("doc", "context(prev=2)")])
 def test_golden_scores_of_comet_qe(mode: str, view: str, data: Path, oracle: Path) -> None:

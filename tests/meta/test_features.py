@@ -26,6 +26,7 @@ def corpus() -> tuple[Corpus, Output]:
     return Corpus("made", ("de", "en"), docs), hyp
 
 
+@pytest.mark.long
 def test_three_shares() -> None:
     pytest.importorskip("spacy")
     made, hyp = corpus()

@@ -177,16 +177,14 @@ VIEWS = ("context(prev=2):chrf", "context(prev=1,next=1,hyp=own):bertscore@minil
          "slide(size=1):bleu", "slide(size=3,step=1,partial=include):chrf", "slide(size=2,partial=weighted):ter",
          "slide(tokens=40):bertscore@minilm", "paragraph(size=2):chrf", "whole:bleu", "whole:chrf",
          "whole:bertscore@minilm", "whole:blonde", "whole:rouge", "doc-wt-mini", "wt-qe")
-LONG = {"mover", "wt-doc", "doc-wt-mini", "wt-qe"}
 
 
-def every_metric() -> list[object]:
+def every_metric() -> list[str]:
     """Specs of all metrics that run here without a server or large weights, and of all views."""
     names = [name for name in BUILTIN if name not in NEEDS_WEIGHTS | {"blonde-plus"} and not name.startswith("judge")]
     specs = [f"{name}@minilm" if name in ENCODERS else f"{name}@wt-mini" if name == "learned" else name
              for name in names]
-    return [pytest.param(spec, marks=[pytest.mark.long] if spec.partition("@")[0] in LONG else [])
-            for spec in [*specs, *VIEWS]]
+    return [*specs, *VIEWS]
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +201,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", every_metric())
 def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
     """At k = 1 direct and averaged scores are the same, whatever the metric and the view read."""
@@ -216,6 +215,7 @@ def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
     assert np.isnan(direct.direct_average) or direct.direct_average == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["whole:chrf", "rc", "context(prev=2,hyp=own):bertscore@minilm"])
 def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     """The mean of what the metric says of each sentence when there is no other text."""
@@ -255,6 +255,7 @@ def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:
     assert curve == pytest.approx(task, abs=1e-12) and (many, places) in ((19, 5), (12, 3))
 
 
+@pytest.mark.long
 @pytest.mark.data
 def test_curves_of_a_domain_of_real_data(data: Path) -> None:
     """wmt22.da de-en: the curves of news are of news, and segments agree as in the table."""

@@ -86,20 +86,28 @@ class PearmutAnnotations:
     def ratings(self, segments: Iterable[Segment] = ()) -> Ratings:
         """Scores by rater, of ``segments`` (those of a corpus) or of the rated segments."""
         rows = (
-            (one.system, one.segment, one.rater, one.score)
-            for one in self.given
-            if one.score is not None
+            (annotation.system, annotation.segment, annotation.rater, annotation.score)
+            for annotation in self.given
+            if annotation.score is not None
         )
         return gather("esa", rows, tuple(segments))
 
     def loaded(self, langs: Langs = None) -> Loaded:
         """The annotated texts as corpus and outputs; an output without annotations is empty."""
         sizes: dict[str, int] = {}
-        for one in self.given:
-            sizes[one.segment[0]] = max(sizes.get(one.segment[0], 0), one.segment[1] + 1)
-        sources = {one.segment: one.source for one in self.given if one.source is not None}
-        texts = {(one.system, one.segment): one.text for one in self.given}
-        systems = dict.fromkeys(one.system for one in self.given)
+        for annotation in self.given:
+            sizes[annotation.segment[0]] = max(
+                sizes.get(annotation.segment[0], 0), annotation.segment[1] + 1
+            )
+        sources = {
+            annotation.segment: annotation.source
+            for annotation in self.given
+            if annotation.source is not None
+        }
+        texts = {
+            (annotation.system, annotation.segment): annotation.text for annotation in self.given
+        }
+        systems = dict.fromkeys(annotation.system for annotation in self.given)
         docs = tuple(
             Document(
                 doc, tuple(sources.get((doc, i), "") for i in range(size)) if sources else None
@@ -124,7 +132,7 @@ class PearmutAnnotations:
         The mean over raters, then over segments weighted as their documents (Hájek 1971).
         """
         ratings = self.ratings()
-        weight = {one.segment: one.weight for one in self.given}
+        weight = {annotation.segment: annotation.weight for annotation in self.given}
         values = ratings.judgments().values  # (systems, segments)
         weights = np.where(np.isnan(values), 0.0, [weight[segment] for segment in ratings.segments])
         means = (np.nan_to_num(values) * weights).sum(axis=1) / weights.sum(axis=1)
@@ -140,10 +148,12 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
         key = (campaign, str(entry.get("user_id")), str(entry.get("item_i")))
         if entry.get("annotation") == _RESET:
             gone = [
-                one for one in last if one[:2] == key[:2] and key[2] in ("None", one[2])
+                entered
+                for entered in last
+                if entered[:2] == key[:2] and key[2] in ("None", entered[2])
             ]  # without an item: all
             reading.seen["reset"] += len(gone)
-            last = {one: value for one, value in last.items() if one not in gone}
+            last = {entered: value for entered, value in last.items() if entered not in gone}
         elif key[2].startswith(_CONTROLS):
             reading.seen["controls"] += 1
         else:
@@ -217,12 +227,14 @@ class _Reading:
             return
         rater = str(entry.get("user_id") or "unknown")
         checks = entry.get("validations")
-        self.failed[rater] += sum(one is False for one in checks) if isinstance(checks, list) else 0
+        self.failed[rater] += (
+            sum(check is False for check in checks) if isinstance(checks, list) else 0
+        )
         doc = self._document(items)
         for place, (item, answer) in enumerate(zip(items, answers)):
             segment = (doc, item["seg"] if _is_count(item.get("seg")) and "doc" in item else place)
-            for system, said in _object(answer or {}, where).items():
-                self._answer(item, system, segment, rater, _object(said, where), where)
+            for system, judgment in _object(answer or {}, where).items():
+                self._answer(item, system, segment, rater, _object(judgment, where), where)
 
     def _document(self, items: list[dict[str, Any]]) -> str:
         """The id that wholetext wrote, else that of the first item, else a hash of the texts."""
@@ -240,7 +252,7 @@ class _Reading:
         system: str,
         segment: Segment,
         rater: str,
-        said: Mapping[str, Any],
+        judgment: Mapping[str, Any],
         where: str,
     ) -> None:
         text, source = item["tgt"].get(system), item.get("src")
@@ -248,7 +260,7 @@ class _Reading:
             raise InputError(
                 f"{system!r} is annotated, and its text is not there", where=where, next=_NEXT
             )
-        score = said.get("score")
+        score = judgment.get("score")
         if score is not None and not (_is_number(score) and 0 <= score <= 100):
             raise InputError(
                 f"a score is a number from 0 to 100, not {str(score)[:40]!r}",
@@ -263,7 +275,7 @@ class _Reading:
                 f"{str(weight)[:40]!r}",
                 where=where,
             )
-        spans = said.get("error_spans") or []
+        spans = judgment.get("error_spans") or []
         if not isinstance(spans, list):
             raise InputError("`error_spans` is not a list", where=where, next=_NEXT)
         places = units(text)
@@ -291,11 +303,11 @@ class _Reading:
                 where=where,
                 next=_NEXT,
             )
-        found = characters(places, first, last) or (None, None)
-        self.seen["beyond"] += found[0] is None
+        span_of = characters(places, first, last) or (None, None)
+        self.seen["beyond"] += span_of[0] is None
         self.seen["no severity"] += span.get("severity") is None
         category = span.get("category") or ""
-        return Mark(found[0], found[1], str(span.get("severity") or "").lower(), str(category))
+        return Mark(span_of[0], span_of[1], str(span.get("severity") or "").lower(), str(category))
 
     def notes(self) -> tuple[str, ...]:
         failed = {rater: number for rater, number in self.failed.items() if number}
@@ -316,7 +328,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9
 
 
-def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded) -> None:
+def write_judgments(folder: FilePath, annotations: PearmutAnnotations, loaded: Loaded) -> None:
     """Write an EvalSet with the annotations as judgments ``esa``: scores, ratings, spans.
 
     ``loaded`` has the texts, of a run or of the annotations themselves. Where the texts of both
@@ -324,47 +336,51 @@ def write_judgments(folder: FilePath, found: PearmutAnnotations, loaded: Loaded)
     none that others wrote is replaced.
     """
     texts = {output.system: output.docs for output in loaded.outputs}
-    for one in found.given:
-        doc, place = one.segment
-        known = texts.get(one.system, {}).get(doc)
-        if known is None or place >= len(known) or known[place] != one.text:
+    for annotation in annotations.given:
+        doc, place = annotation.segment
+        known = texts.get(annotation.system, {}).get(doc)
+        if known is None or place >= len(known) or known[place] != annotation.text:
             raise AlignmentError(
-                f"segment {place + 1} of document {doc!r} by {one.system!r} has another text than "
+                f"segment {place + 1} of document {doc!r} by {annotation.system!r} has another "
+                "text than "
                 "the one that was annotated, or is not there",
                 where=str(folder),
                 next="give the run that the campaign was made from",
             )
-        if "\t" in one.rater or len(one.rater.splitlines()) > 1:
+        if "\t" in annotation.rater or len(annotation.rater.splitlines()) > 1:
             raise InputError(
-                f"the name of the annotator {one.rater!r} breaks the lines of a table",
+                f"the name of the annotator {annotation.rater!r} breaks the lines of a table",
                 where=str(folder),
                 next="rename it in the annotations (user_id)",
             )
     with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
-        _write(staged, found, loaded)
+        _write(staged, annotations, loaded)
 
 
-def _write(folder: Path, found: PearmutAnnotations, loaded: Loaded) -> None:
+def _write(folder: Path, annotations: PearmutAnnotations, loaded: Loaded) -> None:
     segments = [(doc.id, i) for doc in loaded.corpus.docs for i in range(len(doc))]
-    ratings, line = found.ratings(segments), {segment: i for i, segment in enumerate(segments)}
+    ratings, line = (
+        annotations.ratings(segments),
+        {segment: i for i, segment in enumerate(segments)},
+    )
     evalset.write(folder, loaded)
     base, name = folder / "human-scores", "-".join(loaded.corpus.langs)
     judged = ratings.judgments()
     write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
-    means = found.system_scores()
+    means = annotations.system_scores()
     write_table(
         base / f"{name}.esa.sys.score", list(means), np.array([[mean] for mean in means.values()])
     )
     rows = [
-        f"{one.system}\t{line[one.segment]}\t{one.rater}\t{one.score!r}"
-        for one in found.given
-        if one.score is not None
+        f"{annotation.system}\t{line[annotation.segment]}\t{annotation.rater}\t{annotation.score!r}"
+        for annotation in annotations.given
+        if annotation.score is not None
     ]
     write_lines(base / f"{name}.esa.raters.tsv", ["system\tseg\trater\tscore", *rows])
-    write_lines(base / f"{name}.esa.spans.jsonl", map(_span_line, found.given))
+    write_lines(base / f"{name}.esa.spans.jsonl", map(_span_line, annotations.given))
 
 
-def _span_line(one: Annotation) -> str:
+def _span_line(annotation: Annotation) -> str:
     spans = [
         {
             "start": "missing" if mark.start is None else mark.start,
@@ -372,16 +388,16 @@ def _span_line(one: Annotation) -> str:
             "severity": mark.severity,
             "category": mark.category,
         }
-        for mark in one.marks
+        for mark in annotation.marks
     ]
     return json.dumps(
         {
-            "system": one.system,
-            "doc": one.segment[0],
-            "segment": one.segment[1],
-            "rater": one.rater,
-            "text": one.text,
-            "score": one.score,
+            "system": annotation.system,
+            "doc": annotation.segment[0],
+            "segment": annotation.segment[1],
+            "rater": annotation.rater,
+            "text": annotation.text,
+            "score": annotation.score,
             "spans": spans,
         },
         ensure_ascii=False,

@@ -130,7 +130,9 @@ def _metric(results: Results, spans: str | None) -> str | None:
             spec
             for spec, by_system in results.scores.items()
             if any(
-                "spans" in (one or {}) for scores in by_system.values() for one in scores.details
+                "spans" in (facts or {})
+                for scores in by_system.values()
+                for facts in scores.details
             )
         ),
         None,
@@ -184,13 +186,15 @@ class _Campaign:
         if self.spec is None:
             return []
         by_system = self.results.scores[self.spec]
-        if any(one.details for one in by_system.values()) and not any(by_system[system].details):
+        if any(scores.details for scores in by_system.values()) and not any(
+            by_system[system].details
+        ):
             return [[]] * len(
                 self.results.outputs[self.results.systems.index(system)].docs[doc]
             )  # nothing marked
-        found = explain(self.results, self.spec, system=system, doc=doc)
+        explained = explain(self.results, self.spec, system=system, doc=doc)
         out = []
-        for segment in found.segments:
+        for segment in explained.segments:
             places = units(segment.hyp)
             marks = []
             for span in segment.extra:
@@ -213,7 +217,7 @@ class _Campaign:
     def _apart(self, marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Join overlapping spans with the higher severity: Pearmut shows one per character."""
         done: list[dict[str, Any]] = []
-        for mark in sorted(marks, key=lambda one: (one["start_i"], one["end_i"])):
+        for mark in sorted(marks, key=lambda span: (span["start_i"], span["end_i"])):
             if done and mark["start_i"] <= done[-1]["end_i"]:
                 self.seen["joined"] += 1
                 done[-1]["end_i"] = max(done[-1]["end_i"], mark["end_i"])

@@ -82,36 +82,41 @@ def sample(
             next="choose another --out, or use --overwrite",
         )
     results = open_run(run)
-    found = choose(
+    chosen = choose(
         results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed
     )
-    notes = list(found.notes)
+    notes = list(chosen.notes)
     if format == "pearmut":
-        made = make_campaign(
+        campaign = make_campaign(
             results,
-            found.weights or found.ids,
+            chosen.weights or chosen.ids,
             protocol=protocol,
             users=users,
             name=name,
             spans=None if spans == "none" else spans,
         )
-        text, notes = json.dumps(made.content, ensure_ascii=False, indent=1), [*notes, *made.notes]
+        text, notes = (
+            json.dumps(campaign.content, ensure_ascii=False, indent=1),
+            [*notes, *campaign.notes],
+        )
     elif format == "json":
-        text = json.dumps(asdict(found), ensure_ascii=False, indent=1)
+        text = json.dumps(asdict(chosen), ensure_ascii=False, indent=1)
     else:
-        text = "\n".join(map(printable, found.ids))
+        text = "\n".join(map(printable, chosen.ids))
     warn(notes)
     if out is None:
         print(text)
         return
     write_file(out, f"{text}\n")
-    print(f"{_size(found)}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else ""))
+    print(
+        f"{_size(chosen)}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else "")
+    )
 
 
-def _size(found: Sample) -> str:
+def _size(sample: Sample) -> str:
     return (
-        f"{len(found.documents)} of {count(found.total_documents, 'document')}, "
-        f"{found.segments} of {count(found.total_segments, 'segment')}"
+        f"{len(sample.documents)} of {count(sample.total_documents, 'document')}, "
+        f"{sample.segments} of {count(sample.total_segments, 'segment')}"
     )
 
 
@@ -148,17 +153,19 @@ def annotations_(
             where=str(out),
             next="choose another --out, or use --overwrite",
         )
-    found = read_pearmut(file)
-    warn(found.notes)
+    annotations = read_pearmut(file)
+    warn(annotations.notes)
     if out is not None:
         results = open_run(run) if run is not None else None
         loaded = (
-            Loaded(results.corpus, results.outputs) if results is not None else found.loaded(langs)
+            Loaded(results.corpus, results.outputs)
+            if results is not None
+            else annotations.loaded(langs)
         )
-        write_judgments(out, found, loaded)
+        write_judgments(out, annotations, loaded)
     if format == "json":
         terminal.print_json(
-            {"systems": _systems(found), "notes": found.notes, "out": out and str(out)}
+            {"systems": _systems(annotations), "notes": annotations.notes, "out": out and str(out)}
         )
         return
     counts = ("segments", "raters", "major", "minor")
@@ -169,7 +176,7 @@ def annotations_(
             *(f"{row[name]:g}" for name in counts),
         ]
         for system, row in sorted(
-            _systems(found).items(), key=lambda pair: -(pair[1]["score"] or 0)
+            _systems(annotations).items(), key=lambda pair: -(pair[1]["score"] or 0)
         )
     ]
     terminal.print_blocks(["system", "ESA ↑", *counts], rows, 1, terminal.console(80))
@@ -177,16 +184,18 @@ def annotations_(
         print(f"\nwritten: {out}   next: wholetext meta {out} --gold esa -m …")
 
 
-def _systems(found: PearmutAnnotations) -> dict[str, dict[str, float | None]]:
+def _systems(annotations: PearmutAnnotations) -> dict[str, dict[str, float | None]]:
     """System → its mean score, and how much of it was judged and marked."""
-    means, rows = found.system_scores(), dict[str, dict[str, float | None]]()
-    for system in dict.fromkeys(one.system for one in found.given):
-        own = [one for one in found.given if one.system == system]
-        severities = [mark.severity for one in own for mark in one.marks]
+    means, rows = annotations.system_scores(), dict[str, dict[str, float | None]]()
+    for system in dict.fromkeys(annotation.system for annotation in annotations.given):
+        own = [annotation for annotation in annotations.given if annotation.system == system]
+        severities = [mark.severity for annotation in own for mark in annotation.marks]
         rows[system] = {
             "score": means.get(system),
-            "segments": len({one.segment for one in own if one.score is not None}),
-            "raters": len({one.rater for one in own}),
+            "segments": len(
+                {annotation.segment for annotation in own if annotation.score is not None}
+            ),
+            "raters": len({annotation.rater for annotation in own}),
             "major": severities.count("major"),
             "minor": severities.count("minor"),
         }

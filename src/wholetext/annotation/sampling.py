@@ -57,12 +57,16 @@ class Sample:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(one.doc for one in self.documents)
+        return tuple(document.doc for document in self.documents)
 
     @property
     def weights(self) -> dict[str, float]:
         """Document → weight for means over the sample; empty where none makes them unbiased."""
-        return {one.doc: one.weight for one in self.documents if one.weight is not None}
+        return {
+            document.doc: document.weight
+            for document in self.documents
+            if document.weight is not None
+        }
 
 
 def sample(
@@ -203,9 +207,9 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
         else np.zeros((0, 0, 0))
     )
     if values.shape[1] < 2 or (method == "disagreement" and len(values) < 2):
-        wanted = "two metrics" if values.shape[1] >= 2 else "a run with scores of two systems"
+        required = "two metrics" if values.shape[1] >= 2 else "a run with scores of two systems"
         raise InputError(
-            f"{method} needs at least {wanted}", next="score more, or use --method length"
+            f"{method} needs at least {required}", next="score more, or use --method length"
         )
     undefined = np.isnan(values).any(axis=(0, 1))
     if undefined.any():
@@ -219,14 +223,14 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
         if not contested[np.triu_indices(len(contested), 1)].any():
             notes.append("no two systems have overlapping intervals: all pairs of systems count")
             contested[:] = True
-    found = disagreement(values) if method == "disagreement" else spread(values, contested)
-    return np.where(undefined, 0.0, found)
+    priority = disagreement(values) if method == "disagreement" else spread(values, contested)
+    return np.where(undefined, 0.0, priority)
 
 
 def _standardised(by_system: Mapping[str, Scores]) -> FloatArray:
     """(systems, docs) standardised document scores, higher is better."""
     values = np.stack(
-        [one.at("doc") * (1 if one.higher_is_better else -1) for one in by_system.values()]
+        [scores.at("doc") * (1 if scores.higher_is_better else -1) for scores in by_system.values()]
     )
     deviation = np.nanstd(values) if np.isfinite(values).any() else 0.0
     return (

@@ -200,7 +200,7 @@ def meta(
     tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
     weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
     averaging = Averaging(micro, nan == "zero", weights, even_by)
-    asked = MetaTasks(
+    requested = MetaTasks(
         tuple(level or ()),
         tuple(task or ()),
         tasks,
@@ -210,7 +210,7 @@ def meta(
         primary,
         tuple(gold or ()),
     )
-    wanted = MetricSelection(
+    selected = MetricSelection(
         tuple(metric or ()),
         stored,
         tuple(scores or ()),
@@ -219,11 +219,11 @@ def meta(
     )
     lengths = read_lengths(k) if k else ()
     with progress_bar(quiet) as progress:
-        found = meta_evaluate(
+        results = meta_evaluate(
             evalset,
             langs or (),
-            wanted,
-            asked,
+            selected,
+            requested,
             selection=selection,
             tests=tests,
             lengths=lengths,
@@ -234,7 +234,7 @@ def meta(
         )
     shown = "latex" if latex and format != "json" else format
     with paged(shown == "table"):
-        render(found, shown)
+        render(results, shown)
 
 
 def paragraphs(
@@ -285,7 +285,7 @@ def paragraphs(
     names: list[str | None] = list(dict.fromkeys(gold or [])) or [None]
     for name in names:
         folder = out / name if out and name and len(names) > 1 else out
-        found = paragraph_sets(
+        sets = paragraph_sets(
             evalset,
             langs,
             lengths,
@@ -297,40 +297,40 @@ def paragraphs(
             out=folder,
             format=format,
         )
-        _print_paragraphs(found, lengths, agreement)
+        _print_paragraphs(sets, lengths, agreement)
 
 
 def _print_paragraphs(
-    found: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None
+    sets: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None
 ) -> None:
     from wholetext.meta.judgments.ratings import rater_pairs, reliability
 
-    source = found.source
+    source = sets.source
     warn([source.note] if source.note else [])
     print(
-        f"{found.gold} ratings of {source.path}: {len(source.ratings)} by "
+        f"{sets.gold} ratings of {source.path}: {len(source.ratings)} by "
         f"{count(len(source.ratings.raters), 'rater')}, "
         f"{count(len(source.ratings.systems), 'system')}"
     )
     if agreement:
         print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
         print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
-        for one in rater_pairs(source.ratings):
+        for pair in rater_pairs(source.ratings):
             print(
                 terminal.tsv_row(
                     [
-                        one.one,
-                        one.two,
-                        one.items,
-                        f"{one.pearson:.4f}",
-                        f"{one.kappa:.4f}",
-                        one.pairs,
-                        f"{one.pair_agreement:.4f}",
+                        pair.one,
+                        pair.two,
+                        pair.items,
+                        f"{pair.pearson:.4f}",
+                        f"{pair.kappa:.4f}",
+                        pair.pairs,
+                        f"{pair.pair_agreement:.4f}",
                     ]
                 )
             )
     print("k\tparagraphs\titems\titems of one system only")
-    for length, rated, chosen in zip(lengths, found.rated, found.sets):
+    for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
         print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
 
 
@@ -386,19 +386,19 @@ def spans(
     if raters:
         render_raters(*rater_spans(people, how), format)
         return
-    found = [
-        one
-        for given in options.named(predicted)
-        for one in read_spans(*_file_and_name(given), metric or ())
+    predictions = [
+        annotations
+        for argument in options.named(predicted)
+        for annotations in read_spans(*_file_and_name(argument), metric or ())
     ]
-    if not found:
+    if not predictions:
         raise InputError(
             "there are no metrics to evaluate",
             where=gold,
             next="give their spans after GOLD, or --raters to compare its raters with each other",
         )
-    render_spans(evaluate_spans(people, found, how), format)
+    render_spans(evaluate_spans(people, predictions, how), format)
 
 
-def _file_and_name(given: str | tuple[str, str]) -> tuple[str, str]:
-    return (given, "") if isinstance(given, str) else (given[1], given[0])
+def _file_and_name(argument: str | tuple[str, str]) -> tuple[str, str]:
+    return (argument, "") if isinstance(argument, str) else (argument[1], argument[0])

@@ -162,10 +162,10 @@ def conventions(name: str) -> Conventions:
 
 def checked_set(name: str) -> str:
     """The known name of a test set given by a user; an error if there is none."""
-    found = known_set(name)
-    if not found:
+    test_set = known_set(name)
+    if not test_set:
         raise InputError(f"there is no test set {name!r}", next=choices(name, SETS))
-    return found
+    return test_set
 
 
 def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequence[str]) -> str:
@@ -173,38 +173,38 @@ def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequen
     names = {
         key: {
             name
-            for text in (one.primary, one.systems, *one.outliers.values())
+            for text in (agreed.primary, agreed.systems, *agreed.outliers.values())
             for name in text.split()
         }
-        for key, one in SETS.items()
-        if one.systems or one.outliers
+        for key, agreed in SETS.items()
+        if agreed.systems or agreed.outliers
     }
-    found = {
+    matches = {
         key: len(
             {*systems, *metrics}
             & own.difference(*(names[other] for other in names if other != key))
         )
         for key, own in names.items()
     }  # names that no other set has
-    best = max(found, key=lambda key: found[key])
-    if found[best] < 2 or sorted(found.values())[-2] == found[best]:
+    best = max(matches, key=lambda key: matches[key])
+    if matches[best] < 2 or sorted(matches.values())[-2] == matches[best]:
         return ""
     talks = all(doc.startswith(("talk", "tedtalk")) for doc in documents)
     return "wmt21.tedtalks" if best == "wmt21.news" and talks else best
 
 
-def standard_reference(test_set: str, langs: str, there: Sequence[str]) -> str | None:
+def standard_reference(test_set: str, langs: str, references: Sequence[str]) -> str | None:
     """The reference that metrics use in this set, if it is there.
 
     Else the only or the first one.
     """
-    wanted = conventions(test_set).reference(langs)
-    return wanted if wanted in there else next(iter(there), None)
+    standard = conventions(test_set).reference(langs)
+    return standard if standard in references else next(iter(references), None)
 
 
-def standard_gold(there: Sequence[str]) -> str | None:
+def standard_gold(names: Sequence[str]) -> str | None:
     """MQM where there is MQM, else direct assessment."""
-    return next((name for name in _GOLD if name in there), there[0] if there else None)
+    return next((name for name in _GOLD if name in names), names[0] if names else None)
 
 
 def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:

@@ -89,7 +89,7 @@ def meta_evaluate(
     unless a gold is named. With ``out`` the results and computed scores are written to this folder.
     """
     evalset, what, tests = Path(evalset), tasks or MetaTasks(), tests or MetricTests()
-    wanted = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
+    selected = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     if out is not None:
         check(Path(out), META, (FILE,))
     chosen = preset(what.preset) if what.preset else None
@@ -104,7 +104,7 @@ def meta_evaluate(
         _gathered(
             evalsets,
             what,
-            wanted,
+            selected,
             replace(selection, gold=gold),
             options,
             bool(lengths),
@@ -124,12 +124,12 @@ def meta_evaluate(
     for part in parts if lengths else ():
         windows = [Windows(k, raters, joiner=joiner) for k in lengths]
         points.setdefault(part.participants.name, []).extend(
-            _curves(part, wanted.names, windows, options)
+            _curves(part, selected.names, windows, options)
         )
-    found = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
+    results = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
     if out is not None:
-        write_meta(Path(out), found)
-    return found
+        write_meta(Path(out), results)
+    return results
 
 
 def _title(part: Gathered, several: bool) -> str:
@@ -141,7 +141,7 @@ def _title(part: Gathered, several: bool) -> str:
 def _gathered(
     evalsets: Sequence[EvalSet],
     what: MetaTasks,
-    wanted: MetricSelection,
+    selected: MetricSelection,
     selection: Selection,
     options: Options | None,
     averaged: bool,
@@ -151,11 +151,11 @@ def _gathered(
     With a year's tasks, what its official table is made of.
     """
     if what.preset:
-        wanted = replace(
-            wanted,
+        selected = replace(
+            selected,
             primary=what.primary is not False,
-            stored=wanted.stored or bool(wanted.files),
-            missing="zero" if wanted.missing == "error" else wanted.missing,
+            stored=selected.stored or bool(selected.files),
+            missing="zero" if selected.missing == "error" else selected.missing,
         )
     parts: list[Gathered] = []
     for evalset in evalsets:
@@ -166,7 +166,7 @@ def _gathered(
             and where.langs in conventions(where.test_set).human.split()
         ):
             where = read_participants(evalset, replace(where.choice, human=True))
-        parts.append(gather(where, wanted, options))
+        parts.append(gather(where, selected, options))
     return parts
 
 
@@ -203,7 +203,7 @@ def _curves(
     source = find_ratings(where.evalset, where.gold_name)
     if source.note:
         part.notes.append(f"paragraphs: {source.note}")
-    windows = [replace(one, total=source.total) for one in windows]
+    windows = [replace(window, total=source.total) for window in windows]
     return curves(where, source.ratings, computed, windows, options, part.notes)
 
 
@@ -248,17 +248,20 @@ def paragraph_sets(
     rated = tuple(
         paragraphs(source.ratings, Windows(length, raters, source.total)) for length in lengths
     )
-    sets = tuple(paragraph_set(one, source.ratings.systems, order) for one in rated)
-    found = ParagraphSets(name, source, rated, sets)
+    sets = tuple(
+        paragraph_set(paragraphs_of_length, source.ratings.systems, order)
+        for paragraphs_of_length in rated
+    )
+    result = ParagraphSets(name, source, rated, sets)
     if out is not None and loaded is not None:
-        _write(found, loaded, Path(out), opened.langs, format, joiner)
-    return found
+        _write(result, loaded, Path(out), opened.langs, format, joiner)
+    return result
 
 
 def _write(
-    found: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str, joiner: Joiner
+    sets: ParagraphSets, loaded: Loaded, out: Path, pair: str, format: str, joiner: Joiner
 ) -> None:
-    for rated, chosen in zip(found.rated, found.sets):
+    for rated, chosen in zip(sets.rated, sets.sets):
         if not rated:
             continue
         name = f"{loaded.corpus.id}.k{chosen.k}"
@@ -273,11 +276,11 @@ def _write(
                 chosen.gold.values,
                 chosen.gold.systems,
             )
-            write_table(scores / f"{pair}.{found.gold}.seg.score", systems, values, gaps=True)
+            write_table(scores / f"{pair}.{sets.gold}.seg.score", systems, values, gaps=True)
             write_table(
-                scores / f"{pair}.{found.gold}.sys.score",
+                scores / f"{pair}.{sets.gold}.sys.score",
                 systems,
                 system_means(values)[:, None],
                 gaps=True,
             )
-            write_jsonl(scores / f"{pair}.{found.gold}.paragraphs.jsonl", rated)
+            write_jsonl(scores / f"{pair}.{sets.gold}.paragraphs.jsonl", rated)

@@ -62,7 +62,7 @@ def discriminativeness(
     ]
     machine = evaluate(corpus, outputs, features, options).scores
     human = evaluate(corpus, humans, features, options).scores
-    found = []
+    results = []
     for feature in machine:
         refs = {name: scores.at("doc") for name, scores in human[feature].items()}
         for output in outputs:
@@ -78,7 +78,7 @@ def discriminativeness(
             hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
             columns = (ref < hyp, ref == hyp, ref > hyp, hyp, ref)
             means = (float(column.mean()) if len(hyp) else float("nan") for column in columns)
-            found.append(
+            results.append(
                 Discriminativeness(feature, output.system, len(hyp), int(same.sum()), *means)
             )
-    return found
+    return results

@@ -39,15 +39,15 @@ class MetricScores:
     def at(self, level: Level, where: Participants) -> FloatArray | None:
         """The scores at a level: as given, or means of the segments that people judged."""
         every = where.choice.all_segments
-        there = level in self.levels
+        stored = level in self.levels
         if self.source == "file" and level != "seg" and where.choice.partial:
-            there = False  # stored scores are of the whole set
+            stored = False  # stored scores are of the whole set
         if self.source == "file" and level in ("doc", "domain") and "seg" in self.levels:
-            there = there and (
+            stored = stored and (
                 every or not where.partly_judged
             )  # or of more text than people judged
-        if there or "seg" not in self.levels:
-            return self.levels[level] if there else None
+        if stored or "seg" not in self.levels:
+            return self.levels[level] if stored else None
         judged = where.kept if where.seg is None or every else ~np.isnan(where.seg)
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
@@ -89,7 +89,7 @@ class StoredFile:
 
 
 def gather(
-    where: Participants, wanted: Sequence[str] | MetricSelection = (), options: Any = None
+    where: Participants, metrics: Sequence[str] | MetricSelection = (), options: Any = None
 ) -> Gathered:
     """Scores of each requested metric: a stored one by name or label, else a spec string to
     compute; none = all stored.
@@ -98,43 +98,46 @@ def gather(
     that some metric lacks are left out for all; with ``missing="zero"`` a missing system scores 0,
     as in mt-metrics-eval, with a note.
     """
-    asked = wanted if isinstance(wanted, MetricSelection) else MetricSelection(tuple(wanted))
-    made = Gathered(where, notes=list(where.notes))
-    files = _stored_files(where, asked.files)
+    selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
+    gathered = Gathered(where, notes=list(where.notes))
+    files = _stored_files(where, selection.files)
     shown = _display_names(files)
-    names = _names(made, asked, shown, files)
-    computed = _computed(made, [name for name in names if name not in shown], options)
+    names = _names(gathered, selection, shown, files)
+    computed = _computed(gathered, [name for name in names if name not in shown], options)
     for name in names:
         if name in computed:
-            made.metrics.append(computed[name])
+            gathered.metrics.append(computed[name])
         else:
             _take_stored(
-                made, name, [one for one in files if one.label == shown[name]], asked.missing
+                gathered,
+                name,
+                [file for file in files if file.label == shown[name]],
+                selection.missing,
             )
-    return _common(made)
+    return _common(gathered)
 
 
 def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[StoredFile]:
     """Score files that may be used: those whose references are within those of the metrics."""
     evalset = where.evalset
-    found = [
+    files = [
         StoredFile(label, level, evalset.metric_files[f"{label}.{level}.score"])
         for label, level in evalset.metric_names
     ]
-    for one in (one for path in elsewhere for one in _outside(path, where)):
-        if any((one.label, one.level) == (other.label, other.level) for other in found):
+    for file in (file for path in elsewhere for file in _outside(path, where)):
+        if any((file.label, file.level) == (other.label, other.level) for other in files):
             raise InputError(
-                f"two files contain {one.label}.{one.level}",
-                where=str(one.path),
+                f"two files contain {file.label}.{file.level}",
+                where=str(file.path),
                 next="rename one of them",
             )
-        found.append(one)
-    used = {one.label: split_label(one.label)[1] for one in found}
+        files.append(file)
+    used = {file.label: split_label(file.label)[1] for file in files}
     return [
-        one
-        for one in found
+        file
+        for file in files
         if not where.refs
-        or set(evalset.references if used[one.label] == ("all",) else used[one.label])
+        or set(evalset.references if used[file.label] == ("all",) else used[file.label])
         <= set(where.refs)
     ]
 
@@ -146,13 +149,13 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
     references keep their labels.
     """
     by_name: dict[str, dict[str, bool]] = {}  # name → label → whether it has a reference
-    for one in files:
-        name, refs = split_label(one.label)
-        by_name.setdefault(name, {})[one.label] = bool(refs)
+    for file in files:
+        name, refs = split_label(file.label)
+        by_name.setdefault(name, {})[file.label] = bool(refs)
     shown: dict[str, str] = {}
-    for name, many in by_name.items():
-        with_refs = sum(many.values())
-        for label, has_reference in many.items():
+    for name, labels in by_name.items():
+        with_refs = sum(labels.values())
+        for label, has_reference in labels.items():
             if has_reference:
                 shown[name if with_refs == 1 else label] = label
             else:
@@ -161,19 +164,23 @@ def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
 
 
 def _names(
-    made: Gathered, asked: MetricSelection, shown: dict[str, str], files: Sequence[StoredFile]
+    gathered: Gathered,
+    selection: MetricSelection,
+    shown: dict[str, str],
+    files: Sequence[StoredFile],
 ) -> list[str]:
     """Display names and spec strings in the given order; a metric's name selects all its labels."""
-    where = made.participants
+    where = gathered.participants
     names: list[str] = []
-    for one in asked.names:
-        same = [name for name, label in shown.items() if label == one]
-        same = same or [name for name, label in shown.items() if split_label(label)[0] == one]
-        names += [one] if one in shown or not same else same
+    for requested in selection.names:
+        same = [name for name, label in shown.items() if label == requested] or [
+            name for name, label in shown.items() if split_label(label)[0] == requested
+        ]
+        names += [requested] if requested in shown or not same else same
     outside = {
-        one.label: one.found is not None
-        for one in files
-        if where.evalset.root not in one.path.parents
+        file.label: file.found is not None
+        for file in files
+        if where.evalset.root not in file.path.parents
     }
     chosen = any(
         shown.get(name) in outside and outside[shown[name]] for name in names
@@ -183,20 +190,20 @@ def _names(
         for name, label in shown.items()
         if label in outside and not (chosen and outside[label])
     ]
-    if asked.stored or not names:
+    if selection.stored or not names:
         known = conventions(where.test_set).primary.split()
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
-        if asked.primary and not primary:
-            made.notes.append(
+        if selection.primary and not primary:
+            gathered.notes.append(
                 f"which metrics of {where.name} were primary submissions is not known: all are "
                 "shown"
             )
-        elif asked.primary and len(primary) < len(shown):
-            made.notes.append(
+        elif selection.primary and len(primary) < len(shown):
+            gathered.notes.append(
                 f"{where.name}: {len(shown) - len(primary)} stored metrics that are not primary "
                 "submissions or baselines are not shown (--no-primary shows them)"
             )
-        names += primary if asked.primary and primary else shown
+        names += primary if selection.primary and primary else shown
     if not names:
         raise InputError(
             "no stored metric scores, and no metric was requested",
@@ -206,38 +213,42 @@ def _names(
     return list(dict.fromkeys(names))
 
 
-def _take_stored(made: Gathered, name: str, files: Sequence[StoredFile], missing: str) -> None:
-    where = made.participants
+def _take_stored(gathered: Gathered, name: str, files: Sequence[StoredFile], missing: str) -> None:
+    where = gathered.participants
     levels: dict[str, FloatArray] = {}
-    for one in files:
+    for file in files:
         try:
-            items = where.evalset.items(one.level)
-            found = one.found or read_scores(one.path, one.label, one.level, items=items, gaps=True)
-            values = _in_order(found, made, str(one.path), missing)
+            items = where.evalset.items(file.level)
+            scores = file.found or read_scores(
+                file.path, file.label, file.level, items=items, gaps=True
+            )
+            values = _in_order(scores, gathered, str(file.path), missing)
             gaps = np.isnan(values)
-            if one.level in ("seg", "doc") and where.seg is not None:
+            if file.level in ("seg", "doc") and where.seg is not None:
                 gaps &= ~np.isnan(
-                    where.gold(one.level)
+                    where.gold(file.level)
                 )  # `meta --out` writes gaps where there is no judgment
             if missing != "drop" and gaps.any():
-                if one.found is not None:
-                    raise gap_error(name, gaps, where, one.path)
-                read_scores(one.path, one.label, one.level, gaps=False)  # names the line
-            levels[one.level] = values
+                if file.found is not None:
+                    raise gap_error(name, gaps, where, file.path)
+                read_scores(file.path, file.label, file.level, gaps=False)  # names the line
+            levels[file.level] = values
         except WholetextError as fault:
             if missing != "drop":
                 raise
-            made.notes.append(f"{one.label}.{one.level} was left out: {fault.what} ({fault.where})")
+            gathered.notes.append(
+                f"{file.label}.{file.level} was left out: {fault.what} ({fault.where})"
+            )
     if levels:
-        made.metrics.append(MetricScores(name, split_label(files[0].label)[1], levels, "file"))
+        gathered.metrics.append(MetricScores(name, split_label(files[0].label)[1], levels, "file"))
 
 
-def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> FloatArray:
+def _in_order(scores: Judgments, gathered: Gathered, path: str, missing: str) -> FloatArray:
     """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
-    where = made.participants
+    where = gathered.participants
     outputs = where.evalset.systems
-    extra = [name for name in found.systems if outputs and name not in outputs]
-    lacking = [name for name in where.systems if name not in found.systems]
+    extra = [name for name in scores.systems if outputs and name not in outputs]
+    lacking = [name for name in where.systems if name not in scores.systems]
     for names, text, step in (
         (extra, "there are scores of {}, which has no output here", "remove them"),
         (lacking, "there are no scores of {}", "score every system"),
@@ -250,32 +261,32 @@ def _in_order(found: Judgments, made: Gathered, path: str, missing: str) -> Floa
             )
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
-            made.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
+            gathered.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
     rows = {
-        system: row for system, row in zip(found.systems, found.values) if system in where.systems
+        system: row for system, row in zip(scores.systems, scores.values) if system in where.systems
     }
     gaps = sum(int(np.isnan(row).sum()) for row in rows.values())
     if gaps and missing == "drop":
-        made.notes.append(f"{path}: {gaps} scores are missing and count as not judged")
-    empty = np.full(found.values.shape[1], 0.0 if missing == "zero" else np.nan)
+        gathered.notes.append(f"{path}: {gaps} scores are missing and count as not judged")
+    empty = np.full(scores.values.shape[1], 0.0 if missing == "zero" else np.nan)
     return np.stack([rows.get(system, empty) for system in where.systems])
 
 
-def _common(made: Gathered) -> Gathered:
+def _common(gathered: Gathered) -> Gathered:
     """Only systems that every metric has scored, so that all metrics are compared on the same
     ones.
     """
-    old = made.participants
+    old = gathered.participants
     lacking = {
         system
         for i, system in enumerate(old.systems)
-        for metric in made.metrics
+        for metric in gathered.metrics
         for values in metric.levels.values()
         if np.isnan(values[i]).all()
     }
     if not lacking:
-        return made
-    made.notes.append(
+        return gathered
+    gathered.notes.append(
         "excluded for all metrics, because some have no scores for them: "
         f"{', '.join(sorted(lacking))}"
     )
@@ -284,7 +295,7 @@ def _common(made: Gathered) -> Gathered:
         raise InputError(
             "fewer than two systems have scores of every metric",
             where=old.name,
-            next="; ".join(made.notes),
+            next="; ".join(gathered.notes),
         )
     smaller = replace(
         old,
@@ -296,9 +307,9 @@ def _common(made: Gathered) -> Gathered:
     )
     metrics = [
         replace(m, levels={level: values[keep] for level, values in m.levels.items()})
-        for m in made.metrics
+        for m in gathered.metrics
     ]
-    return Gathered(smaller, metrics, made.notes)
+    return Gathered(smaller, metrics, gathered.notes)
 
 
 # ---------------------------------------------------------------- score files from elsewhere
@@ -312,7 +323,8 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
     path = Path(str(path).replace("{langs}", where.langs))
     if is_published(path):
         return [
-            StoredFile(label, "seg", path, found) for label, found in published_scores(path, where)
+            StoredFile(label, "seg", path, scores)
+            for label, scores in published_scores(path, where)
         ]
     if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
         return [_outside_file(path, where)]
@@ -321,15 +333,19 @@ def _outside(path: Path, where: Participants) -> list[StoredFile]:
             "there is no such score file or folder", where=str(path), next="check the path"
         )
     folder = next(
-        (one for one in (path / "metric-scores" / where.langs, path / where.langs) if one.is_dir()),
+        (
+            entry
+            for entry in (path / "metric-scores" / where.langs, path / where.langs)
+            if entry.is_dir()
+        ),
         path,
     )
-    names = sorted(one for one in entries(folder) if one.name.endswith(".score"))
+    names = sorted(entry for entry in entries(folder) if entry.name.endswith(".score"))
     if not names:
         raise InputError(
             f"there are no score files (*.score) of {where.langs} here", where=str(folder)
         )
-    return [_outside_file(one, where, single=False) for one in names]
+    return [_outside_file(entry, where, single=False) for entry in names]
 
 
 def _outside_file(path: Path, where: Participants, single: bool = True) -> StoredFile:
@@ -339,7 +355,7 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
     """
     stem, _, ending = path.name.removesuffix(".score").rpartition(".")
     levels: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
-    level = next((one for one in levels if one == ending), None)
+    level = next((known for known in levels if known == ending), None)
     label = stem if level and stem else path.name.removesuffix(".score")
     references = {*where.evalset.references, *where.refs}
     used = set(split_label(label)[1]) if "-" in label else set()
@@ -372,14 +388,14 @@ def _outside_file(path: Path, where: Participants, single: bool = True) -> Store
 # ---------------------------------------------------------------- computed
 
 
-def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, MetricScores]:
+def _computed(gathered: Gathered, specs: Sequence[str], options: Any) -> dict[str, MetricScores]:
     """Score the participants under every spec; rows without human scores are skipped."""
     if not specs:
         return {}
     from wholetext.registry import scorer
     from wholetext.scoring.evaluate import Options, evaluate
 
-    where = made.participants
+    where = gathered.participants
     canonical = {
         spec: scorer(spec).spec for spec in specs
     }  # a wrong spec fails before texts are read
@@ -394,15 +410,15 @@ def _computed(made: Gathered, specs: Sequence[str], options: Any) -> dict[str, M
             where=where.name,
             next="name the systems that take part, or give scores of every metric",
         )
-    there = [name for name in where.refs if name in loaded.corpus.references]
-    options = replace(options or Options(), refs=tuple(there) or None, flags=False)
+    refs = [name for name in where.refs if name in loaded.corpus.references]
+    options = replace(options or Options(), refs=tuple(refs) or None, flags=False)
     if not where.choice.all_segments:
         judged = where.judged & where.kept
         options = replace(
             options, only={run.doc: judged[run.start : run.stop] for run in where.runs}
         )
     results = evaluate(loaded.corpus, outputs, list(canonical.values()), options)
-    made.notes += [note for note in results.warnings if note not in made.notes]
+    gathered.notes += [note for note in results.warnings if note not in gathered.notes]
     return {
         spec: _from_scores(spec, [results.scores[name][system] for system in where.systems], where)
         for spec, name in canonical.items()
@@ -413,21 +429,24 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
     """Scores of every system → levels, higher is better, of judged text only."""
     sign = 1.0 if scores[0].higher_is_better else -1.0
     judged = where.kept if where.choice.all_segments else where.judged & where.kept
-    totals = [_totals(one, judged)[0] for one in scores]  # (documents, k) each
+    totals = [_totals(system, judged)[0] for system in scores]  # (documents, k) each
 
     def resampled(weights: FloatArray) -> FloatArray:
         return np.stack(
-            [sign * one.reduce(weights @ total)[..., 0] for one, total in zip(scores, totals)],
+            [
+                sign * system.reduce(weights @ total)[..., 0]
+                for system, total in zip(scores, totals)
+            ],
             axis=-1,
         )
 
     documents = []
-    for i, one in enumerate(scores):  # a system's document is what was judged of it
+    for i, system in enumerate(scores):  # a system's document is what was judged of it
         own = judged if where.seg is None or where.choice.all_segments else ~np.isnan(where.seg[i])
-        total, there = _totals(one, own)
-        documents.append(np.where(there, sign * one.reduce(total)[..., 0], np.nan))
+        total, defined = _totals(system, own)
+        documents.append(np.where(defined, sign * system.reduce(total)[..., 0], np.nan))
     levels = {
-        "seg": np.stack([sign * one.at("segment") for one in scores]),
+        "seg": np.stack([sign * system.at("segment") for system in scores]),
         "doc": np.stack(documents),
         "sys": resampled(np.ones((1, len(where.runs)))).T,
     }

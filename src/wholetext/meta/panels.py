@@ -17,46 +17,49 @@ CURVES = {
 }
 
 
-def meta(found: Mapping[str, Any]) -> Study:
+def meta(record: Mapping[str, Any]) -> Study:
     """Agreement with clusters, its intervals, paragraph curves, correlation between metrics."""
-    fields = found.get("fields", [])
-    if len({(one["set"], one["langs"]) for one in fields}) < len(fields):  # several golds
+    fields = record.get("fields", [])
+    if len({(entry["set"], entry["langs"]) for entry in fields}) < len(fields):  # several golds
         named = {
-            key: [{**one, "where": f"{one['where']} {one['gold']}"} for one in found.get(key, [])]
+            key: [
+                {**entry, "where": f"{entry['where']} {entry['gold']}"}
+                for entry in record.get(key, [])
+            ]
             for key in ("tasks", "curves")
         }
-        found = {**found, **named}
+        record = {**record, **named}
     facts = [
         (
-            f"{one['set']} {one['langs']}",
-            f"{one['gold']}: {one['judged']:,} judged segments, "
-            f"{count(len(one['systems']), 'system')}, {count(one['documents'], 'document')}",
+            f"{entry['set']} {entry['langs']}",
+            f"{entry['gold']}: {entry['judged']:,} judged segments, "
+            f"{count(len(entry['systems']), 'system')}, {count(entry['documents'], 'document')}",
         )
-        for one in fields
+        for entry in fields
     ]
     panels: list[Panel] = [
-        _agreement(found),
-        *_intervals(found["tasks"]),
-        *_paragraphs(found.get("curves", [])),
+        _agreement(record),
+        *_intervals(record["tasks"]),
+        *_paragraphs(record.get("curves", [])),
     ]
     panels += [
         Grid(
-            f"Correlation between metrics, {one['where']}, level {one['level']}",
-            tuple(one["metrics"]),
-            tuple(one["metrics"]),
-            tuple(map(tuple, one["pearson"])),
+            f"Correlation between metrics, {entry['where']}, level {entry['level']}",
+            tuple(entry["metrics"]),
+            tuple(entry["metrics"]),
+            tuple(map(tuple, entry["pearson"])),
             centred=True,
             note="Pearson's r of metric scores.",
         )
-        for one in found.get("between_metrics", [])
+        for entry in record.get("between_metrics", [])
     ]
     return Study(
-        "meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(found.get("notes", ()))
+        "meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(record.get("notes", ()))
     )
 
 
-def _agreement(found: Mapping[str, Any]) -> Table:
-    tasks, average = found["tasks"], found.get("average")
+def _agreement(record: Mapping[str, Any]) -> Table:
+    tasks, average = record["tasks"], record.get("average")
     columns = [
         {row["name"]: (row["value"], row["rank"]) for row in task["metrics"]} for task in tasks
     ]
@@ -73,14 +76,14 @@ def _agreement(found: Mapping[str, Any]) -> Table:
     empty = (None, None)
     rows = tuple((name, tuple(column.get(name, empty)[0] for column in columns)) for name in order)
     ranks = tuple(tuple(column.get(name, empty)[1] for column in columns) for name in order)
-    alpha = found.get("alpha", 0.05)
-    said = f"{places.pop()}. " if len(places) == 1 else ""
+    alpha = record.get("alpha", 0.05)
+    place = f"{places.pop()}. " if len(places) == 1 else ""
     return Table(
         "Agreement with human judgment",
         tuple(titles),
         rows,
         ranks=ranks,
-        note=f"{said}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.",
+        note=f"{place}#n is the significance cluster at p ≤ {alpha}; best cluster in bold.",
     )
 
 
@@ -88,14 +91,14 @@ def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """One chart per statistic: metrics with their intervals, in groups by task."""
     panels: list[Panel] = []
     for statistic in dict.fromkeys(task["statistic"] for task in tasks):
-        mine = [task for task in tasks if task["statistic"] == statistic]
+        selected = [task for task in tasks if task["statistic"] == statistic]
         bars = []
-        for task in mine:
+        for task in selected:
             group = f"{task['level']} {task['where']}".strip()
             for row in task["metrics"]:
                 low, high = row.get("interval") or (None, None)
                 bars.append(Bar(group, row["name"], row["value"], low, high, row.get("pairs")))
-        levels = {row.get("chance") for task in mine for row in task["metrics"]}
+        levels = {row.get("chance") for task in selected for row in task["metrics"]}
         chance = levels.pop() if len(levels) == 1 else None
         panels.append(
             Bars(
@@ -112,16 +115,16 @@ def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
 def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
     panels: list[Panel] = []
     for where in dict.fromkeys(point["where"] for point in points):
-        mine = [point for point in points if point["where"] == where]
-        lengths = tuple(sorted({point["k"] for point in mine}))
+        selected = [point for point in points if point["where"] == where]
+        lengths = tuple(sorted({point["k"] for point in selected}))
         for measure, name in CURVES.items():
             modes = ("direct",) if measure == "direct_average" else ("direct", "average")
             lines = []
-            for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in mine)):
+            for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in selected)):
                 for mode in modes:
                     by_length = {
                         p["k"]: p[measure]
-                        for p in mine
+                        for p in selected
                         if p["metric"] == metric and p["mode"] == mode
                     }
                     values = tuple(by_length.get(length) for length in lengths)
@@ -140,30 +143,30 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
     return panels
 
 
-def contrast(found: Mapping[str, Any]) -> Study:
+def contrast(record: Mapping[str, Any]) -> Study:
     """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each
     pair.
     """
-    metrics = found["metrics"]
-    kinds = dict.fromkeys(kind for one in metrics for kind in one["groups"])
+    metrics = record["metrics"]
+    kinds = dict.fromkeys(kind for entry in metrics for kind in entry["groups"])
     panels: list[Panel] = [
-        _accuracies("Accuracy", [("", one["metric"], one["all"]) for one in metrics])
+        _accuracies("Accuracy", [("", entry["metric"], entry["all"]) for entry in metrics])
     ]
-    whole = {one["metric"]: one["all"]["total"] for one in metrics}
+    whole = {entry["metric"]: entry["all"]["total"] for entry in metrics}
     for kind in kinds:
         if all(
-            [row["total"] for row in one["groups"].get(kind, [])] == [whole[one["metric"]]]
-            for one in metrics
+            [row["total"] for row in entry["groups"].get(kind, [])] == [whole[entry["metric"]]]
+            for entry in metrics
         ):
             continue  # a single group repeats the total
         rows = [
-            (str(row["group"]), one["metric"], row)
-            for one in metrics
-            for row in one["groups"].get(kind, [])
+            (str(row["group"]), entry["metric"], row)
+            for entry in metrics
+            for row in entry["groups"].get(kind, [])
         ]
         order = list(dict.fromkeys(group for group, _, _ in rows))
         panels.append(_accuracies(f"By {kind}", sorted(rows, key=lambda row: order.index(row[0]))))
-    if found["mcnemar"]:
+    if record["mcnemar"]:
         panels.append(
             Table(
                 "McNemar's test",
@@ -173,20 +176,20 @@ def contrast(found: Mapping[str, Any]) -> Study:
                         f"{test['first']} against {test['second']}",
                         (test["only_first"], test["only_second"], test["p"]),
                     )
-                    for test in found["mcnemar"]
+                    for test in record["mcnemar"]
                 ),
                 of="pair",
             )
         )
-    items = found["items"] if isinstance(found["items"], int) else len(found["items"])
+    items = record["items"] if isinstance(record["items"], int) else len(record["items"])
     facts = (
-        ("set", str(found["set"])),
-        ("languages", "-".join(found["langs"])),
+        ("set", str(record["set"])),
+        ("languages", "-".join(record["langs"])),
         ("items", f"{items:,}"),
     )
-    notes = tuple(map(str, found.get("notes", ())))
+    notes = tuple(map(str, record.get("notes", ())))
     return Study(
-        "contrast", f"Contrast: {Path(str(found['set'])).stem}", tuple(panels), facts, notes
+        "contrast", f"Contrast: {Path(str(record['set'])).stem}", tuple(panels), facts, notes
     )
 
 

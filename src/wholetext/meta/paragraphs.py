@@ -67,27 +67,29 @@ class Windows:
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
-    given: dict[
+    by_document: dict[
         tuple[int, str], dict[int, dict[int, list[float]]]
     ] = {}  # document → place → rater → scores
     columns = ratings.system, ratings.item, ratings.rater, ratings.score
     for system, item, rater, score in zip(*(column.tolist() for column in columns)):
         doc, place = ratings.segments[item]
-        given.setdefault((system, doc), {}).setdefault(place, {}).setdefault(rater, []).append(
-            score
-        )
-    found: list[RatedParagraph] = []
-    for (system, doc), places in given.items():
+        by_document.setdefault((system, doc), {}).setdefault(place, {}).setdefault(
+            rater, []
+        ).append(score)
+    result: list[RatedParagraph] = []
+    for (system, doc), places in by_document.items():
         placed = {
-            place: {rater: sum(many) / len(many) for rater, many in by.items()}
+            place: {
+                rater: sum(ratings_here) / len(ratings_here) for rater, ratings_here in by.items()
+            }
             for place, by in places.items()
         }
         for rater, start, scores in _walks(placed, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
-            found.append(
+            result.append(
                 RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total)
             )
-    return found
+    return result
 
 
 def _walks(
@@ -134,16 +136,21 @@ class ParagraphSet:
 
 
 def paragraph_set(
-    found: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()
+    paragraphs: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()
 ) -> ParagraphSet:
     """Items over all systems; where several raters scored the same paragraph of a system, their
     mean.
     """
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
-    for one in found:
-        if one.system in systems:
-            scores.setdefault((one.doc, one.start), {}).setdefault(one.system, []).append(one.score)
-    place = {doc: i for i, doc in enumerate(order or dict.fromkeys(one.doc for one in found))}
+    for paragraph in paragraphs:
+        if paragraph.system in systems:
+            scores.setdefault((paragraph.doc, paragraph.start), {}).setdefault(
+                paragraph.system, []
+            ).append(paragraph.score)
+    place = {
+        doc: i
+        for i, doc in enumerate(order or dict.fromkeys(paragraph.doc for paragraph in paragraphs))
+    }
     items = sorted(
         (item for item, by in scores.items() if len(by) >= 2),
         key=lambda item: (place[item[0]], item[1]),
@@ -154,7 +161,9 @@ def paragraph_set(
     gold = Judgments(
         "paragraphs", "doc", tuple(systems), np.array(values).reshape(len(systems), len(items))
     )
-    return ParagraphSet(found[0].k if found else 0, tuple(items), gold, len(scores) - len(items))
+    return ParagraphSet(
+        paragraphs[0].k if paragraphs else 0, tuple(items), gold, len(scores) - len(items)
+    )
 
 
 def texts(
@@ -185,15 +194,15 @@ def texts(
         )
         for output in loaded.outputs:
             outputs[output.system][name] = (between[1].join(output.docs[doc][span]),)
-    made = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
+    joined = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
     return Loaded(
-        made, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings
+        joined, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings
     )
 
 
 def write_jsonl(
     path: FilePath,
-    found: Sequence[RatedParagraph],
+    paragraphs: Sequence[RatedParagraph],
     loaded: Loaded | None = None,
     joiner: Joiner = "auto",
 ) -> None:
@@ -202,18 +211,18 @@ def write_jsonl(
     outputs = {output.system: output for output in loaded.outputs} if loaded else {}
     between = [joiner_for(lang, joiner) for lang in loaded.corpus.langs] if loaded else ["", ""]
 
-    def line(one: RatedParagraph) -> str:
-        row: dict[str, object] = asdict(one)
-        doc, span = by_id.get(one.doc), slice(one.start, one.start + one.k)
-        if doc is not None and one.system in outputs:
+    def line(paragraph: RatedParagraph) -> str:
+        row: dict[str, object] = asdict(paragraph)
+        doc, span = by_id.get(paragraph.doc), slice(paragraph.start, paragraph.start + paragraph.k)
+        if doc is not None and paragraph.system in outputs:
             row["src"] = None if doc.src is None else between[0].join(doc.src[span])
             row["refs"] = {
                 ref: between[1].join(segments[span]) for ref, segments in doc.refs.items()
             }
-            row["hyp"] = between[1].join(outputs[one.system].docs[one.doc][span])
+            row["hyp"] = between[1].join(outputs[paragraph.system].docs[paragraph.doc][span])
         return json.dumps(row, ensure_ascii=False)
 
-    write_lines(path, map(line, found))
+    write_lines(path, map(line, paragraphs))
 
 
 @dataclass(frozen=True)
@@ -255,13 +264,13 @@ def curves(
         new = [f"paragraphs: {note}" for note in results.warnings]
         if notes is not None:
             notes.extend(note for note in new if note not in notes)
-        found = {}
+        by_metric = {}
         for metric, spec in specs.items():
             scores = [results.scores[spec][system] for system in where.systems]
-            found[metric] = np.stack(
+            by_metric[metric] = np.stack(
                 [one.at("segment") * (1 if one.higher_is_better else -1) for one in scores]
             )
-        return found
+        return by_metric
 
     return curves_of(where, ratings, windows, score)
 
@@ -278,12 +287,12 @@ def curves_of(
     loaded = Loaded(loaded.corpus, outputs, loaded.warnings)
     order = [doc.id for doc in loaded.corpus.docs]
     ratings = _taking_part(ratings, where)
-    rated = [paragraphs(ratings, one) for one in windows]
-    sets = [paragraph_set(one, where.systems, order) for one in rated]
-    for one, chosen in zip(windows, sets):
+    rated = [paragraphs(ratings, window) for window in windows]
+    sets = [paragraph_set(window, where.systems, order) for window in rated]
+    for window, chosen in zip(windows, sets):
         if not chosen.items:
             raise InputError(
-                f"no paragraph of {one.k} segments was judged for two systems",
+                f"no paragraph of {window.k} segments was judged for two systems",
                 where=where.name,
                 next="use a smaller k",
             )
@@ -293,12 +302,16 @@ def curves_of(
     column = {place: i for i, place in enumerate(places)}
     sentences = score(texts(loaded, list(places), 1))
     points = []
-    for one, found, chosen in zip(windows, rated, sets):
+    for window, rated_here, chosen in zip(windows, rated, sets):
         parts = [[column[doc, start + i] for doc, start in chosen.items] for i in range(chosen.k)]
-        for metric, direct in score(texts(loaded, chosen.items, chosen.k, one.joiner)).items():
+        for metric, direct in score(texts(loaded, chosen.items, chosen.k, window.joiner)).items():
             average = np.stack([sentences[metric][:, part] for part in parts]).mean(axis=0)
             points += _points(
-                where.gold_name, metric, chosen, len(found), {"direct": direct, "average": average}
+                where.gold_name,
+                metric,
+                chosen,
+                len(rated_here),
+                {"direct": direct, "average": average},
             )
     return points
 
@@ -320,7 +333,7 @@ def _points(
     points = []
     for mode, scores in scored.items():
         values = np.where(judged, scores, np.nan)
-        found = {
+        estimates = {
             "accuracy": estimate(
                 system_means(gold)[None], system_means(values)[None], Measure("accuracy")
             ),
@@ -328,7 +341,7 @@ def _points(
             "pearson": estimate(gold, values, Measure("pearson", "none")),
         }
         value, chance, pairs = (
-            {name: getattr(one, part) for name, one in found.items()}
+            {name: getattr(result, part) for name, result in estimates.items()}
             for part in ("value", "chance", "pairs")
         )
         points.append(
@@ -351,15 +364,15 @@ def _points(
 
 def read_lengths(text: str) -> tuple[int, ...]:
     """``1..10``, ``1,5,10`` or ``3`` → lengths."""
-    found: list[int] = []
+    lengths: list[int] = []
     for part in text.split(","):
         first, dots, last = part.strip().partition("..")
         try:
-            found += range(int(first), int(last) + 1) if dots else [int(first)]
+            lengths += range(int(first), int(last) + 1) if dots else [int(first)]
         except ValueError:
-            found.append(0)
-    if not found or min(found) < 1:
+            lengths.append(0)
+    if not lengths or min(lengths) < 1:
         raise InputError(
             f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10"
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(lengths))

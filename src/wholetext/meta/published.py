@@ -38,11 +38,11 @@ def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Jud
     ``document_id`` is the EvalSet's id, or the name in it (``en-is_IS_#_news_#_NAME``). Which
     references a metric used is not stated, so that it counts as one without (``-src``).
     """
-    found = read_published([path], where.langs)
-    places = _places(found, where, str(path))
-    for name in found.metrics:
-        values = np.full((len(found.systems), where.runs[-1].stop), np.nan)
-        for s, (system, documents) in enumerate(found.systems.items()):
+    published = read_published([path], where.langs)
+    places = _places(published, where, str(path))
+    for name in published.metrics:
+        values = np.full((len(published.systems), where.runs[-1].stop), np.nan)
+        for s, (system, documents) in enumerate(published.systems.items()):
             for run, place in places:
                 scores = documents.get(place, {}).get(name)
                 if scores is None:
@@ -57,7 +57,7 @@ def published_scores(path: Path, where: Participants) -> Iterator[tuple[str, Jud
                         "scored",
                     )
                 values[s, run.start : run.stop] = scores
-        yield f"{name}-src", Judgments(name, "seg", tuple(found.systems), values)
+        yield f"{name}-src", Judgments(name, "seg", tuple(published.systems), values)
 
 
 def gap_error(name: str, gaps: BoolArray, where: Participants, path: Path) -> InputError:
@@ -76,11 +76,11 @@ def gap_error(name: str, gaps: BoolArray, where: Participants, path: Path) -> In
 
 
 def _places(
-    found: PublishedScores, where: Participants, path: str
+    published: PublishedScores, where: Participants, path: str
 ) -> list[tuple[DocumentRun, Place]]:
     """The published document of every document of the EvalSet."""
     by_name: dict[str, list[Place]] = {}
-    for place in found.documents:
+    for place in published.documents:
         by_name.setdefault(place[1], []).append(place)
     pairs = []
     for run in where.runs:
@@ -98,9 +98,9 @@ def _places(
         pairs += [(run, same[0])] if same else []
     if not pairs:
         raise InputError(
-            f"none of the {len(found.documents)} published documents is in the EvalSet",
+            f"none of the {len(published.documents)} published documents is in the EvalSet",
             where=path,
-            next=f"published is e.g. {found.documents[0][1]!r}, the EvalSet has "
+            next=f"published is e.g. {published.documents[0][1]!r}, the EvalSet has "
             f"{where.runs[0].doc!r}",
         )
     return pairs

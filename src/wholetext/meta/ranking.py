@@ -58,19 +58,21 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def official_langs(name: str, test_set: str, there: Sequence[str]) -> list[str]:
+def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
     """The language pairs of an official table: of the folder's own test set, else of the preset's
     year, else all.
     """
-    wanted = (conventions(test_set).pairs or conventions(name).pairs or " ".join(there)).split()
-    return [found for langs in wanted if (found := _same_pair(langs, there))]
+    official = (conventions(test_set).pairs or conventions(name).pairs or " ".join(pairs)).split()
+    return [pair for langs in official if (pair := _same_pair(langs, pairs))]
 
 
-def _same_pair(langs: str, there: Sequence[str]) -> str:
+def _same_pair(langs: str, pairs: Sequence[str]) -> str:
     """The pair as it is there: ``en-cs_CZ`` is also found as en-cs; "" where it is not."""
-    if langs in there:
+    if langs in pairs:
         return langs
-    return next((one for one in there if all(map(same_language, pair_of(langs), pair_of(one)))), "")
+    return next(
+        (pair for pair in pairs if all(map(same_language, pair_of(langs), pair_of(pair)))), ""
+    )
 
 
 @dataclass(frozen=True)
@@ -87,18 +89,18 @@ class Averaging:
     ] = ()  # weights split evenly over langs, level, statistic, in this order
 
 
-def read_task_weights(given: Sequence[str]) -> dict[str, float]:
+def read_task_weights(texts: Sequence[str]) -> dict[str, float]:
     """``seg:acc_eq=2`` … → task → weight."""
-    found: dict[str, float] = {}
-    for text in given:
+    weights: dict[str, float] = {}
+    for text in texts:
         task, equals, number = text.rpartition("=")
         try:
-            found[task] = float(number)
+            weights[task] = float(number)
         except ValueError:
             equals = ""
-        if not equals or not 0 <= found[task] < float("inf"):
+        if not equals or not 0 <= weights[task] < float("inf"):
             raise InputError(f"invalid weight {text!r}", next="write --weight seg:acc_eq=2")
-    return found
+    return weights
 
 
 def tasks_for(
@@ -166,13 +168,13 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
         )
     if rule.even_by:
         weights = even_weights([tuple(key[name] for name in rule.even_by) for key in keys])
-    given, tasks = rule.weights or {}, [str(result.task) for result in results]
-    unknown = [name for name in given if name not in tasks]
+    named, tasks = rule.weights or {}, [str(result.task) for result in results]
+    unknown = [name for name in named if name not in tasks]
     if unknown:
         raise InputError(
             f"there is no task {unknown[0]!r} to weight", next=choices(unknown[0], tasks)
         )
-    weights = [given.get(task, weight) for task, weight in zip(tasks, weights)]
+    weights = [named.get(task, weight) for task, weight in zip(tasks, weights)]
     if min(weights) < 0 or not sum(weights) > 0:
         raise InputError(
             "weights are numbers from 0, not all of them 0", next="write --weight seg:acc_eq=2"
@@ -247,7 +249,10 @@ def average(
     for i, j in zip(*np.triu_indices(len(order), 1)) if tested else ():
         drawn = [_draws(result, order[i], order[j]) for result in results]
         size = max(map(len, drawn))
-        null = sum(w * np.resize(one, size) / span for w, one, span in zip(parts, drawn, spans))
+        null = sum(
+            w * np.resize(null_draws, size) / span
+            for w, null_draws, span in zip(parts, drawn, spans)
+        )
         p[i, j] = float((null >= values[order[i]] - values[order[j]] - 1e-12).mean())
     return Average(
         tuple(order),
@@ -259,9 +264,9 @@ def average(
     )
 
 
-def _draws(result: TaskResult, one: str, two: str) -> FloatArray:
+def _draws(result: TaskResult, first_metric: str, two: str) -> FloatArray:
     """(draws,) a task's drawn differences between two metrics."""
-    i, j = result.metrics.index(one), result.metrics.index(two)
+    i, j = result.metrics.index(first_metric), result.metrics.index(two)
     first, second = min(i, j), max(i, j)
     column = (
         first * len(result.metrics) - first * (first + 1) // 2 + second - first - 1
@@ -279,13 +284,13 @@ def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[st
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     known = {
-        name: np.where(np.isnan(gold), np.nan, one).ravel()
-        for name, one in scores.items()
-        if one is not None
+        name: np.where(np.isnan(gold), np.nan, first).ravel()
+        for name, first in scores.items()
+        if first is not None
     }
     table = np.eye(len(known))
-    for (i, one), (j, two) in combinations(enumerate(known.values()), 2):
-        table[i, j] = table[j, i] = float(pearson_rows(one, two))
+    for (i, first), (j, two) in combinations(enumerate(known.values()), 2):
+        table[i, j] = table[j, i] = float(pearson_rows(first, two))
     return list(known), table
 
 
@@ -313,12 +318,12 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
             "the two systems have scores of different metrics or documents",
             next="score both in one run, with one metric",
         )
-    found = []
-    one, two = first.table("doc"), second.table("doc")  # (documents, outputs)
+    tests = []
+    first_table, two = first.table("doc"), second.table("doc")  # (documents, outputs)
     for column, category in enumerate(first.outputs):
-        known = both_known(one[:, column], two[:, column])
-        x, y = one[known, column], two[known, column]
+        known = both_known(first_table[:, column], two[:, column])
+        x, y = first_table[known, column], two[known, column]
         t, p = stats.ttest_rel(x, y) if len(x) >= 2 and np.ptp(x - y) > 0 else (np.nan, np.nan)
         one_mean, two_mean = (float(v.mean()) if len(v) else np.nan for v in (x, y))
-        found.append(CategoryTest(category, one_mean, two_mean, float(t), float(p), len(x)))
-    return found
+        tests.append(CategoryTest(category, one_mean, two_mean, float(t), float(p), len(x)))
+    return tests

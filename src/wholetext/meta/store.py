@@ -48,7 +48,7 @@ class Meta:
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
     average = meta.table.average
-    found: dict[str, Any] = plain(
+    content: dict[str, Any] = plain(
         {
             "kind": "meta",
             "format": FORMAT,
@@ -73,14 +73,14 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 for where, level, names, table in meta.between
             ],
             "curves": [
-                {"where": where, **asdict(one)}
+                {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()
-                for one in points
+                for point in points
             ],
             "notes": meta.notes,
         }
     )
-    return found
+    return content
 
 
 def _field(part: Gathered) -> dict[str, Any]:
@@ -108,17 +108,17 @@ def _field(part: Gathered) -> dict[str, Any]:
 def _task(result: TaskResult) -> dict[str, Any]:
     measure = result.task.measure
     rows = []
-    for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
+    for i, (name, estimate) in enumerate(zip(result.metrics, result.estimates)):
         interval = [result.low[i], result.high[i]] if result.low else None
         rows.append(
             {
                 "name": name,
-                "value": one.value,
+                "value": estimate.value,
                 "rank": result.ranks[i],
-                "pairs": one.pairs,
-                "rows": one.rows,
-                "chance": one.chance,
-                "epsilon": one.epsilon,
+                "pairs": estimate.pairs,
+                "rows": estimate.rows,
+                "chance": estimate.chance,
+                "epsilon": estimate.epsilon,
                 "interval": interval,
             }
         )
@@ -166,7 +166,7 @@ def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
     path = Path(folder) / FILE
     try:
-        found = read_json(
+        content = read_json(
             path.read_bytes(),
             where=str(path),
             error=RunError,
@@ -183,13 +183,17 @@ def read_meta(folder: Path | str) -> dict[str, Any]:
         raise RunError(
             f"the folder is damaged ({fault})", where=str(folder), next="run `wholetext meta` again"
         ) from None
-    if not isinstance(found, dict) or found.get("kind") != "meta" or found.get("format") != FORMAT:
+    if (
+        not isinstance(content, dict)
+        or content.get("kind") != "meta"
+        or content.get("format") != FORMAT
+    ):
         raise RunError(
             f"{FILE} is not a meta-evaluation of format {FORMAT}",
             where=str(folder),
             next="run `wholetext meta` again with this version",
         )
-    return found
+    return content
 
 
 def notes_of(parts: Sequence[Gathered]) -> tuple[str, ...]:

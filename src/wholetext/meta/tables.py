@@ -89,7 +89,7 @@ def _p(p: float) -> str:
 
 
 def _chance(result: TaskResult) -> str:
-    known = [one.chance for one in result.estimates if not math.isnan(one.chance)]
+    known = [estimate.chance for estimate in result.estimates if not math.isnan(estimate.chance)]
     low, high = number(min(known, default=math.nan)), number(max(known, default=math.nan))
     return low if low == high else f"{low}–{high}"
 
@@ -215,7 +215,7 @@ def _tsv(meta: Meta) -> list[list[str]]:
     head = "task where gold metric value low high rank pairs chance epsilon systems p_best"
     rows = [head.split()]
     for result in meta.table.results:
-        for i, (name, one) in enumerate(zip(result.metrics, result.estimates)):
+        for i, (name, estimate) in enumerate(zip(result.metrics, result.estimates)):
             bounds = [repr(result.low[i]), repr(result.high[i])] if result.low else ["", ""]
             rows.append(
                 [
@@ -223,12 +223,12 @@ def _tsv(meta: Meta) -> list[list[str]]:
                     result.where,
                     result.gold,
                     name,
-                    repr(one.value),
+                    repr(estimate.value),
                     *bounds,
                     "" if result.ranks[i] is None else str(result.ranks[i]),
-                    str(one.pairs),
-                    repr(one.chance),
-                    "" if one.epsilon is None else repr(one.epsilon),
+                    str(estimate.pairs),
+                    repr(estimate.chance),
+                    "" if estimate.epsilon is None else repr(estimate.epsilon),
                     str(result.systems),
                     "" if math.isnan(result.p_best(name)) else repr(result.p_best(name)),
                 ]
@@ -300,13 +300,14 @@ TITLES = {
 }
 
 
-def render_spans(found: SpanResults, format: str) -> None:
+def render_spans(results: SpanResults, format: str) -> None:
     """Metrics against gold."""
     if format == "json":
-        terminal.print_json(spans_json(found))
+        terminal.print_json(spans_json(results))
         return
     names = next(
-        (one for one in found.measures if not all(map(math.isnan, one.values))), found.measures[0]
+        (measure for measure in results.measures if not all(map(math.isnan, measure.values))),
+        results.measures[0],
     ).metrics
     if format == "tsv":
         head = [
@@ -317,29 +318,37 @@ def render_spans(found: SpanResults, format: str) -> None:
         for name in names:
             print(
                 terminal.tsv_row(
-                    [name, *(cell for one in found.measures for cell in _span_tsv(one, name))]
+                    [
+                        name,
+                        *(
+                            cell
+                            for measure in results.measures
+                            for cell in _span_tsv(measure, name)
+                        ),
+                    ]
                 )
             )
-        terminal.warn(found.notes)
+        terminal.warn(results.notes)
         return
-    rows = [[name, *(_span_cell(one, name) for one in found.measures)] for name in names]
-    majority = max(found.error_free, found.segments - found.error_free) / found.segments
+    rows = [[name, *(_span_cell(measure, name) for measure in results.measures)] for name in names]
+    majority = max(results.error_free, results.segments - results.error_free) / results.segments
     _print_table(
-        ["metric", *(TITLES[one.measure] for one in found.measures)],
+        ["metric", *(TITLES[measure.measure] for measure in results.measures)],
         rows,
         (
             "Rank cluster (metrics without significant differences by document), value, "
             "95 % interval by document; P, R: precision and recall.",
-            f"{found.segments:,} segments of {found.documents:,} documents, {found.spans:,} spans; "
-            f"{found.error_free:,} segments ({found.error_free / found.segments:.1%}) are "
+            f"{results.segments:,} segments of {results.documents:,} documents, {results.spans:,} "
+            "spans; "
+            f"{results.error_free:,} segments ({results.error_free / results.segments:.1%}) are "
             "error-free: saying the more "
             f"frequent of both always has accuracy {number(majority)}, chance has AUC 0.5.",
         ),
-        found.notes,
+        results.notes,
     )
 
 
-def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
+def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
     """Raters against each other."""
     if format == "json":
         from wholetext.scoring.comparison import plain
@@ -351,16 +360,16 @@ def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str
                 "segments": row.segments,
                 "documents": row.documents,
                 **row.scores,
-                "intervals": {name: _bounds(one) for name, one in row.intervals.items()},
+                "intervals": {name: _bounds(bounds) for name, bounds in row.intervals.items()},
             }
-            for row in found
+            for row in raters
         ]
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
-    measures = list(found[0].scores)
+    measures = list(raters[0].scores)
     if format == "tsv":
         print(terminal.tsv_row(["one", "two", "segments", "documents", *measures]))
-        for row in found:
+        for row in raters:
             print(
                 terminal.tsv_row(
                     [row.one, row.two, row.segments, row.documents, *row.scores.values()]
@@ -375,7 +384,7 @@ def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str
             f"{row.segments:,}",
             *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures),
         ]
-        for row in found
+        for row in raters
     ]
     _print_table(
         ["rater", "rater", "segments", *(TITLES[name] for name in measures)],
@@ -386,19 +395,19 @@ def render_raters(found: Sequence[RaterSpans], notes: Sequence[str], format: str
     )
 
 
-def spans_json(found: SpanResults) -> dict[str, Any]:
+def spans_json(results: SpanResults) -> dict[str, Any]:
     """Everything, undefined numbers as null."""
     from wholetext.scoring.comparison import plain
 
     values: dict[str, Any] = plain(
         {
-            "segments": found.segments,
-            "documents": found.documents,
-            "spans": found.spans,
-            "error_free": found.error_free,
+            "segments": results.segments,
+            "documents": results.documents,
+            "spans": results.spans,
+            "error_free": results.error_free,
             "measures": [
                 {
-                    "measure": one.measure,
+                    "measure": measure.measure,
                     "metrics": [
                         {
                             "name": name,
@@ -409,42 +418,42 @@ def spans_json(found: SpanResults) -> dict[str, Any]:
                             "rank": rank,
                         }
                         for name, value, precision, recall, bounds, rank in zip(
-                            one.metrics,
-                            one.values,
-                            one.precision,
-                            one.recall,
-                            one.intervals,
-                            one.ranks,
+                            measure.metrics,
+                            measure.values,
+                            measure.precision,
+                            measure.recall,
+                            measure.intervals,
+                            measure.ranks,
                         )
                     ],
-                    "p": one.p,
+                    "p": measure.p,
                 }
-                for one in found.measures
+                for measure in results.measures
             ],
-            "notes": found.notes,
+            "notes": results.notes,
         }
     )
     return values
 
 
-def _span_cell(one: SpanMeasure, name: str) -> str:
-    i = one.metrics.index(name)
-    rank = "–" if one.ranks[i] is None else str(one.ranks[i])
+def _span_cell(measure: SpanMeasure, name: str) -> str:
+    i = measure.metrics.index(name)
+    rank = "–" if measure.ranks[i] is None else str(measure.ranks[i])
     sides = (
         ""
-        if math.isnan(one.precision[i])
-        else f" P {number(one.precision[i])} R {number(one.recall[i])}"
+        if math.isnan(measure.precision[i])
+        else f" P {number(measure.precision[i])} R {number(measure.recall[i])}"
     )
-    return f"{rank} {number(one.values[i])}{_bracketed(one.intervals[i])}{sides}"
+    return f"{rank} {number(measure.values[i])}{_bracketed(measure.intervals[i])}{sides}"
 
 
-def _span_tsv(one: SpanMeasure, name: str) -> list[object]:
-    i = one.metrics.index(name)
+def _span_tsv(measure: SpanMeasure, name: str) -> list[object]:
+    i = measure.metrics.index(name)
     return [
-        one.values[i],
-        one.intervals[i].low,
-        one.intervals[i].high,
-        "" if one.ranks[i] is None else one.ranks[i],
+        measure.values[i],
+        measure.intervals[i].low,
+        measure.intervals[i].high,
+        "" if measure.ranks[i] is None else measure.ranks[i],
     ]
 
 

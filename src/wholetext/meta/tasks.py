@@ -59,14 +59,14 @@ class Task:
 
 def read_task(text: str) -> Task:
     """Parse a task; errors suggest the closest match."""
-    found = _TASK.fullmatch(text.strip())
-    if not found:
+    match = _TASK.fullmatch(text.strip())
+    if not match:
         raise InputError(
             f"{text!r} is not a task",
             next="write LEVEL:STATISTIC[/AVERAGE], e.g. seg:acc_eq/item or sys:pearson",
         )
-    level, statistic = found["level"], found["statistic"]
-    average = found["average"] or ("item" if level != "sys" and statistic in _BY_ITEM else "none")
+    level, statistic = match["level"], match["statistic"]
+    average = match["average"] or ("item" if level != "sys" and statistic in _BY_ITEM else "none")
     for value, known, what in (
         (level, list(get_args(Level)), "level"),
         (statistic, list(STATISTICS), "statistic"),
@@ -87,7 +87,7 @@ def read_task(text: str) -> Task:
         raise InputError(
             f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}"
         )
-    measure = Measure(statistic, average, float(found["gap"] or 25.0))  # type: ignore[arg-type]
+    measure = Measure(statistic, average, float(match["gap"] or 25.0))  # type: ignore[arg-type]
     return Task(level, measure)  # type: ignore[arg-type]
 
 
@@ -150,10 +150,10 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
     ):  # of systems, by their segments
         gold, gold_name = where.system_seg, where.system_gold
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
-    for name, found in scores.items():
-        if found is None:
+    for name, values in scores.items():
+        if values is None:
             gathered.note(f"{name} has no scores at level {level}: left out of {task}")
-    known = {name: found for name, found in scores.items() if found is not None}
+    known = {name: values for name, values in scores.items() if values is not None}
     if not known:
         raise InputError(
             f"no metric has scores at level {level}", where=where.name, next="choose another level"
@@ -239,8 +239,12 @@ def judge(
             testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above
         )
         with suppress(ValueError):  # pair counts of too many systems: values without a test
-            found = compare(gold, stack[order], measure, plan)
-            p, null, test = found.p, found.null, "pairs" if measure.calibrated else "perm-both"
+            comparisons = compare(gold, stack[order], measure, plan)
+            p, null, test = (
+                comparisons.p,
+                comparisons.null,
+                "pairs" if measure.calibrated else "perm-both",
+            )
     tested = test != "none"
     known = ~np.isnan(gold)
     items = known.all(axis=0) if measure.statistic == "spa" else known.any(axis=0)
@@ -268,7 +272,9 @@ def pooled_accuracy_task(
         {metric.name: metric.at("sys", part.participants) for metric in part.metrics}
         for part in parts
     ]
-    names = [name for name in scores[0] if all(found.get(name) is not None for found in scores)]
+    names = [
+        name for name in scores[0] if all(by_metric.get(name) is not None for by_metric in scores)
+    ]
     if not names:
         raise InputError(
             "no metric has system scores for every language pair",
@@ -277,10 +283,10 @@ def pooled_accuracy_task(
     size = max(len(part.participants.systems) for part in parts)
     gold = np.full((len(parts), size), np.nan)  # a row per language pair
     stack = np.zeros((len(names), len(parts), size))
-    for row, (part, found) in enumerate(zip(parts, scores)):
+    for row, (part, by_metric) in enumerate(zip(parts, scores)):
         gold[row, : len(part.participants.systems)] = part.participants.gold("sys")[:, 0]
         for k, name in enumerate(names):
-            stack[k, row, : len(part.participants.systems)] = found[name][:, 0]  # type: ignore[index]
+            stack[k, row, : len(part.participants.systems)] = by_metric[name][:, 0]  # type: ignore[index]
     task = Task("sys", Measure("accuracy", "system"))  # rows are language pairs
     result = judge(gold, stack, names, task, testing or MetricTests())
     return replace(

@@ -65,7 +65,7 @@ def rank(
     """
     from wholetext.ranking.rank import rank as ranked
 
-    found = ranked(
+    ranking = ranked(
         source,
         metric or (),
         without=without or (),
@@ -77,16 +77,16 @@ def rank(
         alpha=alpha,
         out=out,
     )
-    head, rows = _cells(found, by_domain)
+    head, rows = _cells(ranking, by_domain)
     if format == "json":
-        terminal.print_json(found.as_json())
+        terminal.print_json(ranking.as_json())
     elif format == "table":
         with terminal.paged():
-            _table(found, head, rows)
+            _table(ranking, head, rows)
     else:
-        warn(found.notes)
+        warn(ranking.notes)
         if format == "tsv":
-            lines = [["cluster", "system", found.method, "interval", "ranks", *head[5:]], *rows]
+            lines = [["cluster", "system", ranking.method, "interval", "ranks", *head[5:]], *rows]
             print("\n".join(map(terminal.tsv_row, lines)))
         else:
             arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--"}
@@ -95,43 +95,48 @@ def rank(
             print(terminal.booktabs("ll" + "r" * (len(head) - 2), escaped[:1], escaped[1:]))
 
 
-def _cells(found: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
+def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: cluster, system, value, interval, ranks, then domains if asked for, then
     metrics.
     """
     from wholetext.ranking.aggregate import METHODS
 
-    how = METHODS[found.method]
-    domains = list(found.systems[0].domains) if by_domain else []
+    how = METHODS[ranking.method]
+    domains = list(ranking.systems[0].domains) if by_domain else []
 
-    def row(one: RankedSystem) -> list[str]:
-        bounds = [number(value, how.decimals) for value in (one.interval.low, one.interval.high)]
+    def row(system: RankedSystem) -> list[str]:
+        bounds = [
+            number(value, how.decimals) for value in (system.interval.low, system.interval.high)
+        ]
         return [
-            f"#{one.cluster}" if one.cluster else "–",
-            one.system,
-            number(one.value, how.decimals),
-            "–".join(bounds) if one.places else "–",
-            "–".join(map(str, one.places)) if one.places else "–",
-            *(number(one.domains[name], how.decimals) for name in domains),
-            *(number(one.scores[name], found.decimals[name]) for name in found.metrics),
+            f"#{system.cluster}" if system.cluster else "–",
+            system.system,
+            number(system.value, how.decimals),
+            "–".join(bounds) if system.places else "–",
+            "–".join(map(str, system.places)) if system.places else "–",
+            *(number(system.domains[name], how.decimals) for name in domains),
+            *(number(system.scores[name], ranking.decimals[name]) for name in ranking.metrics),
         ]
 
     arrow = "↑" if how.higher_is_better else "↓"
-    head = ["#", "system", f"{how.label} {arrow}", "95 %", "ranks", *domains, *found.metrics]
-    return head, [row(one) for one in found.systems]
+    head = ["#", "system", f"{how.label} {arrow}", "95 %", "ranks", *domains, *ranking.metrics]
+    return head, [row(system) for system in ranking.systems]
 
 
-def _table(found: Ranking, head: list[str], rows: list[list[str]]) -> None:
+def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
     from rich.text import Text
 
     console = terminal.console(80)
     terminal.print_blocks(head, rows, 2, console)
-    said = (
-        f"\n{count(len(rows), 'system')}, {count(len(found.metrics), 'metric')}, "
-        f"{count(found.documents, 'document')}{', ' * bool(found.langs)}{found.langs}."
+    summary = (
+        f"\n{count(len(rows), 'system')}, {count(len(ranking.metrics), 'metric')}, "
+        f"{count(ranking.documents, 'document')}{', ' * bool(ranking.langs)}{ranking.langs}."
     )
-    if found.draws:
-        said += f" 95 % intervals of value and rank over {found.draws:,} resamples of documents; # is the rank cluster."
-    console.print(Text(said, style="dim"))
-    terminal.print_signature(found.signature, console)
-    terminal.notes(found.notes, console)
+    if ranking.draws:
+        summary += (
+            f" 95 % intervals of value and rank over {ranking.draws:,} resamples of documents; "
+            "# is the rank cluster."
+        )
+    console.print(Text(summary, style="dim"))
+    terminal.print_signature(ranking.signature, console)
+    terminal.notes(ranking.notes, console)

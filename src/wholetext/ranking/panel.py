@@ -48,20 +48,20 @@ class Panel:
     def of_domain(self, domain: str) -> Panel:
         """The documents of one domain."""
         chosen = np.flatnonzero(np.array(self.domains) == domain)
-        columns = tuple(replace(each, totals=each.totals[:, chosen]) for each in self.columns)
+        columns = tuple(replace(column, totals=column.totals[:, chosen]) for column in self.columns)
         return replace(self, columns=columns, domains=tuple(self.domains[i] for i in chosen))
 
     def choose(self, metrics: Sequence[str], without: Sequence[str] = ()) -> Panel:
         """The metrics that are named (all by default), less some."""
-        known = [each.metric for each in self.columns]
+        known = [column.metric for column in self.columns]
         for name in (*metrics, *without):
             if name not in known:
                 raise RunError(f"there are no scores of {name!r}", next=choices(name, known))
-        wanted = [name for name in (metrics or known) if name not in without]
-        if not wanted:
+        names = [name for name in (metrics or known) if name not in without]
+        if not names:
             raise RunError("no metric is left to rank by", next="exclude fewer metrics")
         return replace(
-            self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(wanted))
+            self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(names))
         )
 
     def scored(self) -> Panel:
@@ -69,14 +69,16 @@ class Panel:
 
         Notes name the others, and systems that fewer metrics rank.
         """
-        empty = [each.metric for each in self.columns if np.isnan(each.observed()).all()]
+        empty = [column.metric for column in self.columns if np.isnan(column.observed()).all()]
         if len(empty) == len(self.columns):
             raise RunError(f"there is no score of {', '.join(empty)}", next="rank by other metrics")
         note = (f"left out, as there is no score at all: {', '.join(empty)}",) if empty else ()
-        kept = tuple(each for each in self.columns if each.metric not in empty)
-        counts = np.sum([~np.isnan(each.observed()) for each in kept], axis=0)
+        kept = tuple(column for column in self.columns if column.metric not in empty)
+        counts = np.sum([~np.isnan(column.observed()) for column in kept], axis=0)
         fewer = [
-            f"{system} {many}" for system, many in zip(self.systems, counts) if 0 < many < len(kept)
+            f"{system} {number}"
+            for system, number in zip(self.systems, counts)
+            if 0 < number < len(kept)
         ]
         lacking = (
             f"ranked by fewer than the {len(kept)} metrics, since others gave no score: "
@@ -129,12 +131,12 @@ def _main_output(reduce: Callable[[FloatArray], FloatArray], totals: FloatArray)
 
 def published(paths: Sequence[Path], langs: str = "") -> Panel:
     """Scores as WMT25 published them; missing ones are left out of the mean over paragraphs."""
-    found = read_published(paths, langs)
+    scored = read_published(paths, langs)
     totals = {
-        name: np.zeros((len(found.systems), len(found.documents), 2)) for name in found.metrics
+        name: np.zeros((len(scored.systems), len(scored.documents), 2)) for name in scored.metrics
     }
-    place = {document: d for d, document in enumerate(found.documents)}
-    for s, documents in enumerate(found.systems.values()):
+    place = {document: d for d, document in enumerate(scored.documents)}
+    for s, documents in enumerate(scored.systems.values()):
         for document, scores in documents.items():
             for name, values in scores.items():
                 known = [value for value in values if not math.isnan(value)]
@@ -148,9 +150,13 @@ def published(paths: Sequence[Path], langs: str = "") -> Panel:
         )
         for name, table in totals.items()
     )
-    systems = tuple(found.systems)
+    systems = tuple(scored.systems)
     return Panel(
-        systems, columns, tuple(domain for domain, _ in place), found.langs, _gaps(columns, systems)
+        systems,
+        columns,
+        tuple(domain for domain, _ in place),
+        scored.langs,
+        _gaps(columns, systems),
     )
 
 

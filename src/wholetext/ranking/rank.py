@@ -127,12 +127,12 @@ def rank(
     if not 0 < alpha < 1:
         raise RunError(f"invalid alpha {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _lower(_panel(source, langs), lower_is_better).choose(metrics, without).scored()
-    found = _ranking(panel, method, draws, seed, alpha)
+    ranking = _ranking(panel, method, draws, seed, alpha)
     if out is not None:
         with changing(Path(out), RANKING) as staged:
-            text = json.dumps(found.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+            text = json.dumps(ranking.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
             write_file(staged / FILE, text + "\n", RunError)
-    return found
+    return ranking
 
 
 def _ranking(
@@ -163,10 +163,10 @@ def _ranking(
         )
     return Ranking(
         method,
-        tuple(each.metric for each in panel.columns),
+        tuple(column.metric for column in panel.columns),
         _ranked(panel, order, values, samples, higher, alpha, domains),
-        {each.metric: each.decimals for each in panel.columns},
-        tuple(each.metric for each in panel.columns if not each.higher_is_better),
+        {column.metric: column.decimals for column in panel.columns},
+        tuple(column.metric for column in panel.columns if not column.higher_is_better),
         panel.langs,
         len(panel.domains),
         drawn,
@@ -188,8 +188,8 @@ def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> P
 def _lower(panel: Panel, names: Sequence[str]) -> Panel:
     panel.choose(names)  # an unknown name is an error
     columns = [
-        replace(each, higher_is_better=False) if each.metric in names else each
-        for each in panel.columns
+        replace(column, higher_is_better=False) if column.metric in names else column
+        for column in panel.columns
     ]
     return replace(panel, columns=tuple(columns))
 
@@ -199,7 +199,7 @@ def _values(panel: Panel, scores: FloatArray, method: str) -> FloatArray:
 
     Metrics without scores are left out.
     """
-    signs = np.array([1.0 if each.higher_is_better else -1.0 for each in panel.columns])
+    signs = np.array([1.0 if column.higher_is_better else -1.0 for column in panel.columns])
     table = np.moveaxis(scores * signs.reshape(-1, *[1] * (scores.ndim - 1)), 0, -2)
     return METHODS[method].combine(table)
 
@@ -211,7 +211,7 @@ def _resampled(panel: Panel, method: str, draws: int, seed: int | None) -> Float
     if not draws or len(panel.domains) < 2:
         return np.zeros((len(panel.systems), 0))
     samples = [
-        bootstrap_scores(list(each.totals), each.score, draws, seed) for each in panel.columns
+        bootstrap_scores(list(column.totals), column.score, draws, seed) for column in panel.columns
     ]
     return np.transpose(_values(panel, np.swapaxes(np.array(samples), 1, 2), method))
 
@@ -232,7 +232,7 @@ def _not_ahead(
 
 
 def _observed(panel: Panel, method: str) -> FloatArray:
-    return _values(panel, np.array([each.observed() for each in panel.columns]), method)
+    return _values(panel, np.array([column.observed() for column in panel.columns]), method)
 
 
 def _ranked(
@@ -261,7 +261,7 @@ def _ranked(
         places = np.nanpercentile(
             positions(samples.T, higher), (2.5, 97.5), axis=0, method="nearest"
         )
-    scores = [each.observed() for each in panel.columns]
+    scores = [column.observed() for column in panel.columns]
     return tuple(
         RankedSystem(
             panel.systems[i],
@@ -269,7 +269,7 @@ def _ranked(
             interval(samples[i]),
             (int(places[0, i]), int(places[1, i])) if clusters else None,
             clusters[at] if clusters and np.isfinite(values[i]) else None,
-            {each.metric: float(row[i]) for each, row in zip(panel.columns, scores)},
+            {column.metric: float(row[i]) for column, row in zip(panel.columns, scores)},
             {name: float(of_domain[i]) for name, of_domain in domains.items()},
         )
         for at, i in enumerate(order)

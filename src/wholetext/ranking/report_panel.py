@@ -26,23 +26,23 @@ def run_ranking(results: Results, how: Significance) -> list[Study]:
     return [ranking(rank(results, seed=how.seed, alpha=how.alpha).as_json())]
 
 
-def ranking(found: Mapping[str, Any]) -> Study:
+def ranking(record: Mapping[str, Any]) -> Study:
     """The rank plot, ranks under each metric and in each domain, and all numbers."""
-    systems, method = found["systems"], METHODS[found["method"]]
+    systems, method = record["systems"], METHODS[record["method"]]
     title = f"Ranking: {method.label}"
     facts = (
-        ("metrics", ", ".join(found["metrics"])),
+        ("metrics", ", ".join(record["metrics"])),
         ("method", method.label),
-        ("documents", f"{found['documents']:,}"),
-        *((("languages", found["langs"]),) if found["langs"] else ()),
+        ("documents", f"{record['documents']:,}"),
+        *((("languages", record["langs"]),) if record["langs"] else ()),
     )
-    panels: list[Panel] = [_plot(found), _by_metric(found), _numbers(found)]
+    panels: list[Panel] = [_plot(record), _by_metric(record), _numbers(record)]
     return Study(
         "rank",
         title,
         tuple(panels) if systems else (),
         facts,
-        tuple(map(str, found.get("notes", ()))),
+        tuple(map(str, record.get("notes", ()))),
     )
 
 
@@ -73,50 +73,56 @@ def _places(values: Sequence[Number], higher: bool) -> list[int | None]:
     """1 for the best value; equal values share the better rank."""
     known = [value for value in values if value is not None]
     return [
-        None if value is None else 1 + sum(one > value if higher else one < value for one in known)
+        None
+        if value is None
+        else 1 + sum(other > value if higher else other < value for other in known)
         for value in values
     ]
 
 
-def _plot(found: Mapping[str, Any]) -> Bars:
-    systems, method = found["systems"], METHODS[found["method"]]
-    places = _places([one["value"] for one in systems], method.higher_is_better)
+def _plot(record: Mapping[str, Any]) -> Bars:
+    systems, method = record["systems"], METHODS[record["method"]]
+    places = _places([system["value"] for system in systems], method.higher_is_better)
     bars = []
-    for one, place in zip(systems, places):
-        low, high = one["places"] or (None, None)
+    for system, place in zip(systems, places):
+        low, high = system["places"] or (None, None)
         bars.append(
             Bar(
-                f"cluster {one['cluster']}" if one["cluster"] else "",
-                one["system"],
+                f"cluster {system['cluster']}" if system["cluster"] else "",
+                system["system"],
                 place,
                 low,
                 high,
             )
         )
     note = f"Dots: rank by {method.label}."
-    if found["draws"]:
+    if record["draws"]:
         note += (
-            f" Lines: the middle 95 % of ranks over {found['draws']:,} resamples of documents. A "
+            f" Lines: the middle 95 % of ranks over {record['draws']:,} resamples of documents. A "
             "system that is "
-            f"significantly worse (p ≤ {found['alpha']}) than one above it in the cluster opens a "
+            f"significantly worse (p ≤ {record['alpha']}) than one above it in the cluster opens a "
             "new cluster."
         )
     return Bars("Ranks", tuple(bars), "rank", note=note)
 
 
-def _by_metric(found: Mapping[str, Any]) -> Grid:
+def _by_metric(record: Mapping[str, Any]) -> Grid:
     """Ranks of the systems under each metric alone, and by the method within each domain."""
-    systems, higher = found["systems"], METHODS[found["method"]].higher_is_better
+    systems, higher = record["systems"], METHODS[record["method"]].higher_is_better
     columns = [
-        _places([one["scores"][name] for one in systems], name not in found["lower_is_better"])
-        for name in found["metrics"]
+        _places(
+            [system["scores"][name] for system in systems], name not in record["lower_is_better"]
+        )
+        for name in record["metrics"]
     ]
     domains = tuple(systems[0]["domains"]) if systems else ()
-    columns += [_places([one["domains"][name] for one in systems], higher) for name in domains]
+    columns += [
+        _places([system["domains"][name] for system in systems], higher) for name in domains
+    ]
     return Grid(
         "Ranks by metric and domain" if domains else "Ranks by metric",
-        tuple(one["system"] for one in systems),
-        (*found["metrics"], *domains),
+        tuple(system["system"] for system in systems),
+        (*record["metrics"], *domains),
         tuple(zip(*columns)),
         ("systems", "metrics, then domains" if domains else "metrics"),
         note="1 is the best. Where the columns of a row differ, metrics or domains disagree about "
@@ -124,24 +130,24 @@ def _by_metric(found: Mapping[str, Any]) -> Grid:
     )
 
 
-def _numbers(found: Mapping[str, Any]) -> Table:
-    method, systems = METHODS[found["method"]], found["systems"]
+def _numbers(record: Mapping[str, Any]) -> Table:
+    method, systems = METHODS[record["method"]], record["systems"]
     domains = tuple(systems[0]["domains"]) if systems else ()
-    columns = (method.label, "low", "high", *domains, *found["metrics"])
+    columns = (method.label, "low", "high", *domains, *record["metrics"])
     rows = tuple(
         (
-            one["system"],
+            system["system"],
             (
-                one["value"],
-                one["interval"]["low"],
-                one["interval"]["high"],
-                *(one["domains"][name] for name in domains),
-                *(one["scores"][name] for name in found["metrics"]),
+                system["value"],
+                system["interval"]["low"],
+                system["interval"]["high"],
+                *(system["domains"][name] for name in domains),
+                *(system["scores"][name] for name in record["metrics"]),
             ),
         )
-        for one in systems
+        for system in systems
     )
-    ranks = tuple((one["cluster"], *[None] * (len(columns) - 1)) for one in systems)
+    ranks = tuple((system["cluster"], *[None] * (len(columns) - 1)) for system in systems)
     better, by = (
         "higher" if method.higher_is_better else "lower",
         f", then {method.label} by domain" * bool(domains),

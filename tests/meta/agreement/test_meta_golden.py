@@ -117,6 +117,7 @@ def test_single_precision_soft_accuracy(case: Case) -> None:
         assert 1 - np.abs(human - machine).mean() == pytest.approx(expected["sys"]["spa"], abs=2e-4)
 
 
+@pytest.mark.long
 def test_perm_both_with_the_same_exchanges(case: Case) -> None:
     known = ~np.isnan(case.seg)
     for pair in case.golden["significance"]["pairs"]:
@@ -177,6 +178,7 @@ def test_kendall_by_item_with_the_same_exchanges(case: Case) -> None:
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", GIVEN_ONCE, indirect=True)
 def test_the_pairs_test(case: Case) -> None:
     """The reference loses most draws that equal the observed difference to rounding: its p lies between > and ≥."""

@@ -106,11 +106,11 @@ def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate
             value = 2 * int(concordant.sum()) / pairs - 1 if pairs else 0.0
             return Estimate(value, int((compared > 0).sum()), pairs, 0.0)
         case "acc_eq" | "tau23":
-            found = calibrate(gold, metric, measure.average)
+            result = calibrate(gold, metric, measure.average)
             # chance: all ties, or no ties and random order, whichever agrees more often
-            shares = np.array([found.value, max(found.gold_ties, (1 - found.gold_ties) / 2)])
+            shares = np.array([result.value, max(result.gold_ties, (1 - result.gold_ties) / 2)])
             value, chance = (2 * shares - 1 if measure.statistic == "tau23" else shares).tolist()
-            return Estimate(value, found.rows, found.pairs, chance, found.epsilon)
+            return Estimate(value, result.rows, result.pairs, chance, result.epsilon)
     count = both_known(x, y).sum(axis=-1)
     x, y, count = (
         x[count >= 2],

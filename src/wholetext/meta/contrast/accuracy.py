@@ -69,27 +69,31 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
     """Kind of grouping → accuracy of each group, and of whole blocks."""
     items = decisions.set.items
     distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
-    inside = [one if one == "unknown" else "intra" if one == "0" else "inter" for one in distances]
+    inside = [
+        value if value == "unknown" else "intra" if value == "0" else "inter" for value in distances
+    ]
     if split == "flag":
         inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
     kinds = {
         "sentence": inside,
         "type": [item.type for item in items],
         "distance": [
-            ">3" if (item.distance or 0) > 3 else one for item, one in zip(items, distances)
+            ">3" if (item.distance or 0) > 3 else value for item, value in zip(items, distances)
         ],
         "category": [item.category for item in items],
     }
-    found = {}
+    by_kind = {}
     for kind, names in kinds.items():
         distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
         if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
-            found[kind] = [
-                _accuracy(name or "unknown", decisions, np.array([one == name for one in names]))
+            by_kind[kind] = [
+                _accuracy(
+                    name or "unknown", decisions, np.array([value == name for value in names])
+                )
                 for name in distinct
             ]
     blocks = _blocks(decisions)
-    return {**found, "block": [blocks]} if blocks.total else found
+    return {**by_kind, "block": [blocks]} if blocks.total else by_kind
 
 
 def compare(first: Decisions, second: Decisions) -> ContrastComparison:
@@ -162,19 +166,22 @@ class ContrastResults:
         """Plain values: numbers are numbers, undefined ones null."""
         items = self.decisions[0].set
         metrics = []
-        for one in self.decisions:
-            by_kind = groups(one, self.split)
+        for decisions in self.decisions:
+            by_kind = groups(decisions, self.split)
             metrics.append(
                 {
-                    "metric": one.metric,
-                    "all": _row(overall(one)),
+                    "metric": decisions.metric,
+                    "all": _row(overall(decisions)),
                     "groups": {
                         kind: [_row(part) for part in parts] for kind, parts in by_kind.items()
                     },
-                    "margins": [float(x) if np.isfinite(x) else None for x in one.margin],
+                    "margins": [float(x) if np.isfinite(x) else None for x in decisions.margin],
                 }
             )
-        notes = [*items.warnings, *(note for one in self.decisions for note in one.warnings)]
+        notes = [
+            *items.warnings,
+            *(note for decisions in self.decisions for note in decisions.warnings),
+        ]
         content: dict[str, Any] = plain(
             {
                 "kind": "contrast",
@@ -212,12 +219,12 @@ def contrast(
     """
     if out is not None:
         check(Path(out), CONTRAST, (FILE,))
-    found = [decide(items, one, options) for one in metrics]
+    decisions = [decide(items, metric, options) for metric in metrics]
     for entry in scores:
         name, path = entry if isinstance(entry, tuple) else ("", entry)
-        found.append(given_scores(items, path, higher_is_better=higher_is_better, name=name))
-    tests = [compare(first, second) for first, second in combinations(found, 2)]
-    results = ContrastResults(tuple(found), tuple(tests), split)
+        decisions.append(given_scores(items, path, higher_is_better=higher_is_better, name=name))
+    tests = [compare(first, second) for first, second in combinations(decisions, 2)]
+    results = ContrastResults(tuple(decisions), tuple(tests), split)
     if out is not None:
         write(Path(out), results.as_json())
     return results

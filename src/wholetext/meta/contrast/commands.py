@@ -80,7 +80,7 @@ def contrast(
         set, ContrastOptions(pair(langs) if langs else None, documents, context), reader
     )
     warn(items.warnings)
-    found = run(
+    results = run(
         items,
         metric or (),
         options.named(scores),
@@ -89,36 +89,40 @@ def contrast(
         options=execution.options(),
         out=out,
     )
-    for one in found.decisions:
-        warn(one.warnings)
+    for decisions in results.decisions:
+        warn(decisions.warnings)
     if format == "json":
-        terminal.print_json(found.as_json())
+        terminal.print_json(results.as_json())
     else:
-        _accuracies(found)
+        _accuracies(results)
 
 
-def _accuracies(found: ContrastResults) -> None:
+def _accuracies(results: ContrastResults) -> None:
     from rich.text import Text
 
     from wholetext.meta.contrast.accuracy import groups, overall
 
     console, rows = terminal.console(80), []
-    everything = {"": [[overall(one)] for one in found.decisions]}
-    by_group = [groups(one, found.split) for one in found.decisions]
+    everything = {"": [[overall(accuracy)] for accuracy in results.decisions]}
+    by_group = [groups(accuracy, results.split) for accuracy in results.decisions]
     everything |= {kind: [parts[kind] for parts in by_group] for kind in by_group[0]}
     for kind, columns in everything.items():
         for row in zip(*columns):
             label = f"{kind} {row[0].group}".strip()
             chance = f"{100 * row[0].chance:.1f}"
             cells = [
-                f"{100 * one.accuracy:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-                + (f" ={one.ties}" if one.ties else "")
-                + (f" ?{one.undefined}" if one.undefined else "")
-                for one in row
+                f"{100 * accuracy.accuracy:.1f} [{100 * accuracy.low:.1f}, "
+                f"{100 * accuracy.high:.1f}]"
+                + (f" ={accuracy.ties}" if accuracy.ties else "")
+                + (f" ?{accuracy.undefined}" if accuracy.undefined else "")
+                for accuracy in row
             ]
             rows.append([label, str(row[0].total), chance, *cells])
     terminal.print_blocks(
-        ["group", "items", "chance", *(one.metric for one in found.decisions)], rows, 3, console
+        ["group", "items", "chance", *(accuracy.metric for accuracy in results.decisions)],
+        rows,
+        3,
+        console,
     )
     console.print(
         Text(
@@ -128,7 +132,7 @@ def _accuracies(found: ContrastResults) -> None:
             style="dim",
         )
     )
-    for test in found.tests:
+    for test in results.tests:
         console.print(
             Text(
                 f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
@@ -155,8 +159,8 @@ def features(
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
-    found = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
-    rows = [asdict(one) for one in found]
+    comparisons = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
+    rows = [asdict(comparison) for comparison in comparisons]
     if format == "json":  # undefined is null
         terminal.print_json(plain(rows))
         return
@@ -165,17 +169,20 @@ def features(
         return
     columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
     console, cells = terminal.console(80), []
-    for one in found:
-        shares = (f"{100 * share:.1f} %" for share in (one.below, one.equal, one.above))
+    for comparison in comparisons:
+        shares = (
+            f"{100 * share:.1f} %"
+            for share in (comparison.below, comparison.equal, comparison.above)
+        )
         cells.append(
             [
-                one.feature,
-                one.system,
-                f"{one.hyp:.4f}",
-                f"{one.ref:.4f}",
+                comparison.feature,
+                comparison.system,
+                f"{comparison.hyp:.4f}",
+                f"{comparison.ref:.4f}",
                 *shares,
-                str(one.pairs),
-                str(one.identical),
+                str(comparison.pairs),
+                str(comparison.identical),
             ]
         )
     terminal.print_blocks(["feature", "system", *columns], cells, 2, console)

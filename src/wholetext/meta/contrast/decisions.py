@@ -42,7 +42,7 @@ class Decisions:
         NaN if a score is undefined.
         """
         # numpy's max of NaN and a number is NaN
-        return np.array([one[0] - one[1:].max() for one in self.scores])
+        return np.array([scores[0] - scores[1:].max() for scores in self.scores])
 
     @property
     def correct(self) -> BoolArray:
@@ -57,26 +57,26 @@ class Decisions:
 
 def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = None) -> Decisions:
     """Score every candidate in its context under the metric's view; each distinct request once."""
-    one = scorer(metric) if isinstance(metric, str) else metric
-    if "ref" in one.metric.needs:
+    bound = scorer(metric) if isinstance(metric, str) else metric
+    if "ref" in bound.metric.needs:
         raise MetricError(
-            f"{one.spec} needs a reference, which would make the decision trivial",
+            f"{bound.spec} needs a reference, which would make the decision trivial",
             next="use a reference-free metric (`wholetext list --no-ref`)",
         )
     options = options or Options()
-    spec = one.spec
-    shown, one = with_controls(items, one)
+    spec = bound.spec
+    shown, bound = with_controls(items, bound)
     corpus, output = as_documents(shown)
     with options.computer(items.langs) as computer:
-        work = bind(one, corpus, [output], computer.engine, (), remote=computer.executor.remote)
-        found = _last_segments(computer, work, output, options.block or work.metric.block)
+        work = bind(bound, corpus, [output], computer.engine, (), remote=computer.executor.remote)
+        evidence = _last_segments(computer, work, output, options.block or work.metric.block)
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [
         *shown.warnings[len(items.warnings) :],
-        *merged({spec: {"": row_notes(found, "candidates")}}),
+        *merged({spec: {"": row_notes(evidence, "candidates")}}),
     ]
-    return Decisions(spec, items, tuple(np.split(sign * found.scores, ends)), tuple(notes))
+    return Decisions(spec, items, tuple(np.split(sign * evidence.scores, ends)), tuple(notes))
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:

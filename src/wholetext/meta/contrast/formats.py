@@ -31,22 +31,22 @@ _NUMBER = re.compile("[0-9]{1,9}")
 
 @reader
 def read_contrast_set(
-    path: str | Path, wanted: ContrastOptions | None = None, reader: str = "auto"
+    path: str | Path, options: ContrastOptions | None = None, reader: str = "auto"
 ) -> ContrastSet:
     """The set in a file; ``reader`` forces a format."""
-    path, wanted = Path(path), wanted or ContrastOptions()
+    path, options = Path(path), options or ContrastOptions()
     if reader not in ("auto", *READERS):
         raise SpecError(
             f"there is no reader {reader!r} for contrastive sets", next=choices(reader, READERS)
         )
     as_lines = reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl")
-    found = _jsonl(path, wanted) if as_lines else _json(path, wanted, reader)
-    if not found.items:
+    contrast_set = _jsonl(path, options) if as_lines else _json(path, options, reader)
+    if not contrast_set.items:
         raise InputError("there are no items in this set", where=str(path))
-    return replace(found, warnings=(*found.warnings, *repeated(found.items)))
+    return replace(contrast_set, warnings=(*contrast_set.warnings, *repeated(contrast_set.items)))
 
 
-def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
+def _json(path: Path, options: ContrastOptions, reader: str) -> ContrastSet:
     data = read_json(
         "\n".join(read_lines(path)),
         where=str(path),
@@ -62,18 +62,20 @@ def _json(path: Path, wanted: ContrastOptions, reader: str) -> ContrastSet:
             where=str(path),
             next=f"name its format with --reader {'|'.join(READERS)}",
         )
-    made, keys = _JSON[name]
+    parse, keys = _JSON[name]
     if not _matches(name, data):
         listed = " and ".join(f'"{key}"' for key in keys)
         wrong = f"a list of objects with {listed}" if keys else 'blocks numbered "1", "2" …'
         raise InputError(f"expected {wrong}", where=str(path))
     parts = (
-        [(f"item {at}", str(at), one) for at, one in enumerate(data)]
+        [(f"item {at}", str(at), value) for at, value in enumerate(data)]
         if keys
         else [(f"block {block}", block, data[block]) for block in sorted(data, key=int)]
     )
     try:
-        return made({at: Fields(one, f"{path}, {place}") for place, at, one in parts}, path, wanted)
+        return parse(
+            {at: Fields(value, f"{path}, {place}") for place, at, value in parts}, path, options
+        )
     except InputError as fault:
         raise InputError(fault.what, where=_with_line(fault.where, path), next=fault.next) from None
 
@@ -91,7 +93,7 @@ def _matches(name: str, data: Any) -> bool:
     )
 
 
-def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
+def _jsonl(path: Path, options: ContrastOptions) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
     pairs: Counter[tuple[str, str]] = Counter()
@@ -110,10 +112,10 @@ def _jsonl(path: Path, wanted: ContrastOptions) -> ContrastSet:
         if fields.text("langs", ""):
             pairs[_pair(fields)] += 1
     notes = [f"{count(ties, 'item')} left out: people preferred neither text"] if ties else []
-    langs = wanted.langs or next(iter(pairs), ("", ""))
+    langs = options.langs or next(iter(pairs), ("", ""))
     others = [
-        f"{many:,} of {'-'.join(pair)}"
-        for pair, many in pairs.items()
+        f"{size:,} of {'-'.join(pair)}"
+        for pair, size in pairs.items()
         if not all(map(same_language, pair, langs))
     ]
     if others:
@@ -175,13 +177,13 @@ def _preference(fields: Fields, name: str) -> Item:
     )
 
 
-def _discevalmt(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
+def _discevalmt(rows: Mapping[str, Fields], path: Path, options: ContrastOptions) -> ContrastSet:
     """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in
     another.
     """
     return ContrastSet(
         path.stem,
-        wanted.langs or ("en", "fr"),
+        options.langs or ("en", "fr"),
         tuple(item for block, fields in rows.items() for item in _block(fields, block)),
     )
 
@@ -206,7 +208,7 @@ def _block(fields: Fields, block: str) -> Iterator[Item]:
         )
 
 
-def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
+def _voita(rows: Mapping[str, Fields], path: Path, options: ContrastOptions) -> ContrastSet:
     """Voita et al. 2019 (deixis, lexical cohesion, ellipsis): four sentences joined by ``_eos``.
 
     Each candidate keeps the context it is written with: in some sets the variants differ there as
@@ -230,7 +232,7 @@ def _voita(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
                 distance=fields.number("ctx_dist"),
             )
         )
-    return ContrastSet(path.stem, wanted.langs or ("en", "ru"), tuple(items))
+    return ContrastSet(path.stem, options.langs or ("en", "ru"), tuple(items))
 
 
 # name → reader, and the fields by which objects of the format are recognised
@@ -252,15 +254,19 @@ _BETWEEN = re.compile(r"\s*[\[{,:]\s*")  # what precedes a value in a list or an
 
 def _with_line(where: str, path: Path) -> str:
     """``FILE, item 3 …`` → ``FILE:LINE, item 3 …``: looked up only when something is wrong."""
-    found = _PLACE.match(where, len(str(path)))
-    if not where.startswith(str(path)) or found is None:
+    contrast_set = _PLACE.match(where, len(str(path)))
+    if not where.startswith(str(path)) or contrast_set is None:
         return where
     text, end = "\n".join(read_lines(path)), 0
     for place in itertools.count():
         between = _BETWEEN.match(text, end)
         begin = between.end() if between else end
         value, end = json.JSONDecoder().raw_decode(text, begin)
-        if place == int(found["item"]) if found["item"] else value == found["block"]:
+        if (
+            place == int(contrast_set["item"])
+            if contrast_set["item"]
+            else value == contrast_set["block"]
+        ):
             line = text.count("\n", 0, begin) + 1
             return f"{path}:{line}{where[len(str(path)) :]}"
     return where

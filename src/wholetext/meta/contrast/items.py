@@ -41,9 +41,9 @@ class Item:
             raise InputError("there is no contrastive translation", where=f"item {self.id}")
         for candidate in self.candidates:
             if len(candidate.context) != len(self.src_context):
-                sizes = f"{len(self.src_context)} source sentences, but {len(candidate.context)} target sentences"
                 raise InputError(
-                    f"context of {sizes}",
+                    f"context of {len(self.src_context)} source sentences, but "
+                    f"{len(candidate.context)} target sentences",
                     where=f"item {self.id}",
                     next="give both sides the same number of context sentences",
                 )

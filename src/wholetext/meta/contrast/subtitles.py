@@ -56,14 +56,14 @@ class Documents:
             self._folder if path is not None and path.is_dir() else table.get
         )
 
-    def before(self, fields: Fields, first: int, many: int) -> Before | None:
+    def before(self, fields: Fields, first: int, limit: int) -> Before | None:
         """Up to ``many`` sentences before an item; None if its document or line is not there."""
         lines = self.lines(fields.text("document id", ""))
         at = fields.number("segment id")
         if lines is None or at is None or not 0 <= at - first < len(lines[0]):
             return None
         here = at - first
-        begin = max(0, here - many)
+        begin = max(0, here - limit)
         same = _LOOSE.sub("", lines[0][here]) == _LOOSE.sub("", fields.text("src segment"))
         return Before(lines[0][begin:here], lines[1][begin:here], same)
 
@@ -76,7 +76,8 @@ class Documents:
         name = Path(stem).name
         for parent in (Path(stem).parent, Path(name.split("_")[0]), Path()):
             files = [self.path / parent / f"{name}.{lang}" for lang in self.langs]
-            if all(os.path.isfile(file) for file in files):  # noqa: PTH113 - pathlib raises where a name is too long
+            # pathlib raises where a name is too long
+            if all(os.path.isfile(file) for file in files):  # noqa: PTH113
                 source, target = (tuple(map(str.strip, read_lines(file))) for file in files)
                 if len(source) != len(target):
                     raise InputError(
@@ -89,7 +90,7 @@ class Documents:
 
 
 def _tsv(path: Path) -> dict[str, Lines]:
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    documents: dict[str, tuple[list[str], list[str]]] = {}
     for number, line in enumerate(read_lines(path), 1):
         cells = line.split("\t")
         if len(cells) != 3:
@@ -98,23 +99,23 @@ def _tsv(path: Path) -> dict[str, Lines]:
                 where=f"{path}:{number}",
                 next="one line per sentence: document, source, target",
             )
-        for side, text in zip(found.setdefault(cells[0], ([], [])), cells[1:]):
+        for side, text in zip(documents.setdefault(cells[0], ([], [])), cells[1:]):
             side.append(text.strip())
-    return {doc: (tuple(source), tuple(target)) for doc, (source, target) in found.items()}
+    return {doc: (tuple(source), tuple(target)) for doc, (source, target) in documents.items()}
 
 
-def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
+def contrapro(rows: Mapping[str, Fields], path: Path, options: ContrastOptions) -> ContrastSet:
     """Items with up to ``wanted.context`` sentences before them, where the documents are given."""
     ending = next(iter(rows.values())).text("document id", "").rpartition(".")[2]
-    langs = wanted.langs or ("en", ending if len(ending) == 2 else "de")
-    documents = Documents(wanted.documents, langs)
+    langs = options.langs or ("en", ending if len(ending) == 2 else "de")
+    documents = Documents(options.documents, langs)
     first = _first_line(list(rows.values())[:_PROBE], documents)
     items, missing, differing = [], 0, 0
     for at, fields in rows.items():
-        found = documents.before(fields, first, wanted.context)
-        missing += found is None
-        differing += found is not None and not found.same
-        before = found or Before()
+        context = documents.before(fields, first, options.context)
+        missing += context is None
+        differing += context is not None and not context.same
+        before = context or Before()
         wrong = [
             Candidate(error.text("contrastive"), before.target) for error in fields.list("errors")
         ]
@@ -135,7 +136,7 @@ def contrapro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -
         notes.append(
             f"{count(differing, 'item', 'have')} another source sentence than the document's line"
         )
-    if wanted.documents is None:
+    if options.documents is None:
         notes.insert(0, _ALONE)
     elif missing:
         notes.insert(
@@ -153,11 +154,11 @@ def _first_line(rows: Sequence[Fields], documents: Documents) -> int:
     return max((1, 0), key=hits)
 
 
-def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> ContrastSet:
+def ctxpro(rows: Mapping[str, Fields], path: Path, options: ContrastOptions) -> ContrastSet:
     """Items whose reference has the expected form, if there are others; the rest is counted."""
-    found = _PAIR.search(path.name)
-    langs = wanted.langs or ((found[1], found[2]) if found else ("", ""))
-    documents = Documents(wanted.documents, langs)
+    match = _PAIR.search(path.name)
+    langs = options.langs or ((match[1], match[2]) if match else ("", ""))
+    documents = Documents(options.documents, langs)
     forms: dict[tuple[str, str], dict[str, str]] = {}  # source word and case → form → lemma
     for fields in rows.values():
         forms.setdefault(_case(fields), {}).setdefault(
@@ -172,7 +173,7 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
         right = fields.text("ref segment")
         wrong = variants(right, expected, others)
         if wrong:
-            before = documents.before(fields, 0, wanted.context) or Before()
+            before = documents.before(fields, 0, options.context) or Before()
             items.append(
                 fields.item(
                     id=f"{path.stem}-{at}",
@@ -192,7 +193,7 @@ def ctxpro(rows: Mapping[str, Fields], path: Path, wanted: ContrastOptions) -> C
         if len(items) == len(rows)
         else [f"{count(len(rows) - len(items), 'item')} left out: nothing to replace"]
     )
-    notes += [] if wanted.documents else [_ALONE]
+    notes += [] if options.documents else [_ALONE]
     return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
 
 
@@ -229,9 +230,9 @@ def variants(text: str, expected: str, forms: Sequence[str]) -> list[str]:
     place = re.search(rf"(?<!\w){re.escape(expected)}(?!\w)", text, re.IGNORECASE)
     if place is None:
         return []
-    made = []
+    texts = []
     for form in forms:
         if form != expected.lower():
             shown = form[:1].upper() + form[1:] if place.group()[:1].isupper() else form
-            made.append(text[: place.start()] + shown + text[place.end() :])
-    return made
+            texts.append(text[: place.start()] + shown + text[place.end() :])
+    return texts

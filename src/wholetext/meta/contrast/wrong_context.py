@@ -13,39 +13,42 @@ from wholetext.registry import Scorer
 from wholetext.views import Context, draw
 
 
-def with_controls(items: ContrastSet, one: Scorer) -> tuple[ContrastSet, Scorer]:
+def with_controls(items: ContrastSet, scorer: Scorer) -> tuple[ContrastSet, Scorer]:
     """The items with the context that ``context(source=…)`` asks for, and the metric under
     ``source=same``.
 
     Views draw wrong context document by document, and every candidate is a separate document: drawn
     there, candidates of one item would be compared in different contexts.
     """
-    view = one.view
+    view = scorer.view
     if not isinstance(view, Context) or view.source == "same":
-        return items, one
+        return items, scorer
     make = _shuffled if view.source == "shuffled" else _of_another
-    found = replace(items, items=make(items.items, view.seed))
+    changed = replace(items, items=make(items.items, view.seed))
     short = sum(len(item.src_context) < 2 for item in items.items)
     if view.source == "shuffled" and short:
-        note = f"source=shuffled changes nothing in {count(short, 'item')} of {len(items)}: no two sentences"
-        found = replace(found, warnings=(*found.warnings, note))
-    return found, replace(one, view=replace(view, source="same"))
+        note = (
+            f"source=shuffled changes nothing in {count(short, 'item')} of {len(items)}: "
+            "no two sentences"
+        )
+        changed = replace(changed, warnings=(*changed.warnings, note))
+    return changed, replace(scorer, view=replace(view, source="same"))
 
 
 def _shuffled(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     """Context sentences in an order drawn by item, the same on both sides."""
-    found = []
+    shuffled = []
     for item in items:
         drawn = [draw(seed, item.id, at) for at in range(len(item.src_context))]
         order = sorted(range(len(drawn)), key=drawn.__getitem__)
-        found.append(
+        shuffled.append(
             _given(
                 item,
                 [item.src_context[at] for at in order],
-                [[one.context[at] for at in order] for one in item.candidates],
+                [[candidate.context[at] for at in order] for candidate in item.candidates],
             )
         )
-    return tuple(found)
+    return tuple(shuffled)
 
 
 def _of_another(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
@@ -53,7 +56,7 @@ def _of_another(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
     an item.
     """
     circle = sorted(range(len(items)), key=lambda at: (draw(seed, items[at].id), at))
-    found: dict[int, Item] = {}
+    replaced: dict[int, Item] = {}
     for place, at in enumerate(circle):
         item = items[at]
         others = [
@@ -67,20 +70,26 @@ def _of_another(items: Sequence[Item], seed: int) -> tuple[Item, ...]:
                 next="use source=shuffled",
             )
         lender = next(
-            (one for one in others if len(one.src_context) >= len(item.src_context)), others[0]
+            (
+                other_item
+                for other_item in others
+                if len(other_item.src_context) >= len(item.src_context)
+            ),
+            others[0],
         )
-        many = min(len(item.src_context), len(lender.src_context))
-        cut = slice(len(lender.src_context) - many, None)
-        found[at] = _given(
+        size = min(len(item.src_context), len(lender.src_context))
+        cut = slice(len(lender.src_context) - size, None)
+        replaced[at] = _given(
             item,
             lender.src_context[cut],
             [lender.candidates[0].context[cut]] * len(item.candidates),
         )
-    return tuple(found[at] for at in range(len(items)))
+    return tuple(replaced[at] for at in range(len(items)))
 
 
 def _given(item: Item, source: Sequence[str], targets: Sequence[Sequence[str]]) -> Item:
     candidates = tuple(
-        Candidate(one.text, tuple(context)) for one, context in zip(item.candidates, targets)
+        Candidate(candidate.text, tuple(context))
+        for candidate, context in zip(item.candidates, targets)
     )
     return replace(item, src_context=tuple(source), candidates=candidates)

@@ -96,7 +96,7 @@ def read_mqm(path: FilePath) -> list[MqmError]:
             next=f"MQM tables have {', '.join(_COLUMNS)}",
         )
     columns = [header.index(column) for column in _COLUMNS]
-    found = []
+    errors = []
     for where, cells in lines:
         system, doc, doc_id, seg_id, rater, category, severity = (
             cells[column] for column in columns
@@ -104,8 +104,8 @@ def read_mqm(path: FilePath) -> list[MqmError]:
         place = (
             integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
         )
-        found.append(MqmError(system, (doc, place), seg_id, rater, category, severity))
-    return found
+        errors.append(MqmError(system, (doc, place), seg_id, rater, category, severity))
+    return errors
 
 
 def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = None) -> Ratings:

@@ -185,7 +185,7 @@ def read_rater_table(
     path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES
 ) -> RaterTable:
     """Every rating of a table; several by one rater of one segment are kept."""
-    found = RaterTable()
+    table = RaterTable()
     lines = table_lines(path)
     name, header = next(lines)
     segment, rater, kind = (_places(header, names) for names in (_SEGMENT, _RATER, ("type",)))
@@ -196,9 +196,9 @@ def read_rater_table(
                 (column for column in columns if cells[column].strip() not in _NOTHING), None
             )
             if used is None:
-                found.unscored += 1
+                table.unscored += 1
                 continue
-            found.rebuilt += header[used].startswith("sev_score")
+            table.rebuilt += header[used].startswith("sev_score")
             line = integer(
                 cells[segment[0]],
                 what="a segment of this corpus",
@@ -211,9 +211,9 @@ def read_rater_table(
                 cells[used], what="a score", where=where, next="a rating is a finite number"
             )
             who = cells[rater[0]].strip() if rater else ""
-            found.rows.append((cells[system].strip(), segments[line], who or "unknown", score))
-            found.types += [cells[kind[0]]] if kind else []
-    return found
+            table.rows.append((cells[system].strip(), segments[line], who or "unknown", score))
+            table.types += [cells[kind[0]]] if kind else []
+    return table
 
 
 def _sides(
@@ -230,9 +230,9 @@ def _sides(
         ]
         if segment and all(system and columns for system, columns in sides):
             return [(system[0], columns) for system, columns in sides]
-    wanted = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
+    column = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
     raise InputError(
-        f"there is no column {wanted!r}",
+        f"there is no column {column!r}",
         where=where,
         next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by "
         "side: "
@@ -258,15 +258,19 @@ def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[
 # ---------------------------------------------------------------- do raters agree with one another?
 
 
-def cohen_kappa(one: FloatArray, two: FloatArray) -> float:
+def cohen_kappa(first_rater: FloatArray, two: FloatArray) -> float:
     """Cohen's kappa (1960) of two raters over the items both rated; NaN where it is undefined."""
-    known = both_known(one, two)
+    known = both_known(first_rater, two)
     if not known.any():
         return float("nan")
-    labels = np.unique(np.concatenate([one[known], two[known]]))[:, None]
-    first, second = one[known] == labels, two[known] == labels  # (labels, items)
+    labels = np.unique(np.concatenate([first_rater[known], two[known]]))[:, None]
+    first, second = first_rater[known] == labels, two[known] == labels  # (labels, items)
     expected = 1 - float(first.mean(axis=1) @ second.mean(axis=1))
-    return 1 - float((one[known] != two[known]).mean()) / expected if expected > 0 else float("nan")
+    return (
+        1 - float((first_rater[known] != two[known]).mean()) / expected
+        if expected > 0
+        else float("nan")
+    )
 
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
@@ -287,8 +291,8 @@ def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> f
         same = item[lag:] == item[:-lag]
         gaps = _distance(score[lag:][same], score[:-lag][same], scale)
         observed += 2 * float((gaps / (size[lag:][same] - 1)).sum())
-    for label, many in zip(labels, margin):
-        expected += float(many * (margin @ _distance(label, labels, scale)))
+    for label, frequency in zip(labels, margin):
+        expected += float(frequency * (margin @ _distance(label, labels, scale)))
     return 1 - observed * (len(score) - 1) / expected if expected > 0 else float("nan")
 
 
@@ -318,7 +322,7 @@ class RaterPair:
 def rater_pairs(ratings: Ratings) -> list[RaterPair]:
     """Every two raters with at least two items in common."""
     table = ratings.by_rater()  # (raters, systems, segments)
-    found = []
+    pairs = []
     for i, j in combinations(range(len(ratings.raters)), 2):
         one, two = table[i], table[j]
         items = int(both_known(one, two).sum())
@@ -326,7 +330,7 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
             continue
         counts = count_pairs(np.ascontiguousarray(one.T), np.ascontiguousarray(two.T))
         right, total = int((counts.concordant + counts.ties_both).sum()), int(counts.total.sum())
-        found.append(
+        pairs.append(
             RaterPair(
                 ratings.raters[i],
                 ratings.raters[j],
@@ -337,7 +341,7 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
                 right / total if total else float("nan"),
             )
         )
-    return found
+    return pairs
 
 
 def reliability(ratings: Ratings, scale: Measurement = "interval") -> float:

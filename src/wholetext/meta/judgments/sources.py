@@ -139,12 +139,14 @@ def _span_ratings(
     """Read errors as JSON: MQM by their penalties; ESA by the overall or the released score."""
     rated = read_span_ratings(path, segments)
     if not gold.startswith("esa"):
-        rows = [(one.system, one.segment, one.rater, 0.0 - one.penalty) for one in rated]
+        rows = [
+            (rating.system, rating.segment, rating.rater, 0.0 - rating.penalty) for rating in rated
+        ]
         return Source(gather(gold, rows, segments), "sum", str(path))
     rows = [
-        (one.system, one.segment, one.rater, one.overall)
-        for one in rated
-        if one.overall is not None
+        (rating.system, rating.segment, rating.rater, rating.overall)
+        for rating in rated
+        if rating.overall is not None
     ]
     note = ""
     if len(rows) < len(rated):
@@ -156,9 +158,14 @@ def _span_ratings(
         item = {segment: i for i, segment in enumerate(segments)}
         known = dict(zip(released.systems, released.values))
         every = [
-            (one.system, one.segment, one.rater, float(known[one.system][item[one.segment]]))
-            for one in rated
-            if one.system in known
+            (
+                rating.system,
+                rating.segment,
+                rating.rater,
+                float(known[rating.system][item[rating.segment]]),
+            )
+            for rating in rated
+            if rating.system in known
         ]
         rows = [row for row in every if not np.isnan(row[3])]
         note = "ratings have no overall score: the segment's released score is used instead"

@@ -87,7 +87,7 @@ class SpanResults:
     __repr__ = brief
 
     def __getitem__(self, measure: str) -> SpanMeasure:
-        return {one.measure: one for one in self.measures}[measure]
+        return {result.measure: result for result in self.measures}[measure]
 
 
 def evaluate_spans(
@@ -103,19 +103,21 @@ def evaluate_spans(
     how = options or SpanOptions()
     if not 0 <= how.credit <= 1:
         raise InputError(f"invalid credit {how.credit}", next="give a number from 0 to 1")
-    if len({one.name for one in metrics}) < len(metrics) or not metrics:
+    if len({metric.name for metric in metrics}) < len(metrics) or not metrics:
         raise InputError(
             "two metrics have the same name" if metrics else "there is nothing to compare",
             next="name them, as NAME=FILE",
         )
-    items, found, notes = _paired(gold, metrics)
+    items, marks_by_metric, notes = _paired(gold, metrics)
     units = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in items))}
     doc = np.array([units[mark.doc] for mark in items])
     free = np.array([mark.error_free(how.threshold) for mark in items], dtype=bool)
-    stats = [_statistics(items, marks, free, how) for marks in found]  # each (segments, 11)
-    totals = [_by_document(each, doc, len(units)) for each in stats]
-    tables = [_table(name, [one.name for one in metrics], totals, how) for name in SCORES]
-    tables.append(_auc([one.name for one in metrics], found, free, doc, how, notes))
+    stats = [
+        _statistics(items, marks, free, how) for marks in marks_by_metric
+    ]  # each (segments, 11)
+    totals = [_by_document(rows, doc, len(units)) for rows in stats]
+    tables = [_table(name, [metric.name for metric in metrics], totals, how) for name in SCORES]
+    tables.append(_auc([metric.name for metric in metrics], marks_by_metric, free, doc, how, notes))
     few = few_documents(len(units), how.alpha, max(1, len(metrics) * (len(metrics) - 1) // 2))
     return SpanResults(
         tuple(tables),
@@ -131,26 +133,26 @@ def _paired(
     gold: Annotations, metrics: Sequence[Annotations]
 ) -> tuple[list[Marked], list[list[Marked]], list[str]]:
     """The segments of gold that every metric has, the same of each metric, and notes."""
-    notes = list(dict.fromkeys(note for one in (gold, *metrics) for note in one.notes))
+    notes = list(dict.fromkeys(note for metric in (gold, *metrics) for note in metric.notes))
     silent = sum(mark.spans is None for mark in gold.marks)
     if silent:
         notes.append(f"{gold.name}: {count(silent, 'segment', 'have')} no list of spans: not used")
-    tables = [_by_place(one) for one in metrics]
+    tables = [_by_place(metric) for metric in metrics]
     marked = [mark for mark in gold.marks if mark.spans is not None]
     items = [mark for mark in marked if all(mark.place in table for table in tables)]
-    for one, table in zip(metrics, tables):
+    for metric, table in zip(metrics, tables):
         lacks = [mark.system for mark in marked if mark.place not in table]
         if lacks:
             names = sorted({*lacks} - {system for system, _, _ in table})
             notes.append(
-                f"{one.name} has nothing for {len(lacks)} of {len(marked)} segments of "
+                f"{metric.name} has nothing for {len(lacks)} of {len(marked)} segments of "
                 f"{gold.name}: not used"
                 + (f" (no system is called {', '.join(names[:5])})" if names else "")
             )
     if not items:
         systems = [
-            ", ".join(list(dict.fromkeys(mark.system for mark in one.marks))[:5]) or "none"
-            for one in (gold, *metrics)
+            ", ".join(list(dict.fromkeys(mark.system for mark in metric.marks))[:5]) or "none"
+            for metric in (gold, *metrics)
         ]
         raise AlignmentError(
             "no segment is in all files",
@@ -158,28 +160,28 @@ def _paired(
             next=f"systems, documents and segments must have the same names; {gold.name} has the "
             f"systems {systems[0]}; {metrics[0].name} has {systems[1]}",
         )
-    found = [[table[mark.place] for mark in items] for table in tables]
-    for one, marks in zip(metrics, found):
+    marks_by_metric = [[table[mark.place] for mark in items] for table in tables]
+    for metric, marks in zip(metrics, marks_by_metric):
         for mark, other in zip(items, marks):
             if mark.text is not None and other.text is not None and mark.text != other.text:
                 raise AlignmentError(
-                    f"{one.name} has another output of {mark.system!r} than {gold.name} for "
+                    f"{metric.name} has another output of {mark.system!r} than {gold.name} for "
                     "segment "
                     f"{mark.segment} of document {mark.doc!r}",
-                    where=one.name,
+                    where=metric.name,
                     next="give spans of the very same outputs",
                 )
-    return items, found, notes
+    return items, marks_by_metric, notes
 
 
-def _by_place(one: Annotations) -> dict[Place, Marked]:
-    if len(one.raters) > 1:
+def _by_place(annotations: Annotations) -> dict[Place, Marked]:
+    if len(annotations.raters) > 1:
         raise InputError(
-            f"{one.name} has spans of {len(one.raters)} raters",
-            where=one.name,
+            f"{annotations.name} has spans of {len(annotations.raters)} raters",
+            where=annotations.name,
             next="give a file with one rater or metric, or compare raters with --raters",
         )
-    return {mark.place: mark for mark in one.marks}
+    return {mark.place: mark for mark in annotations.marks}
 
 
 def _statistics(
@@ -210,7 +212,7 @@ def _table(
     name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions
 ) -> SpanMeasure:
     score = SCORES[name]
-    observed = np.array([float(score(each.sum(axis=0))) for each in totals])
+    observed = np.array([float(score(total.sum(axis=0))) for total in totals])
     samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
     samples = samples[
         :, : samples.shape[1] * (len(totals[0]) > 1)
@@ -221,14 +223,14 @@ def _table(
         p = randomization_p(totals, score, pairs, how.draws, how.seed)
     sides = [(math.nan, math.nan)] * len(metrics)
     if name != "accuracy":
-        known = (measures.precision_recall(each.sum(axis=0), name) for each in totals)
+        known = (measures.precision_recall(total.sum(axis=0), name) for total in totals)
         sides = [(float(precision), float(recall)) for precision, recall in known]
     return _ordered(name, metrics, observed, sides, samples, p, how)
 
 
 def _auc(
     metrics: Sequence[str],
-    found: Sequence[Sequence[Marked]],
+    marks_by_metric: Sequence[Sequence[Marked]],
     free: BoolArray,
     doc: IntArray,
     how: SpanOptions,
@@ -247,7 +249,7 @@ def _auc(
         notes.append(f"auc: no intervals and tests with more than {MOST_DOCUMENTS} documents")
     else:
         samples = np.full((len(metrics), RESAMPLES), np.nan)
-    for i, marks in enumerate(found):
+    for i, marks in enumerate(marks_by_metric):
         scores = np.array([mark.score for mark in marks])
         if np.isnan(scores).all():
             scores = np.array([-mark.penalty for mark in marks])
@@ -323,7 +325,7 @@ class RaterSpans:
 
 
 def rater_spans(
-    found: Annotations, options: SpanOptions | None = None
+    annotations: Annotations, options: SpanOptions | None = None
 ) -> tuple[list[RaterSpans], tuple[str, ...]]:
     """Each two raters of a file against each other, then all pairs pooled (called ``all``).
 
@@ -333,20 +335,20 @@ def rater_spans(
     output has one rater, as in WMT21, raters meet where two systems give the same translation.
     Every measure here is symmetric.
     """
-    by_rater, notes = _first_marks(found)
+    by_rater, notes = _first_marks(annotations)
     pairs: dict[tuple[str, str], list[tuple[Marked, Marked]]] = {}
-    for one, two in combinations(sorted(by_rater), 2):
+    for first, two in combinations(sorted(by_rater), 2):
         common = [
             (mark, by_rater[two][key])
-            for key, mark in by_rater[one].items()
+            for key, mark in by_rater[first].items()
             if key in by_rater[two]
         ]
         if common:
-            pairs[one, two] = common
+            pairs[first, two] = common
     if not pairs:
         raise AlignmentError(
             "no two raters marked the same text",
-            where=found.name,
+            where=annotations.name,
             next="give annotations of at least two raters",
         )
     pooled = [pair for common in pairs.values() for pair in common]
@@ -360,21 +362,21 @@ def rater_spans(
 
 
 def _first_marks(
-    found: Annotations,
+    annotations: Annotations,
 ) -> tuple[dict[str, dict[tuple[str, int, str], Marked]], tuple[str, ...]]:
     """Rater → (document, segment, text) → the first of the rater's marks of it; and notes."""
     by_rater: dict[str, dict[tuple[str, int, str], Marked]] = {}
     again = 0
-    for mark in found.marks:
+    for mark in annotations.marks:
         if mark.spans is not None:
             key = (mark.doc, mark.segment, mark.system if mark.text is None else mark.text)
             again += key in by_rater.setdefault(mark.rater, {})
             by_rater[mark.rater].setdefault(key, mark)
     if not again:
-        return by_rater, found.notes
+        return by_rater, annotations.notes
     return by_rater, (
-        *found.notes,
-        f"{found.name}: {count(again, 'segment', 'have')} a text that the rater had marked "
+        *annotations.notes,
+        f"{annotations.name}: {count(again, 'segment', 'have')} a text that the rater had marked "
         "before, in the output of another system: the first one counts",
     )
 
@@ -382,17 +384,19 @@ def _first_marks(
 def _rater_row(
     names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
 ) -> RaterSpans:
-    units = {doc: i for i, doc in enumerate(dict.fromkeys(one.doc for one, _ in common))}
+    units = {doc: i for i, doc in enumerate(dict.fromkeys(first.doc for first, _ in common))}
     stats = np.array(
         [
             [
-                *measures.span_statistics(one.spans or (), two.spans or (), how.credit),
-                *measures.free_statistics(*(mark.error_free(how.threshold) for mark in (one, two))),
+                *measures.span_statistics(first.spans or (), two.spans or (), how.credit),
+                *measures.free_statistics(
+                    *(mark.error_free(how.threshold) for mark in (first, two))
+                ),
             ]
-            for one, two in common
+            for first, two in common
         ]
     )  # (segments, 11)
-    totals = _by_document(stats, np.array([units[one.doc] for one, _ in common]), len(units))
+    totals = _by_document(stats, np.array([units[first.doc] for first, _ in common]), len(units))
     drawn = {
         name: bootstrap_scores([totals], score, RESAMPLES, how.seed)[0]
         for name, score in SCORES.items()

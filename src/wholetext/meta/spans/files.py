@@ -50,8 +50,8 @@ _KEYS = {
     "spans": ("spans", "esa_spans"),
 }
 _EXAMPLE = (
-    'write {"system": "A", "doc": "d", "segment": 0, "spans": [{"start": 0, "end": 4, "severity": "major"}], '
-    '"score": 90}'
+    'write {"system": "A", "doc": "d", "segment": 0, '
+    '"spans": [{"start": 0, "end": 4, "severity": "major"}], "score": 90}'
 )
 
 
@@ -95,19 +95,19 @@ class _Segment:
     where: str = ""
 
 
-def _columns(header: Sequence[str], wanted: Sequence[str], path: FilePath) -> list[int]:
+def _columns(header: Sequence[str], required: Sequence[str], path: FilePath) -> list[int]:
     """Indices of the required columns.
 
     A stray CR may cut the header, which the format was detected by.
     """
-    missing = [column for column in wanted if column not in header]
+    missing = [column for column in required if column not in header]
     if missing:
         raise InputError(
             f"the first line has no column {missing[0]}",
             where=shown(path),
             next="write the header in one line, without carriage returns",
         )
-    return [header.index(column) for column in wanted]
+    return [header.index(column) for column in required]
 
 
 def _mqm_table(path: FilePath, name: str) -> Annotations:
@@ -125,27 +125,27 @@ def _mqm_table(path: FilePath, name: str) -> Annotations:
         )
         text, spans, open_marks = _untagged(target)
         parser.counts["open"] += open_marks
-        one = segments.setdefault((system, doc, place, rater), _Segment(text, where=where))
-        if one.text != text:
+        gathered = segments.setdefault((system, doc, place, rater), _Segment(text, where=where))
+        if gathered.text != text:
             raise InputError(
                 "this line has another output than others of its segment",
                 where=where,
                 next="lines of a segment differ only in what is marked",
             )
-        one.found += [(a, b, severity) for a, b in spans] or [(None, None, severity)]
+        gathered.found += [(a, b, severity) for a, b in spans] or [(None, None, severity)]
     marks = [
-        Marked(system, doc, place, rater, *_parsed(parser, one))
-        for (system, doc, place, rater), one in segments.items()
+        Marked(system, doc, place, rater, *_parsed(parser, gathered))
+        for (system, doc, place, rater), gathered in segments.items()
     ]
     return Annotations(name, tuple(marks), parser.notes(name))
 
 
 def _parsed(
-    parser: SpanParser, one: _Segment, score: float = math.nan
+    parser: SpanParser, gathered: _Segment, score: float = math.nan
 ) -> tuple[Any, float, str, int]:
     """What a ``Marked`` has after its place: spans, score, text, errors without a place."""
-    spans, unplaced = parser.parse(one.found, one.text, one.where)
-    return spans, score, one.text, unplaced
+    spans, unplaced = parser.parse(gathered.found, gathered.text, gathered.where)
+    return spans, score, gathered.text, unplaced
 
 
 def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
@@ -179,8 +179,8 @@ def _wmt25_table(path: FilePath, name: str) -> Annotations:
                 next="separate them by blanks; without errors write -1, -1 and no-error",
             )
         place = integer(number, what="a number (segment_id)", low=0, high=_PLACES, where=where)
-        one = _Segment(text, list(zip(*listed)), where)
-        marks.append(Marked(system, doc, place, name, *_parsed(parser, one)))
+        gathered = _Segment(text, list(zip(*listed)), where)
+        marks.append(Marked(system, doc, place, name, *_parsed(parser, gathered)))
     return Annotations(name, unique(_ranked(marks), shown(path)), parser.notes(name))
 
 
@@ -190,7 +190,8 @@ def _ranked(marks: Sequence[Marked]) -> list[Marked]:
     for mark in marks:
         numbers.setdefault(mark.doc, set()).add(mark.segment)
     position = {
-        doc: {number: i for i, number in enumerate(sorted(found))} for doc, found in numbers.items()
+        doc: {number: i for i, number in enumerate(sorted(present))}
+        for doc, present in numbers.items()
     }
     return [replace(mark, segment=position[mark.doc][mark.segment]) for mark in marks]
 
@@ -254,10 +255,10 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
     )
 
 
-def _json_spans(found: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
-    if not isinstance(found, list) or not all(isinstance(span, dict) for span in found):
+def _json_spans(spans: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
+    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
         raise InputError("the spans are not a list of objects", where=where, next=_EXAMPLE)
-    for span in found:
+    for span in spans:
         a, b = (span.get(key, span.get(f"{key}_i")) for key in ("start", "end"))
         yield (
             (None, None, span.get("severity"))
@@ -300,7 +301,7 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
 
     A metric that marks nothing has scores only.
     """
-    found = []
+    annotations = []
     for spec in metrics or results.scores:
         parser, marks = SpanParser(), list[Marked]()
         texts = {output.system: output.docs for output in results.outputs}
@@ -310,8 +311,8 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
             marks += _run_marks(
                 spec, scores, texts[system], results.corpus.langs[1], parser if says else None
             )
-        found.append(Annotations(spec, tuple(marks), parser.notes(spec)))
-    return found
+        annotations.append(Annotations(spec, tuple(marks), parser.notes(spec)))
+    return annotations
 
 
 def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
@@ -332,7 +333,7 @@ def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
         for error in facts.get("errors") or ()
         if not error.get("located") or error.get("side") == "src"
     ]
-    return [one for one in (*placed, *unplaced) if one[2] != "evidence"]
+    return [entry for entry in (*placed, *unplaced) if entry[2] != "evidence"]
 
 
 def _run_marks(
