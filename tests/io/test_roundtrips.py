@@ -70,6 +70,7 @@ def test_evalset(tmp_path_factory: pytest.TempPathFactory, loaded: Loaded) -> No
     assert same(back, loaded)
 
 
+@pytest.mark.long
 @quick
 @given(corpora(STRIPPED))
 def test_the_same_through_every_format(tmp_path_factory: pytest.TempPathFactory, loaded: Loaded) -> None:

@@ -323,10 +323,3 @@ def check_variants(original: Path, folder: Path, variants: int) -> Counter[str]:
 def test_a_damaged_file_is_repaired_or_refused(data: Path, tmp_path: Path) -> None:
     done = check_variants(data / "wmt26.outputs" / "AMI.jsonl", tmp_path, 20)
     assert done == {"repaired": 9, "refused": 8, "read": 3}
-
-
-@pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_twenty_damaged_variants_of_every_file(data: Path, tmp_path: Path, name: str) -> None:
-    assert check_variants(data / "wmt26.outputs" / f"{name}.jsonl", tmp_path, 20).total() == 20

@@ -23,7 +23,6 @@ _BUFFER = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _UNZIPPED = 1 << 24  # bytes that any gzip file may expand to; larger ones by their size
 _RATIO = 200  # text shrinks 3 to 10 times; a file made to fill the memory 1,000 times
-_PIPE = 1 << 29  # bytes of standard input or a pipe, which are kept in memory
 
 
 class TextFile:
@@ -272,14 +271,7 @@ def _plain(path: str) -> io.BufferedReader:
         if stat.S_ISREG(os.fstat(source.fileno()).st_mode):
             return cast(io.BufferedReader, source)
     with source as raw:
-        data = raw.read(_PIPE + 1)
-    if len(data) > _PIPE:
-        raise InputError(
-            f"this is not a file, and more than {_PIPE >> 20} MB come from it",
-            where=shown(path),
-            next="write it to a file first",
-        )
-    return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(data)), _BUFFER)
+        return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(raw.read())), _BUFFER)
 
 
 @contextmanager

@@ -54,11 +54,11 @@ def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
         )
     records = {file: list(_records(file)) for file in files}
     chosen = _chosen_pair(
-        {record["language_pair"] for found in records.values() for record in found}, langs
+        {record["language_pair"] for lines in records.values() for record in lines}, langs
     )
     systems: dict[str, dict[Place, dict[str, list[float]]]] = {}
-    for file, found in records.items():
-        for record in found:
+    for file, lines in records.items():
+        for record in lines:
             if record["language_pair"] != chosen:
                 continue
             of_system = systems.setdefault(stem(file), {})
@@ -73,8 +73,8 @@ def read_published(paths: Sequence[Path], langs: str = "") -> PublishedScores:
                 name: [math.nan if value is None else float(value) for value in values]
                 for name, values in record["metric_scores"].items()
             }
-    documents = dict.fromkeys(place for found in systems.values() for place in found)
-    metrics = {name for found in systems.values() for scores in found.values() for name in scores}
+    documents = dict.fromkeys(place for docs in systems.values() for place in docs)
+    metrics = {name for docs in systems.values() for scores in docs.values() for name in scores}
     return PublishedScores(chosen, tuple(documents), tuple(sorted(metrics)), systems)
 
 
