@@ -1,4 +1,4 @@
-"""Category tables: which pronouns, markers, tenses and entity labels count in a language, read from TOML data files."""
+"""Category tables (TOML): the pronouns, markers, tenses and entity labels of a language."""
 
 from __future__ import annotations
 
@@ -19,68 +19,55 @@ CATEGORIES = ("tense", "pronoun", "entity", "marker")
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _REQUIRED = ("language", "origin", "pronoun", "marker", "tense", "entity")
 _SECTIONS = ("pronoun", "marker", "tense", "entity", "reference", "paper", "tags", "left_out")
-_SCHEMES = (
-    "morph",
-    "tags",
-    "words",
-    "forms",
-    "endings",
-    "needs_endings",
-)  # the last three correct by spelling
-_LONGEST = 200  # characters of a form: every beginning of one is looked up
+# the last three correct the analyser by spelling
+_SCHEMES = ("morph", "tags", "words", "forms", "endings", "needs_endings")
 _FEATURE_GROUPS = ("person", "nonperson")
 
 
 @dataclass(frozen=True, eq=False)
 class CategoryTable:
-    """The categories of one language under one profile; each form, tag or label belongs to one feature."""
+    """Categories of a language under a profile; a form, tag or label belongs to one feature."""
 
     language: str
-    origin: str  # paper, wholetext, or as given in a user's file
+    origin: str  # paper, ours, or as stated in a user's file
     id: str  # language, or file name and content hash
     digest: str  # of its file, since built-in tables change
     features: Mapping[str, tuple[str, ...]]  # category → its features, in order
     pronouns: Mapping[str, str]  # form → feature
     markers: Mapping[str, str]  # lower-cased phrase → feature
-    tenses: Mapping[
-        Scheme, Mapping[str, str]
-    ]  # tag, word, or morphology joined by | → feature, first fit first
+    # tag, word, or morphology joined by | → feature; the first that fits counts
+    tenses: Mapping[Scheme, Mapping[str, str]]
     labels: Mapping[str, str]  # entity label → person or nonperson
     possessive: tuple[str, ...]  # endings that are no part of a name
     weights: Mapping[str, float]  # feature → weight where it is not 1
     overlapping: bool = True  # a marker inside a longer one counts too, as in the released code
     not_markers: frozenset[str] = frozenset()  # phrases in which no marker counts
-    tags: Mapping[str, Mapping[str, tuple[str, ...]]] = field(
-        default_factory=dict
-    )  # category → form or * → tags
-    tense_forms: Mapping[str, str] = field(
-        default_factory=dict
-    )  # form → feature, before anything else
-    tense_endings: Mapping[str, str] = field(
-        default_factory=dict
-    )  # ending of a finite verb → feature, longest first
-    needs_endings: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # feature → endings, one of which it has
-    left_out: Mapping[str, str] = field(
-        default_factory=dict
-    )  # category → why it is not counted in this language
+    # category → form or * → tags
+    tags: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    # form → feature, before anything else
+    tense_forms: Mapping[str, str] = field(default_factory=dict)
+    # ending of a finite verb → feature, longest first
+    tense_endings: Mapping[str, str] = field(default_factory=dict)
+    # feature → endings, one of which its verbs have
+    needs_endings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # category → why it is not counted in this language
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
-        """Every string that some marker begins with, the whole marker included."""
+        """All prefixes of markers, whole markers included."""
         phrases = (*self.markers, *self.not_markers)
         return frozenset(phrase[:end] for phrase in phrases for end in range(1, len(phrase) + 1))
 
 
 def languages() -> tuple[str, ...]:
-    """Languages that have a table here."""
+    """List the languages with a bundled table."""
     folder = files("wholetext.metrics.blonde") / "tables"
     return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
 
 
 def load_table(name: str, profile: Profile = "reference") -> CategoryTable:
-    """The table of a language (``en``), or the one in a TOML file (``tables/ja.toml``)."""
+    """Load the table of a language (``en``) or a TOML file (``tables/ja.toml``)."""
     if not name.endswith(".toml"):
         return _own_table(name, profile)
     path = Path(name)
@@ -96,126 +83,82 @@ def _own_table(name: str, profile: Profile) -> CategoryTable:
     if name not in languages():
         raise SpecError(
             f"there is no category table for the language {name!r}",
-            next=f"tables: {', '.join(languages())}; or write one, table=FILE.toml (docs/blonde.md)",
+            next=f"tables: {', '.join(languages())}; or write one: "
+            "table=FILE.toml (docs/blonde.md)",
         )
     data = (files("wholetext.metrics.blonde") / "tables" / f"{name}.toml").read_bytes()
     return _table(data, f"{name}.toml", profile, name)
 
 
 def _check(raw: Mapping[str, Any], where: str) -> None:
-    unknown, missing = (
-        set(raw) - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"},
-        set(_REQUIRED) - set(raw),
-    )
+    """Refuse unknown parts, features and categories, and forms that belong to two features."""
+    unknown = raw.keys() - {*_REQUIRED, *_SECTIONS, "overlapping", "not_markers"}
+    missing = set(_REQUIRED) - raw.keys()
     if unknown or missing:
-        fault = (
-            f"unknown: {', '.join(sorted(unknown))}"
-            if unknown
-            else f"missing: {', '.join(sorted(missing))}"
-        )
+        fault = f"{'unknown' if unknown else 'missing'}: {', '.join(sorted(unknown or missing))}"
         raise InputError(
             f"a table has other parts ({fault})", where=where, next="see docs/blonde.md"
         )
-    for name, value in _sections(raw):
-        if not isinstance(value, dict):
-            raise InputError(f"{name} is not a section", where=where, next=f"write [{name}]")
-    for name in ("language", "origin"):
-        if not isinstance(raw[name], str):
-            raise InputError(f"{name} is not a string", where=where)
-    tense, reference = raw["tense"], raw.get("reference", {})
-    lists = {
-        "tense.features": tense.get("features", []),
-        "entity.possessive": raw["entity"].get("possessive", []),
-    }
-    lists |= {
-        f"reference.{key}": reference.get(key, []) for key in ("without", "possessive", "labels")
-    }
-    lists |= {
-        f"paper.merge.{key}": value for key, value in raw.get("paper", {}).get("merge", {}).items()
-    }
-    lists |= {
-        f"tense.needs_endings.{key}": value for key, value in tense.get("needs_endings", {}).items()
-    }
-    for name, value in lists.items():
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise InputError(f"{name} is not a list of strings", where=where)
-    for name, value in reference.get("weights", {}).items():
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not 0 <= value < float("inf")
-        ):
-            raise InputError(f"reference.weights.{name} must be a non-negative number", where=where)
-    for scheme in tense.keys() - {"features"}:
-        if scheme not in _SCHEMES:
+    known = {UNCOUNTED, *raw["tense"].get("features", ())}
+    for scheme, entries in raw["tense"].items():
+        if scheme not in ("features", *_SCHEMES):
             raise InputError(f"tense.{scheme} is not one of {', '.join(_SCHEMES)}", where=where)
-        stray = tense[scheme].keys() - {UNCOUNTED, *tense.get("features", ())}
-        if stray:
+        if scheme != "features" and (stray := entries.keys() - known):
             raise InputError(
                 f"tense.{scheme} names {min(stray)!r}, which is not in tense.features", where=where
             )
     stray = {*raw.get("tags", {}), *raw.get("left_out", {})} - set(CATEGORIES)
     if stray:
         raise InputError(f"{min(stray)!r} is not one of {', '.join(CATEGORIES)}", where=where)
-    _check_forms(raw, where)
-
-
-def _sections(raw: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Everything that must be a section, outer ones before what they hold."""
-    for name in _SECTIONS:
-        outer = raw.get(name, {})
-        yield name, outer
-        inner = {
-            "tense": set(outer) - {"features"},
-            "tags": outer,
-            "paper": ("merge",),
-            "reference": ("weights",),
-        }
-        yield from ((f"{name}.{key}", outer[key]) for key in inner.get(name, ()) if key in outer)
-
-
-def _check_forms(raw: Mapping[str, Any], where: str) -> None:
-    """Forms are short strings, and none belongs to two features of a category."""
-    tense = {key: value for key, value in raw["tense"].items() if key != "features"}
-    endings = tense.pop("needs_endings", {})
-    groups = {
-        "pronoun": raw["pronoun"],
-        "marker": raw["marker"],
-        **{f"tense.{key}": value for key, value in tense.items()},
-        **{f"needs_endings.{key}": {key: ends} for key, ends in endings.items()},
-        "entity": {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS},
-        "not_markers": {"not_markers": raw.get("not_markers", [])},
-    }
-    groups |= {
-        f"tags.{category}.{form}": {form: tags}
-        for category, entries in raw.get("tags", {}).items()
-        for form, tags in entries.items()
-    }
-    for category, entries in groups.items():
-        seen: dict[str, str] = {}
+    for category, entries in _groups(raw):
+        owners: dict[str, str] = {}
         for feature, forms in entries.items():
             if not isinstance(forms, list) or not all(
                 isinstance(form, str) and form.strip() for form in forms
             ):
                 raise InputError(f"{category}.{feature} is not a list of strings", where=where)
             for form in forms:
-                if len(form) > _LONGEST:
+                if owners.setdefault(form, feature) != feature:
                     raise InputError(
-                        f"{form[:40] + '…'!r} of {category}.{feature} has more than {_LONGEST} characters",
+                        f"{form!r} is under both {owners[form]} and {feature} of {category}",
                         where=where,
                     )
-                if form in seen:
-                    raise InputError(
-                        f"{form!r} is under both {seen[form]} and {feature} of {category}",
-                        where=where,
-                    )
-                seen[form] = feature
+
+
+def _groups(raw: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield (name, feature → forms) for everything that lists forms, tags or labels."""
+    yield from ((name, raw[name]) for name in ("pronoun", "marker"))
+    yield "entity", {key: raw["entity"].get(key, []) for key in _FEATURE_GROUPS}
+    for scheme, entries in raw["tense"].items():
+        if scheme == "needs_endings":  # features may share endings
+            yield from ((f"tense.{scheme}", {key: ends}) for key, ends in entries.items())
+        elif scheme != "features":
+            yield f"tense.{scheme}", entries
+    for category, entries in raw.get("tags", {}).items():
+        yield from ((f"tags.{category}", {form: tags}) for form, tags in entries.items())
+    reference = raw.get("reference", {})
+    lists = {key: reference.get(key, []) for key in ("without", "possessive", "labels")}
+    lists |= {"not_markers": raw.get("not_markers", []), **raw.get("paper", {}).get("merge", {})}
+    yield from (("lists", {key: forms}) for key, forms in lists.items())
 
 
 def _table(data: bytes, where: str, profile: Profile, name: str = "") -> CategoryTable:
-    """Apply what the profile changes: forms left out, senses merged, weights."""
     raw = read_toml(data, where=where)
-    _check(raw, where)
+    try:
+        _check(raw, where)
+        return _profiled(raw, data, where, profile, name)
+    except (AttributeError, TypeError, ValueError) as fault:
+        raise InputError(
+            f"a part of the table has the wrong form ({fault})",
+            where=where,
+            next="see docs/blonde.md",
+        ) from fault
+
+
+def _profiled(
+    raw: Mapping[str, Any], data: bytes, where: str, profile: Profile, name: str
+) -> CategoryTable:
+    """Apply the profile: forms left out, senses merged, weights."""
     digest = hashlib.blake2b(data, digest_size=4).hexdigest()
     reference = raw.get("reference", {}) if profile == "reference" else {}
     merge = {} if profile == "reference" else raw.get("paper", {}).get("merge", {})

@@ -188,68 +188,44 @@ def _from_json(text: str, file: Path) -> Iterator[Found]:
         where = str(file) if whole else f"{file}:{number}"
         loaded = read_json(line, where=where, next="one JSON object a line")
         for at, record in enumerate(loaded if isinstance(loaded, list) else [loaded], 1):
-            yield _record(
-                record, f"{where}, object {at}" if isinstance(loaded, list) else where, file
-            )
+            yield _record(record, f"{where}, object {at}" if isinstance(loaded, list) else where)
 
 
-def _record(record: Any, where: str, file: Path) -> Found:
-    if not isinstance(record, dict) or not _is_strings(record.get("tokens")):
+def _record(record: Any, where: str) -> Found:
+    words = record.get("tokens") if isinstance(record, dict) else None
+    if not _is_strings(words):
         raise InputError('an annotation needs "tokens": a list of strings', where=where)
-    if not isinstance(record.get("text"), str | None):
-        raise InputError('"text" is a string', where=where)
-    words: list[str] = record["tokens"]
-    text = record.get("text") or " ".join(words)
-    columns = {
-        "lemmas": words,
-        "tags": [""] * len(words),
-        "pos": [""] * len(words),
-        "morph": [""] * len(words),
-    }
-    for column in columns:
-        if record.get(column) is not None and not _is_strings(record[column]):
-            raise InputError(f'"{column}" is a list of strings', where=where)
-        columns[column] = record.get(column) or columns[column]
-    for column, form in (
-        ("entities", "[label, start, end]"),
-        ("sentences", "[start, end]"),
-        ("spans", "[start, end]"),
-    ):
-        entries = record.get(column) or []
-        if not isinstance(entries, list):
-            raise InputError(f'"{column}" is a list', where=where)
-        if not all(_is_place(entry, len(form.split()) - 2, len(text)) for entry in entries):
-            raise InputError(
-                f'"{column}" is a list of {form} with places from 0 to {len(text)}', where=where
-            )
+    text = str(record.get("text") or " ".join(words))
+    blank = [""] * len(words)
+    defaults = {"lemmas": words, "tags": blank, "pos": blank, "morph": blank}
+    columns = {name: record.get(name) or default for name, default in defaults.items()}
     spans = record.get("spans") or locate(words, text)
-    if len(spans) != len(words):
-        raise InputError(f"{len(spans)} spans for {len(words)} tokens", where=where)
-    for column, values in columns.items():
+    for name, values in {**columns, "spans": spans}.items():
+        if name != "spans" and not _is_strings(values):
+            raise InputError(f'"{name}" is a list of strings', where=where)
         if len(values) != len(words):
-            raise InputError(
-                f"{len(values)} {column} for {len(words)} tokens in {text[:60]!r}", where=str(file)
-            )
-    tokens = tuple(
-        map(Token, words, *columns.values(), (a for a, _ in spans), (b for _, b in spans))
-    )
-    entities = tuple(Entity(text[a:b], label, a, b) for label, a, b in record.get("entities") or ())
-    ends = tuple((a, b) for a, b in record.get("sentences") or ()) or sentences(text)
-    return (
-        text,
-        Analysis(tokens, entities, ends),
-        frozenset(layer for layer, key in _COLUMNS.items() if key in record),
-    )
-
-
-def _is_place(entry: Any, labels: int, size: int) -> bool:
-    """``[start, end]`` after ``labels`` strings."""
-    if not isinstance(entry, list) or len(entry) != labels + 2 or not _is_strings(entry[:labels]):
-        return False
-    return (
-        all(type(place) is int for place in entry[labels:]) and 0 <= entry[-2] <= entry[-1] <= size
-    )
+            raise InputError(f"{len(values)} {name} for {len(words)} tokens", where=where)
+    try:
+        tokens = tuple(
+            Token(*row, start, end) for *row, (start, end) in zip(words, *columns.values(), spans)
+        )
+        entities = tuple(
+            Entity(text[start:end], str(label), start, end)
+            for label, start, end in record.get("entities") or ()
+        )
+        ends = tuple((start, end) for start, end in record.get("sentences") or ())
+        places = [(item.start, item.end) for item in (*tokens, *entities)]
+        if not all(0 <= start <= end <= len(text) for start, end in (*places, *ends)):
+            raise ValueError(f"places are from 0 to {len(text)}")
+    except (TypeError, ValueError) as fault:
+        raise InputError(
+            f"places of the wrong form ({fault})",
+            where=where,
+            next="spans and sentences are [start, end], entities [label, start, end]",
+        ) from fault
+    layers = frozenset(layer for layer, key in _COLUMNS.items() if key in record)
+    return text, Analysis(tokens, entities, ends or sentences(text)), layers
 
 
 def _is_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
