@@ -1,4 +1,4 @@
-"""BERTScore, and what metrics over contextual token vectors share: model and layer, idf weights, vectors in memory."""
+"""BERTScore, and the base of metrics over contextual token vectors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ BY_LANGUAGE: Mapping[str, str] = {
     "zh": "google-bert/bert-base-chinese",
     "tr": "dbmdz/bert-base-turkish-cased",
 }
-# the layer that agrees best with human judgment, by the last part of the model's name: published with bert-score,
-# except MiniLM's, which `python benchmarks/minilm_layers.py` measures
+# The layer that agrees best with human judgment, by the last part of the model's name, as published
+# with bert-score; MiniLM's is measured by `python benchmarks/minilm_layers.py`.
 LAYERS: Mapping[str, int] = {
     "roberta-base": 10,
     "roberta-large": 17,
@@ -61,7 +61,7 @@ class Idf:
 
 
 class TokenWeights:
-    """Weights of tokens: all alike, or how rare they are among the reference segments, log((N + 1) / (df + 1))."""
+    """Token weights: uniform, or idf over reference segments, log((N + 1) / (df + 1))."""
 
     def __init__(self, idf: Idf | None) -> None:
         self.segments = 0 if idf is None else idf.segments
@@ -92,7 +92,8 @@ class TokenMetric(EncoderMetric):
     limit: int | None = None  # tokens per sequence; what the model takes unless given
 
     @property
-    def surveys(self) -> bool:  # type: ignore[override]  # only idf needs to see all references first
+    def surveys(self) -> bool:  # type: ignore[override]
+        """Only idf needs to see all references first."""
         return self.idf
 
     def resolve(self, langs: tuple[str, str]) -> Self:
@@ -135,7 +136,7 @@ class TokenMetric(EncoderMetric):
         ]
 
     def compared(self, requests: Sequence[Request], run: Runtime) -> Iterator[list[Pair]]:
-        """For each request its (hypothesis, reference) token vectors, a bounded amount of them in memory at a time."""
+        """Yield (hypothesis, reference) token vectors per request; memory is bounded."""
         backend = self.backend(run)
         room = KEEP // (
             4 * int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
@@ -163,11 +164,11 @@ class TokenMetric(EncoderMetric):
 
 @dataclass(frozen=True)
 class BertScore(TokenMetric):
-    """BERTScore (Zhang et al. 2020, eq. 1); under ``context`` it is Doc-BERTScore (Vernikos et al. 2022, §3).
+    """BERTScore (Zhang et al. 2020, eq. 1); with ``context`` Doc-BERTScore (Vernikos et al. 2022).
 
-    Tokens may also match the other side's context and markers, as in the published code (bert-score and its fork for
-    documents); ``align_scope=sentence`` matches within the scored segments alone, as both papers define it. Several
-    references: the best P, R and F, each by itself.
+    Tokens may also match the other side's context and markers, as in the published code (bert-score
+    and its fork for documents); ``align_scope=sentence`` matches within the scored segments alone,
+    as both papers define it. Several references: the best P, R and F, each by itself.
     """
 
     name = "bertscore"
@@ -241,7 +242,7 @@ class BertScore(TokenMetric):
 
 
 def read_baseline(path: Path, layer: int) -> FloatArray:
-    """(f1, precision, recall) of random pairs at a layer, from a table with the columns LAYER,P,R,F."""
+    """Read (f1, precision, recall) of random pairs at a layer; columns LAYER,P,R,F."""
     try:
         rows = list(csv.DictReader(_bytes(path).decode("utf-8").splitlines()))
         row = next(row for row in rows if int(float(row["LAYER"])) == layer)

@@ -1,4 +1,4 @@
-"""MetricX-23 and MetricX-24: a T5 model that predicts the MQM error score, with or without a reference."""
+"""MetricX-23 and MetricX-24: T5 models that predict MQM error scores."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ _LIMITS = {"23": 1024, "24": 1536}  # ids, end mark included, as published
 class MetricX(ModelMetric):
     """MetricX (Juraska et al. 2023, 2024): 0 is perfect, 25 the worst.
 
-    The model reads everything a view shows, context included: it has no way to score a part of what it reads.
-    Text that does not fit loses context first, oldest first, then the end of the prompt, as in the published code.
+    The model reads everything a view shows, context included: it has no way to score a part of what
+    it reads. Text that does not fit loses context first, oldest first, then the end of the prompt,
+    as in the published code.
     """
 
     name = "metricx"
     summary = "predicted MQM error score, 0 (best) to 25 (MetricX-23, MetricX-24)"
-    needs: ClassVar[frozenset[Side]] = frozenset({"src", "hyp", "ref"})  # type: ignore[misc]  # settled below
+    # decided in __post_init__
+    needs: ClassVar[frozenset[Side]] = frozenset({"src", "hyp", "ref"})  # type: ignore[misc]
     higher_is_better = False
     range = (0.0, 25.0)
     overlapping = True
@@ -37,9 +39,7 @@ class MetricX(ModelMetric):
     model: str = "google/metricx-24-hybrid-large-v2p6"
     revision: str = ""
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
-    mode: Literal["auto", "ref", "qe"] = (
-        "auto"  # whether a reference is read; by the model's name, else it is
-    )
+    mode: Literal["auto", "ref", "qe"] = "auto"  # auto: by the model's name, else ref
     tokenizer: str = "auto"
     limit: int | None = None  # ids per prompt; as published with the version unless given
     multi_ref: Literal["mean", "best"] = "mean"
@@ -98,7 +98,7 @@ class MetricX(ModelMetric):
         return run.resource(key, lambda: Regressor(checkpoint, self.tokenizer, limit))
 
     def inputs(self, request: Request) -> list[tuple[str, Prompt]]:
-        """One prompt per reference (one in all without)."""
+        """Build a prompt per reference, or a single one without references."""
         form, qe = PROMPTS[self._kind], self._kind[1] == "qe"
         pairs = [(request.hyp[0], None)] if qe else list(request.pairs())
         side = "prompt" if qe else "prompt with ref"

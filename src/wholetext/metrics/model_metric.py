@@ -1,4 +1,4 @@
-"""What metrics behind a model share: how requests fit it, what ``plan`` shows, which model is chosen by language."""
+"""Base of metrics with a model: token limits, what ``plan`` shows, choice by language."""
 
 from __future__ import annotations
 
@@ -36,26 +36,25 @@ ENGLISH_MODELS = frozenset(
 
 @dataclass(frozen=True)
 class ModelMetric(Metric):
-    """A metric with a model: subclasses define backend and inputs; ``fits`` and ``plan`` are derived from them."""
+    """A metric with a model; ``fits`` and ``shows`` follow from its backend and inputs."""
 
     several_refs: ClassVar[str] = ""  # how several references are used, for the signature
-    overlapping: ClassVar[bool] = (
-        False  # all sequences of a request hold its hypothesis: losses are not added up
-    )
+    # whether all sequences of a request hold its hypothesis: losses are then not added up
+    overlapping: ClassVar[bool] = False
 
     model: str = ""  # chosen by the target language where a metric names none
     revision: str = ""
 
     def backend(self, run: Runtime) -> Any:
-        """What reads the inputs; no weights are loaded yet."""
+        """Return the backend that reads the inputs; no weights are loaded yet."""
         raise MetricError(f"{self.name} does not define its backend")
 
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
-        """(side, input) of all that the backend reads for a request."""
+        """List (side, input) of everything the backend reads for a request."""
         raise MetricError(f"{self.name} does not define its inputs")
 
     def shown(self, backend: Any, x: Any) -> str:
-        """The tokens of an input, the scored ones marked."""
+        """Render the tokens of an input, the scored ones marked."""
         return str(backend.shown(x))
 
     def facts(self) -> Mapping[str, str]:
@@ -81,7 +80,7 @@ class ModelMetric(Metric):
 
 @dataclass(frozen=True)
 class EncoderMetric(ModelMetric):
-    """A metric over vectors of a hypothesis and of what it is compared with, from one encoder."""
+    """A metric that compares vectors of one encoder."""
 
     several_refs = "max"
 
@@ -99,17 +98,18 @@ class EncoderMetric(ModelMetric):
 
 
 def model_for(lang: str, metric: str, english: str, others: str) -> str:
-    """The published model for a target language."""
+    """Choose the published model for a target language."""
     if not lang:
         raise MetricError(
             "the model is chosen by the target language, and that is not known",
-            next=f"give it (-l de-en, in Python langs=), or name a model: {metric}@minilm for English",
+            next="give it (-l de-en, in Python langs=), or name a model: "
+            f"{metric}@minilm for English",
         )
     return english if code_of(lang) == "en" else others
 
 
 def locate(metric: str, model: str, revision: str) -> hub.Located:
-    """Locate the model of a metric; the error for a missing English one also names the embedded MiniLM."""
+    """Locate a metric's model; the error for an English one also suggests MiniLM."""
     try:
         return hub.locate(model, revision, patterns=FILES)
     except ModelError as fault:
@@ -124,7 +124,7 @@ def locate(metric: str, model: str, revision: str) -> hub.Located:
 
 
 def english_only(model: str, lang: str) -> tuple[str, ...]:
-    """A note where a model that was trained on English reads another language."""
+    """Note that a model trained on English reads another language."""
     code, name = code_of(lang), model.rsplit("/", 1)[-1]
     if not code or code == "en" or name.lower() not in ENGLISH_MODELS:
         return ()

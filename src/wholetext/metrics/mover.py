@@ -1,4 +1,4 @@
-"""Optimal transport between token vectors: the least work that turns the hypothesis's tokens into the reference's."""
+"""Optimal transport between the token vectors of hypothesis and reference."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 @dataclass(frozen=True)
 class Mover(TokenMetric):
-    """1 − the earth mover's distance between unit token vectors, after MoverScore (Zhao et al. 2019, eq. 1, n = 1).
+    """1 − earth mover's distance of unit token vectors (after Zhao et al. 2019, eq. 1, n = 1).
 
-    The distance of two tokens is Euclidean; tokens weigh alike, or by idf as in the paper. One layer is read, where
-    the paper joins the last five of a fine-tuned BERT: the numbers are not MoverScore's. Several references: the best.
+    The distance of two tokens is Euclidean; tokens weigh alike, or by idf as in the paper. One
+    layer is read, where the paper joins the last five of a fine-tuned BERT: the numbers are not
+    MoverScore's. Several references: the best.
     """
 
     name = "mover"
@@ -50,7 +51,7 @@ def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
 def earth_movers_distance(
     cost: FloatArray, here: FloatArray | None = None, there: FloatArray | None = None
 ) -> float:
-    """The least cost of moving the mass ``here`` (n,) to ``there`` (m,) at (n, m) costs; uniform mass by default.
+    """Least cost of moving mass ``here`` (n,) to ``there`` (m,); uniform mass by default.
 
     By POT (Flamary et al. 2021).
     """

@@ -23,13 +23,14 @@ Span = Literal["reference", "sentence", "sentence+eos", "all"]
 
 @dataclass(frozen=True)
 class Likelihood(ModelMetric):
-    """Mean log-probability per token; ``f`` is the mean of reading the reference and of reading the hypothesis.
+    """Mean log-probability per token; ``f`` is the mean of both directions.
 
-    ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the published Doc-Prism
-    does (the language tag, or with context the separator); ``sentence+eos`` the mark after it, as Prism does; ``all``
-    both. ``multi_ref``: what several references give. ``empty``: the score of a span without tokens (else undefined).
-    ``truncation=reference`` cuts on the right and divides by the tokens that were cut away too, as the published
-    Doc-Prism does: such scores come near 0, which looks excellent (for comparison only).
+    ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the
+    published Doc-Prism does (the language tag, or with context the separator); ``sentence+eos`` the
+    mark after it, as Prism does; ``all`` both. ``multi_ref``: what several references give.
+    ``empty``: the score of a span without tokens (else undefined). ``truncation=reference`` cuts on
+    the right and divides by the tokens that were cut away too, as the published Doc-Prism does:
+    such scores come near 0, which looks excellent (for comparison only).
     """
 
     range = (float("-inf"), 0.0)
@@ -124,7 +125,7 @@ class Likelihood(ModelMetric):
         )
 
     def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
-        """(source, target) for each reference: first the pair for precision, then the pair for recall."""
+        """Yield (source, target) per reference: the pair for precision, then that for recall."""
         if self.direction == "src-hyp":
             if request.src is not None:
                 yield request.src, request.hyp[0]
@@ -158,7 +159,7 @@ class Likelihood(ModelMetric):
 
 @dataclass(frozen=True)
 class Prism(Likelihood):
-    """Prism (Thompson and Post 2020) with mBART-50 as the paraphraser, and Doc-Prism (Vernikos et al. 2022, §3.2)."""
+    """Prism (Thompson and Post 2020) with mBART-50; Doc-Prism (Vernikos et al. 2022, §3.2)."""
 
     name = "prism"
     summary = (
@@ -170,7 +171,10 @@ class Prism(Likelihood):
 
 @dataclass(frozen=True)
 class BartScore(Likelihood):
-    """BARTScore (Yuan et al. 2021, eq. 2): src-hyp is faithfulness, ref-hyp precision, hyp-ref recall, f their mean."""
+    """BARTScore (Yuan et al. 2021, eq. 2).
+
+    Directions: src-hyp is faithfulness, ref-hyp precision, hyp-ref recall, f their mean.
+    """
 
     name = "bartscore"
     summary = (

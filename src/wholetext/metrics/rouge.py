@@ -1,4 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L through the rouge-score package: precision, recall and F1, averaged over rows."""
+"""ROUGE-1, ROUGE-2 and ROUGE-L with the rouge-score package."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Compare = Callable[[str, str], Found]
 
 
 def _package(kind: str, stem: bool) -> Compare:
-    """The package itself. The time of its Lsum grows with the product of the lengths, so that is bounded."""
+    """Score with the package; the time of Lsum is bounded, as it grows with both lengths."""
     from rouge_score.rouge_scorer import RougeScorer
 
     name = f"rouge{kind}"
@@ -75,7 +75,7 @@ def _package(kind: str, stem: bool) -> Compare:
 
 
 def _subsequence(stem: bool) -> Compare:
-    """ROUGE-L with the package's tokens and formula, without its table of (words × words) cells."""
+    """ROUGE-L with the package's tokens and formula, without its (words × words) table."""
     from rouge_score.scoring import fmeasure
     from rouge_score.tokenizers import DefaultTokenizer
 
@@ -93,7 +93,7 @@ def _subsequence(stem: bool) -> Compare:
 
 
 def longest_common_subsequence(one: Sequence[str], two: Sequence[str]) -> int:
-    """Its length, by the bit-parallel algorithm of Hyyrö (2004): one row of the table is one integer."""
+    """Length of the longest common subsequence (bit-parallel, Hyyrö 2004)."""
     places: dict[str, int] = {}
     for i, word in enumerate(one):
         places[word] = places.get(word, 0) | 1 << i

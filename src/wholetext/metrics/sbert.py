@@ -1,4 +1,4 @@
-"""Cosine of sentence vectors: sentence-transformers models, of a segment in its context or of a whole document."""
+"""Cosine of sentence vectors of sentence-transformers models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENGLISH, OTHERS, ACROSS = (
 
 @dataclass(frozen=True)
 class Sbert(EncoderMetric):
-    """Cosine of the hypothesis's vector with the reference's, or the source's (Reimers & Gurevych 2019, §3).
+    """Cosine of the vectors of hypothesis and reference or source (Reimers & Gurevych 2019, §3).
 
     Several references: the best.
     """

@@ -1,4 +1,4 @@
-"""BLEU, chrF, chrF++ and TER with sacrebleu's definitions and tokenizers, counted and scored for many texts at once."""
+"""BLEU, chrF and chrF++ with sacrebleu's definitions, for many texts at once."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ MAX_ORDER = 16  # of n-grams; beyond that no text has matches, only statistics t
 
 @dataclass(frozen=True)
 class Surface(Metric):
-    """What the four share: a sacrebleu metric that prepares texts, and counting that is exactly sacrebleu's."""
+    """Base of BLEU, chrF and TER: sacrebleu prepares the texts; counts equal sacrebleu's."""
 
     range = (0.0, 100.0)
     block = 8192
     together: ClassVar[int] = 200_000  # characters counted at a time
 
     def sacrebleu(self) -> Any:
-        """The configured sacrebleu metric."""
+        """Return the configured sacrebleu metric."""
         raise MetricError(f"{self.name} does not define its sacrebleu metric")
 
     def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
-        """The texts as sacrebleu prepares them: tokens between blanks."""
+        """Prepare texts as sacrebleu does: tokens between blanks."""
         return [str(peer._preprocess_segment(text)) for text in texts]
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
-        """(groups, k) statistics of prepared texts, each group a hypothesis and its references."""
+        """Count statistics (groups, k); a group is a hypothesis and its references, prepared."""
         raise MetricError(f"{self.name} does not define its statistics")
 
     def facts(self) -> Mapping[str, str]:
@@ -86,7 +86,7 @@ class Surface(Metric):
 
 
 def _sum(values: FloatArray) -> FloatArray:
-    """Sums over the last axis. numpy adds fewer than eight numbers in order too, but one sum after the other."""
+    """Sum over the last axis in numpy's order, all sums at once if there are few numbers."""
     if not 0 < values.shape[-1] < 8:
         return np.asarray(values.sum(axis=-1))
     total = np.array(values[..., 0])
@@ -106,9 +106,8 @@ class Bleu(Surface):
     lowercase: bool = False
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
-    effective_order: Literal["rows", "always", "never"] = (
-        "rows"  # sentence BLEU stops at the longest n-gram there is
-    )
+    # rows: sentence BLEU stops at the longest n-gram of the text
+    effective_order: Literal["rows", "always", "never"] = "rows"
     max_ngram_order: int = 4
     counts: bool = False  # also output the n-gram counts and lengths behind the score
 
@@ -148,8 +147,9 @@ class Bleu(Surface):
         if self.tokenize not in ("13a", "intl", "none") or not is_unspaced(langs[1]):
             return ()
         return (
-            f"bleu: the tokenizer {self.tokenize} splits at blanks, and {langs[1]} has none between words: "
-            "a token is a whole phrase; use bleu(tokenize=flores200) or bleu(tokenize=char)",
+            f"bleu: the tokenizer {self.tokenize} splits at blanks, and {langs[1]} has none "
+            "between words: a token is a whole phrase; "
+            "use bleu(tokenize=flores200) or bleu(tokenize=char)",
         )
 
     def facts(self) -> Mapping[str, str]:
@@ -184,7 +184,8 @@ class Bleu(Surface):
             raise MissingExtra(f"the tokenizer {self.tokenize} ({fault})", extra) from fault
         except OSError as fault:  # sacrebleu downloads the model
             raise ModelError(
-                f"the tokenizer {self.tokenize} is not on this machine and could not be fetched ({fault})",
+                f"the tokenizer {self.tokenize} is not on this machine and could not be fetched "
+                f"({fault})",
                 next="run once with a connection; sacrebleu keeps it in ~/.sacrebleu",
             ) from fault
 
@@ -194,7 +195,7 @@ class Bleu(Surface):
         return tokenize_13a([text.lower() for text in texts] if self.lowercase else texts)
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
-        """Length, that of the nearest reference (of two equally near the shorter), matches, counts: (n, 2+2·order)."""
+        """Count: length, length of the nearest reference, matches, n-grams (n, 2 + 2·order)."""
         texts, sets = compared(groups)
         found = overlap(words([text.split() for text in texts]), sets, self.max_ngram_order)
         lengths = found.ref[:, :, 0]  # (n, references)
@@ -291,7 +292,7 @@ class Chrf(Surface):
         )
 
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
-        """n-grams of hypothesis, best reference and both, for each order: (n, 3·orders)."""
+        """Count n-grams of hypothesis, best reference and both: (n, 3·orders)."""
         texts, sets = compared(groups)
         bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
         found = [overlap(characters(bare), sets, self.char_order)]

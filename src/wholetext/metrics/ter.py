@@ -281,7 +281,7 @@ class Table:
 
 
 def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
-    """Fill the matrices of all pairs row by row; ``within`` is the beam, None if it cuts no path."""
+    """Fill the matrices of all pairs by row; ``within`` is the beam, None if it cuts no path."""
     match = texts.match if within is None else texts.match & within[0]
     up = np.full((len(match), len(texts)), _FULL)
     down = np.zeros_like(up)
@@ -347,7 +347,7 @@ def _path(texts: Pairs, rows: Table) -> tuple[IntArray, Bits]:
 
 @dataclass(frozen=True)
 class Shifts:
-    """Shifts of ``size`` words from ``place`` to ``to``: words [cut, stop) go before [start, cut)."""
+    """Shifts of ``size`` words from ``place`` to ``to``: [cut, stop) goes before [start, cut)."""
 
     pair: IntArray
     size: IntArray

@@ -1,4 +1,4 @@
-"""Whether a model folder is whole and safe to load, without running it: hashes, headers, tokenizer."""
+"""Verify a model folder without running it: hashes, headers, tokenizer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def verify_model(name: str, revision: str = "") -> list[ModelFinding]:
 
 
 def verify(folder: Path) -> list[ModelFinding]:
-    """Everything that is known about a model folder without running it."""
+    """Check a model folder without running it."""
     findings = [*_described(folder), *_weights(folder), *_hashes(folder)]
     missing = hub.incomplete(folder)
     return [*findings, ModelFinding(missing, False, "missing")] if missing else findings
@@ -106,7 +106,7 @@ def _checked(file: str, check: Callable[[], str]) -> ModelFinding:
 
 
 def _hashes(folder: Path) -> Iterator[ModelFinding]:
-    """Files in the hub's cache are named after their content: it must still be that."""
+    """Compare files in the hub's cache, which are named after their content, with their names."""
     for path in sorted(folder.rglob("*")):
         blob = Path(os.path.realpath(path))  # a link to itself stays one
         if path.is_symlink() and blob.is_file() and blob.parent.name == "blobs":

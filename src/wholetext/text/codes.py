@@ -1,7 +1,8 @@
-"""Language codes in every style people write them: ISO 639-1 and -3, BCP 47, FLORES (``en``, ``eng_Latn``, ``zh-CN``).
+"""Language codes and names: ISO 639-1 and -3, BCP 47, FLORES (``en``, ``eng_Latn``, ``zh-CN``).
 
-``language`` reads a code once; everything that depends on a language compares ``Language.code``. Rests on langcodes
-(IANA subtag registry, ISO 639-3 macrolanguages), which is imported for codes that are not in ISO 639-1.
+``language`` reads a code once; everything that depends on a language compares ``Language.code``.
+Rests on langcodes (IANA subtag registry, ISO 639-3 macrolanguages), which is imported for codes
+that are not in ISO 639-1.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import lru_cache
 from wholetext.errors import MissingExtra
 
 UNDETERMINED = frozenset({"", "und", "mul", "zxx", "mis"})
-# ISO 639-1 without replaced codes: they mean themselves, and the registry takes a tenth of a second to import
+# ISO 639-1 without replaced codes: known without the registry, which takes 0.1 s to import
 TWO_LETTERS = frozenset(
     """
     aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv
@@ -28,7 +29,7 @@ TWO_LETTERS = frozenset(
 
 @dataclass(frozen=True)
 class Language:
-    """A language code, read. ``code`` is the shortest standard code of the language or of its macrolanguage."""
+    """A parsed language code; ``code`` is the shortest one of the language or macrolanguage."""
 
     given: str  # as written by the user
     code: str  # "zh" for zh, zho, cmn_Hans, zh-CN; "" where no language is stated
@@ -52,7 +53,7 @@ class Language:
 
 @lru_cache(maxsize=1024)
 def language(code: str) -> Language:
-    """Read a language code in any style; an unknown one is kept, in lower case, and marked as such."""
+    """Parse a language code; an unknown one is kept in lower case and marked."""
     given = code.strip()
     plain = given.replace("_", "-").lower()
     if plain in UNDETERMINED:
@@ -86,22 +87,22 @@ def _registered(given: str, plain: str) -> Language:
 
 
 def code_of(code: str) -> str:
-    """The code used as a key in language tables: ``zh`` for ``zho_Hans``, ``en`` for ``en-US``."""
+    """Return the key of language tables: ``zh`` for ``zho_Hans``, ``en`` for ``en-US``."""
     return language(code).code
 
 
 def same_language(one: str, other: str) -> bool:
-    """Whether two codes name one language; members, scripts and regions must agree only where both state them."""
+    """Tell whether two codes agree; script, region and member count only if both state them."""
     a, b = language(one), language(other)
     stated = ((a.member, b.member), (a.script, b.script), (a.region, b.region))
     return a.code == b.code and all(not x or not y or x == y for x, y in stated)
 
 
 def pair_of(text: str) -> tuple[str, str]:
-    """``"en-de"``, ``"eng_Latn-isl_Latn"``, ``"en-zh-CN"`` → source and target code as written; ValueError otherwise.
+    """Split ``"en-de"``, ``"eng_Latn-isl_Latn"``, ``"en-zh-CN"``; ValueError if impossible.
 
-    A hyphen separates the two languages and may also be part of a code, so the split is made where both sides are
-    registered codes; the first such place counts.
+    A hyphen separates the two languages and may also be part of a code, so the split is made where
+    both sides are registered codes; the first such place counts.
     """
     parts = text.strip().split("-")
     splits = [("-".join(parts[:i]), "-".join(parts[i:])) for i in range(1, len(parts))]
@@ -115,7 +116,7 @@ def pair_of(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1024)
 def language_name(code: str) -> str:
-    """The English name of a language: ``Chinese (Simplified)`` for ``zho_Hans``."""
+    """Return the English name of a language: ``Chinese (Simplified)`` for ``zho_Hans``."""
     if not code:
         return "an unstated language"
     from langcodes import Language as Tag

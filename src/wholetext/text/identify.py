@@ -1,6 +1,7 @@
-"""Which language a text is in: by its most frequent function words, or by character trigrams of text that is known.
+"""Language identification by function words, or by character trigrams of known text.
 
-Function words suffice to notice a wrong or swapped pair; trigrams need no lists, and so work for every language.
+Function words suffice to notice a wrong or swapped pair; trigrams need no lists, and so work for
+every language.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ DISTINCT, TIMES = (
 
 
 def listed(lang: str) -> str:
-    """The name of the word list of a language, or ""."""
+    """Return the name of a language's word list, or ""."""
     return lang if lang in _WORDS else _LIKE.get(lang, "")
 
 
 def other_language(texts: Iterable[str], lang: str, least: int) -> str:
-    """The language that texts of at least ``least`` words are in, where that is clearly not ``lang``; else "".
+    """Name the language of texts of ``least`` words if it is clearly not ``lang``; else "".
 
     Related languages share words, so the two are compared by the words that only one of them has.
     """
@@ -69,10 +70,10 @@ def other_language(texts: Iterable[str], lang: str, least: int) -> str:
 
 
 def plainly_in(text: str, lang: str, least: int) -> bool:
-    """Whether a short text is running text of a language that has a list: many and different ones of its words.
+    """Tell whether a short text is running text of a language: many of its function words.
 
-    Words are separated by blanks, so that names-with-hyphens, addresses and tags are one word; single letters
-    say nothing.
+    Words are separated by blanks, so that names-with-hyphens, addresses and tags are one word;
+    single letters say nothing.
     """
     words = [word.strip(".,;:!?…()[]\"'“”„«»‘’") for word in text.lower().split()]
     known = [word for word in words if len(word) > 1 and word in _WORDS.get(listed(lang), ())]
@@ -85,7 +86,7 @@ _MOST = 20_000  # texts to learn from; more would not change the profile
 
 
 class Profile:
-    """Log-probabilities of character trigrams (Cavnar & Trenkle 1994 compare ranks; likelihood is as cheap)."""
+    """Log-probabilities of character trigrams (after Cavnar & Trenkle 1994)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         counts = np.zeros(1 << _BITS)
@@ -117,9 +118,10 @@ def likelihoods(texts: Sequence[str], profiles: Sequence[Profile]) -> tuple[IntA
 
 
 def _trigrams(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
-    """Blocks of (hashed trigrams, index in the block of the text each belongs to); none spans two texts.
+    """Yield blocks of (hashed trigrams, index of their text in the block).
 
-    Whatever is no letter counts as a blank, and a trigram needs two letters: figures and marks are of no language.
+    Whatever is no letter counts as a blank, and a trigram needs two letters: figures and marks are
+    of no language.
     """
     for begin in range(0, len(texts), BLOCK):
         block = [f" {text} ".lower() for text in texts[begin : begin + BLOCK]]

@@ -1,4 +1,4 @@
-"""Tokens as in NIST's mteval-v13a, WMT's way to count BLEU; as sacrebleu's tokenizer 13a, for many texts at once."""
+"""NIST's mteval-v13a tokenizer as in sacrebleu, for many texts at once."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # i
 
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
-    """One blank between tokens: marks are separated, stops and commas except between digits, dashes after digits."""
+    """Separate marks, stops and commas (except between digits), and dashes after digits."""
     return [
         line for at in range(0, len(texts), _LINES) for line in _tokenized(texts[at : at + _LINES])
     ]
 
 
 def _tokenized(texts: Sequence[str]) -> list[str]:
-    # one text after the other, so that each step is a single call; no step reaches from one line into the next
+    # all lines as one string, so that each step is a single call; no step crosses a line end
     text = "\n".join([f" {_line(one)} " for one in texts])
     for mark in _MARKS:  # all but ' , - .
         text = text.replace(mark, f" {mark} ")

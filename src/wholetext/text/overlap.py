@@ -1,6 +1,7 @@
-"""What texts share on the surface: n-grams, and for pairs also numbers, names, punctuation and length.
+"""Surface overlap of texts: n-grams; of pairs also numbers, names, punctuation, length.
 
-N-grams are counted exactly for many texts at once, by sorting integer codes, without a dictionary per text.
+N-grams are counted exactly for many texts at once, by sorting integer codes, without a dictionary
+per text.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Overlap:
 
 @dataclass
 class _Grams:
-    """N-grams of texts laid end to end, of an order that grows; those that cannot match are left out."""
+    """N-grams of concatenated texts, of growing order; those that cannot match are dropped."""
 
     tokens: IntArray
     left: IntArray  # (tokens,) from here to the end of the text
@@ -99,7 +100,7 @@ class _Grams:
         self.at, self.code, self.owner = self.at[which], self.code[which], self.owner[which]
 
     def renumber(self, first: IntArray, rest: int) -> None:
-        """Other numbers for tokens: ``first`` for those that n-grams begin with, ``rest`` for all others."""
+        """Renumber tokens: ``first`` for those that begin n-grams, ``rest`` for the others."""
         self.tokens = np.full(len(self.tokens), rest)
         self.tokens[self.at] = first
 
@@ -112,10 +113,11 @@ class _Grams:
 def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     """Count n-grams of hypotheses that are also in their references.
 
-    ``texts`` are the hypotheses, then the references by set. ``sets`` (hypotheses,) is the set of each, all of the same
-    size: what hypotheses have in common is counted once. Tokens are small non-negative integers. An n-gram of the
-    references is coded by the code of its first n-1 tokens and its last token, the codes being renumbered at each
-    order, so they stay small and equal codes mean equal n-grams of the same set: nothing is hashed, nothing collides.
+    ``texts`` are the hypotheses, then the references by set. ``sets`` (hypotheses,) is the set of
+    each, all of the same size: what hypotheses have in common is counted once. Tokens are small
+    non-negative integers. An n-gram of the references is coded by the code of its first n-1 tokens
+    and its last token, the codes being renumbered at each order, so they stay small and equal codes
+    mean equal n-grams of the same set: nothing is hashed, nothing collides.
     """
     (tokens, lengths), end = texts, int(texts[1][: len(sets)].sum())
     hyps, refs = (tokens[:end], lengths[: len(sets)]), (tokens[end:], lengths[len(sets) :])
@@ -139,7 +141,7 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
         ours.only(np.flatnonzero(ours.code >= 0))
         ref = np.bincount(theirs.owner % each * len(keys) + theirs.code, minlength=each * len(keys))
         ref = ref.reshape(each, len(keys))
-        # a table for each hypothesis with a cell for each n-gram of its set, one table after the other
+        # a table per hypothesis with a cell for each n-gram of its set, one table after the other
         first, many = (
             np.searchsorted(group, np.arange(number)),
             np.bincount(group, minlength=number),
@@ -171,7 +173,7 @@ def _sums(values: IntArray, ends: IntArray) -> IntArray:
 
 
 def find(keys: IntArray, wanted: IntArray, size: int | None = None) -> IntArray:
-    """Where each number is in sorted ``keys`` (all are below ``size``, if that is known); -1 where it is not."""
+    """Find numbers in sorted ``keys`` (all below ``size``, if known); -1 where absent."""
     if size is not None and size <= _TABLE:
         places = np.full(size, -1, dtype=np.int32)
         places[keys] = np.arange(len(keys), dtype=np.int32)
@@ -181,7 +183,7 @@ def find(keys: IntArray, wanted: IntArray, size: int | None = None) -> IntArray:
 
 
 def compared(groups: Sequence[Sequence[str]]) -> tuple[list[str], IntArray]:
-    """Of groups of a hypothesis and its references: hypotheses, then references by set; the set of each hypothesis."""
+    """List hypotheses, then distinct sets of references; and the set of each hypothesis."""
     sets: dict[tuple[str, ...], int] = {}
     chosen = [sets.setdefault(tuple(refs), len(sets)) for _, *refs in groups]
     return [*(hyp for hyp, *_ in groups), *(ref for refs in sets for ref in refs)], np.array(
@@ -207,7 +209,7 @@ def words(texts: Sequence[Sequence[str]]) -> tuple[IntArray, IntArray]:
 
 
 def blocks(sizes: Sequence[int], most: int = 200_000) -> Iterator[slice]:
-    """Consecutive slices of about ``most`` tokens: fits the processor's cache, worth vectorising."""
+    """Yield consecutive slices of about ``most`` tokens, which fit the processor's cache."""
     begin, total = 0, 0
     for i, size in enumerate(sizes):
         if total and total + size > most:
@@ -219,7 +221,7 @@ def blocks(sizes: Sequence[int], most: int = 200_000) -> Iterator[slice]:
 
 
 def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
-    """(n, features) of pairs, in the order of ``NAMES``; names are capitalised words after the first."""
+    """Features of pairs, (n, ``NAMES``); names are capitalised words after the first."""
     cut = [(_WORD.findall(hyp), _WORD.findall(ref)) for hyp, ref in zip(hyps, refs)]
     solid = [("".join(hyp.split()), "".join(ref.split())) for hyp, ref in zip(hyps, refs)]
     lowered = [[word.lower() for word in side] for pair in cut for side in pair]
@@ -264,7 +266,7 @@ def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
 def _shares(
     texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]
 ) -> FloatArray:
-    """(pairs, 2 · orders) precision and recall of n-grams; ``texts`` alternate hypothesis and reference."""
+    """N-gram precision and recall, (pairs, 2·orders); ``texts`` alternate hyp and ref."""
     found = []
     for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
         hyps, refs = texts[::2][block], texts[1::2][block]

@@ -1,4 +1,4 @@
-"""How languages are written: their scripts, the blanks between words and sentences, and how dense the writing is."""
+"""How languages are written: scripts, blanks between words and sentences, density."""
 
 from __future__ import annotations
 
@@ -80,24 +80,23 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     ),
 }
 SCRIPTS = tuple(_RANGES)
-# How many letters of an alphabet correspond to a character: a name of ten letters does not outweigh five ideographs.
+# Letters of an alphabet per character: a name of ten letters does not outweigh five ideographs.
 _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "Hangul": 2.0}
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
 UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})
 
-_CHARACTERS = frozenset(
-    {"zh", "ja"}
-)  # written in ideographs, without blanks between words or sentences
-_UNSPACED = _CHARACTERS | {
-    "th",
-    "lo",
-    "my",
-    "km",
-    "bo",
-}  # these put a blank between sentences, none between words
+# ideographs, without blanks between words or sentences
+_CHARACTERS = frozenset({"zh", "ja"})
+# no blank between words; these five have one between sentences
+_UNSPACED = _CHARACTERS | {"th", "lo", "my", "km", "bo"}
 _DENSITY: Mapping[str, float] = {"zh": 4.0, "ja": 2.8, "ko": 2.0}
 
-# What languages are written in; one that is not here is judged by its references.
+_LATIN = """
+    en de fr es it pt nl pl cs sk sl hr ro hu fi et lv lt sv da no nb nn is ga cy tr vi id ms tl sw
+    ha zu xh yo ig so eu ca gl sq mt af
+    """.split()  # noqa: SIM905 - a list literal takes 44 lines
+
+# Scripts of languages; others are inferred from the references.
 _SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "el": ("Greek",),
     "hy": ("Armenian",),
@@ -125,85 +124,37 @@ _SCRIPTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("ar", "fa", "ur", "ps"), ("Arabic",)),
     **dict.fromkeys(("hi", "mr", "ne"), ("Devanagari",)),
     **dict.fromkeys(("am", "ti"), ("Ethiopic",)),
-    **dict.fromkeys(
-        (
-            "en",
-            "de",
-            "fr",
-            "es",
-            "it",
-            "pt",
-            "nl",
-            "pl",
-            "cs",
-            "sk",
-            "sl",
-            "hr",
-            "ro",
-            "hu",
-            "fi",
-            "et",
-            "lv",
-            "lt",
-            "sv",
-            "da",
-            "no",
-            "nb",
-            "nn",
-            "is",
-            "ga",
-            "cy",
-            "tr",
-            "vi",
-            "id",
-            "ms",
-            "tl",
-            "sw",
-            "ha",
-            "zu",
-            "xh",
-            "yo",
-            "ig",
-            "so",
-            "eu",
-            "ca",
-            "gl",
-            "sq",
-            "mt",
-            "af",
-        ),
-        ("Latin",),
-    ),
+    **dict.fromkeys(_LATIN, ("Latin",)),
 }
 
 
 def scripts_of(lang: str) -> tuple[str, ...]:
-    """The scripts a language is written in, or () where that is not known."""
+    """Return the scripts of a language, () if unknown."""
     return _SCRIPTS.get(code_of(lang), ())
 
 
 def has_ideographs(lang: str) -> bool:
-    """Whether a language is written in Chinese characters, each about as much as a word."""
+    """Tell whether a language is written in Chinese characters."""
     return code_of(lang) in _CHARACTERS
 
 
 def is_unspaced(lang: str) -> bool:
-    """Whether a language is written without blanks between words."""
+    """Tell whether a language is written without blanks between words."""
     return code_of(lang) in _UNSPACED
 
 
 def joiner(lang: str) -> str:
-    """The separator of two sentences: nothing in Chinese and Japanese, else a blank (in Thai and Khmer too)."""
+    """Return what separates sentences: nothing in Chinese and Japanese, else a blank."""
     return "" if code_of(lang) in _CHARACTERS else " "
 
 
 def density(lang: str) -> float:
-    """Letters that correspond to one character of a language (measured on the news of WMT 2021; Korean is a guess)."""
+    """Letters per character of a language (measured on WMT 2021 news; Korean is a guess)."""
     return _DENSITY.get(code_of(lang), 1.0)
 
 
 def letters(texts: Sequence[str]) -> IntArray:
-    """(texts, scripts) letters of each script, in the order of ``SCRIPTS``."""
+    """Count letters by script, in the order of ``SCRIPTS``: (texts, scripts)."""
     kinds, counts = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)]
     for codes, sizes in code_points(texts):
         owner = np.repeat(np.arange(len(sizes)) * kinds, sizes)
@@ -213,7 +164,7 @@ def letters(texts: Sequence[str]) -> IntArray:
 
 
 def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
-    """Blocks of texts as (all code points, number of them in each text)."""
+    """Yield blocks of texts as (all code points, number per text)."""
     for begin in range(0, len(texts), BLOCK):
         block = texts[begin : begin + BLOCK]
         codes = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -221,19 +172,19 @@ def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntA
 
 
 def is_letter(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """(code points,) whether each is a letter of a known script."""
+    """Tell which code points are letters of a known script."""
     return _kinds(codes) > 0
 
 
 def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """(code points,) 1 + index of the script, 0 for what is no letter."""
+    """Map code points to 1 + index of their script, 0 for non-letters."""
     table = _table()
     return table[np.minimum(codes, len(table) - 1)]
 
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """(code points,) 1 + index of the script; 0 if it is not a letter. The last entry is for all code points beyond."""
+    """Table of code points: 1 + index of the script, 0 for non-letters; the last for all beyond."""
     last = max(stop for ranges in _RANGES.values() for _, stop in ranges)
     table = np.zeros(last + 2, dtype=np.uint8)
     for number, ranges in enumerate(_RANGES.values(), 1):

@@ -1,4 +1,4 @@
-"""Sentences by rule, for text without sentence breaks: terminators, quotes, abbreviations, initials, ordinals."""
+"""Sentence splitting by rule: terminators, quotes, abbreviations, initials, ordinals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Splitter = Callable[[str], list[str]]
 SPLITTERS = ("rules", "none", "pysbd", "blingfire")
 
 _CLOSERS = "\"'”’»›)\\]」』）】》"
-# Where a sentence may end: CJK stops end it at once, others only before a blank (bounded, so that no text is slow).
+# Candidates: CJK stops end a sentence at once, others before a blank (bounded: linear time).
 _CANDIDATE = re.compile(
     rf"[。！？｡．]+[{_CLOSERS}]*(?=[^{_CLOSERS}]|$)|[.!?…؟۔।॥։።]{{1,9}}[{_CLOSERS}]{{0,9}}(?=\s)"
 )
@@ -34,10 +34,12 @@ _ABBREVIATIONS: dict[str, frozenset[str]] = {
     lang: frozenset(words.split())
     for lang, words in {
         "": "dr prof st vs etc ca approx cf al jr sr dept est max min tel",
-        "en": "mr mrs ms messrs gen col lt sgt capt cmdr adm rev hon pres gov sen rep mt ft ave blvd rd inc ltd co "
-        "corp bros jan feb mar apr jun jul aug sep sept oct nov dec",
-        "de": "hr fr bzw ggf evtl inkl exkl sog vgl str usw bspw zzgl mind jh geb gest ing dipl mio mrd tsd",
-        "fr": "m mm mme mlle mlles me dr pr av bd chap éd env ex janv févr avr juil sept oct nov déc",
+        "en": "mr mrs ms messrs gen col lt sgt capt cmdr adm rev hon pres gov sen rep mt ft ave "
+        "blvd rd inc ltd co corp bros jan feb mar apr jun jul aug sep sept oct nov dec",
+        "de": "hr fr bzw ggf evtl inkl exkl sog vgl str usw bspw zzgl mind jh geb gest ing dipl "
+        "mio mrd tsd",
+        "fr": "m mm mme mlle mlles me dr pr av bd chap éd env ex janv févr avr juil sept oct nov "
+        "déc",
         "es": "sr sra srta dr dra ud uds pág núm av avda ee uu aprox",
         "pt": "sr sra dr dra av pág núm exmo",
         "it": "sig sigg dott prof avv ing pag art ecc",
@@ -51,7 +53,7 @@ _ABBREVIATIONS: dict[str, frozenset[str]] = {
 
 
 def split(text: str, lang: str = "") -> list[str]:
-    """The sentences of a text; a line break always ends one."""
+    """Split a text into sentences; a line break always ends one."""
     lang = code_of(lang)
     sentences = []
     for line in text.splitlines():
@@ -103,7 +105,7 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
 
 
 def splitter(name: str, lang: str = "") -> Splitter:
-    """A way to split: ``rules`` (built in), ``pysbd`` or ``blingfire`` (where installed), ``none``."""
+    """Return a splitter: ``rules`` (built in), ``pysbd``, ``blingfire`` or ``none``."""
     match name:
         case "rules":
             return lambda text: split(text, lang)

@@ -1,4 +1,4 @@
-"""Why a document has its BlonDe score: what each factor counted, and which spans match, are missing or are extra."""
+"""Explain the BlonDe score of a document: counts of factors; matched, missing, extra spans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Reasons:
-    """What the factors of a document counted, and their mean over those that occur (``mean=occurring``)."""
+    """Counts of the factors of a document, and the mean over those that occur."""
 
     factors: tuple[Factor, ...]
     mean: str  # the metric's own
@@ -58,7 +58,10 @@ class Reasons:
                 if self.floored
                 else ""
             )
-            text = f"The score {score:.4f} is the F1 of {self.mean} means of precision and recall{floors}. {text}"
+            text = (
+                f"The score {score:.4f} is the F1 of {self.mean} means of precision and recall"
+                f"{floors}. {text}"
+            )
         return text + (f" Neither text has any: {', '.join(absent)}." if absent else "")
 
     def as_json(self) -> dict[str, Any]:
@@ -66,12 +69,12 @@ class Reasons:
 
 
 def occurring(metric: Blonde, totals: FloatArray) -> FloatArray:
-    """(..., k) totals → (...,) the mean F1 of the factors that occur."""
+    """Mean F1 of the factors that occur: (..., k) totals → (...,)."""
     return np.asarray(replace(metric, mean="occurring").reduce(totals)[..., 0])
 
 
 def reasons(metric: Blonde, totals: FloatArray) -> Reasons:
-    """From the (k,) totals of one document."""
+    """Explain the (k,) totals of a document."""
     table = totals.reshape(-1, 3)
     factors = []
     for name, weight in zip(metric.factors, metric.importance):
@@ -133,7 +136,7 @@ def compared(
     ref: Sequence[str],
     which: int = 0,
 ) -> tuple[Compared, ...]:
-    """The segments of a document from the details that ``measure`` left, each with the first segment of its row.
+    """Compare the segments of a document, from the details that ``measure`` left by row.
 
     ``which`` is the place of the reference among those that were used.
     """

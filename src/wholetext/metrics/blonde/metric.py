@@ -1,4 +1,4 @@
-"""BlonDe, d-BlonDe and BlonDe+ (Jiang et al. 2022): tense, pronouns, entities, discourse markers and n-grams."""
+"""BlonDe, d-BlonDe and BlonDe+ (Jiang et al. 2022)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ class Blonde(Metric):
     """BlonDe: the mean over categories of the share of aligned, clipped counts (Eqs. 2–10).
 
     The scores of rows, documents and corpora are one formula, applied to their totals of counts.
-    Profiles: ``reference`` is the released code (0.1.4), ``paper`` the printed definitions (uniform weights, one
-    temporal sense), ``fixed`` the paper's with pronouns in any case; only ``reference`` keeps the code's smoothing.
+    Profiles: ``reference`` is the released code (0.1.4), ``paper`` the printed definitions (uniform
+    weights, one temporal sense), ``fixed`` the paper's with pronouns in any case; only
+    ``reference`` keeps the code's smoothing.
     """
 
     name = "blonde"
-    summary = "tense, pronouns, entities, discourse markers and n-grams, against a reference (not English: own tables)"
+    summary = (
+        "tense, pronouns, entities, discourse markers and n-grams, against a reference "
+        "(not English: own tables)"
+    )
     view = "whole"
     outputs = ("f1", "precision", "recall")
     factors: ClassVar[tuple[str, ...]] = (*DISCOURSE, *NGRAMS)
@@ -46,14 +50,12 @@ class Blonde(Metric):
     table: str = "auto"  # language, or a TOML file of one's own
     tagger: str = "auto"  # spacy, spacy/NAME, given/FILE … (text/analysis.py)
     clip_scope: Literal["sentence", "document"] = "sentence"
-    mean: Literal["geometric", "arithmetic", "occurring"] = (
-        "geometric"  # of precisions and recalls; occurring: of F1
-    )
+    # of precisions and recalls; occurring: of F1
+    mean: Literal["geometric", "arithmetic", "occurring"] = "geometric"
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
-    zero: Literal["floor", "delta"] = (
-        "floor"  # a factor of 0 becomes zero_value, or zero_value / count
-    )
+    # a factor of 0 becomes zero_value (floor) or zero_value / count (delta)
+    zero: Literal["floor", "delta"] = "floor"
     zero_value: float = 1e-5
     weights: str = ""  # of features and categories: "neuter=1,epicene=1,tense=2"
     lowercase: bool = False
@@ -91,7 +93,7 @@ class Blonde(Metric):
         return facts | {key: units.file_mark(name) for key, name in files.items() if name}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> tuple[str, ...]:
-        """All reference segments in order: annotation files go by line, so a document must know its place."""
+        """List all reference segments, by which documents find their annotation lines."""
         return tuple(view.text for view in references)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
@@ -136,7 +138,7 @@ class Blonde(Metric):
     # -------------------------------------------------------- from counts to scores: Eqs. 5–10
 
     def reduce(self, totals: FloatArray) -> FloatArray:
-        """(..., k) totals → (..., 3 + 3·(categories + features)): F1, precision and recall, over all and of each."""
+        """F1, precision, recall, overall and of each: (..., 3 + 3·(categories + features))."""
         if self.mean == "occurring":
             return self._occurring(totals)
         table = totals.reshape(
@@ -166,7 +168,7 @@ class Blonde(Metric):
         return np.stack([f1, precision, recall], axis=-1).reshape(*totals.shape[:-1], -1)
 
     def _ratios(self, table: FloatArray) -> FloatArray:
-        """(..., categories + features, match|ref|sys) → (…, precision|recall), those of n-grams smoothed."""
+        """Precision and recall, smoothed for n-grams: (..., categories + features, 2)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = table[..., :1] / table[..., 2:0:-1]  # 0/0 is undefined
         grams = table[..., _ORDERS, :]
@@ -181,7 +183,7 @@ class Blonde(Metric):
         return f"{self.zero_value:g}" + (" / count" if self.zero == "delta" else "")
 
     def floored(self, totals: FloatArray) -> NDArray[np.bool_]:
-        """(..., k) totals → (..., factors, precision|recall): where the geometric mean replaces a factor of 0."""
+        """Where the geometric mean replaces a factor of 0: (..., factors, precision|recall)."""
         table = totals.reshape(*totals.shape[:-1], -1, 3)
         ratio = self._ratios(table)[..., self._chosen, :]
         if self.mean != "geometric":
@@ -194,8 +196,8 @@ class Blonde(Metric):
     def _occurring(self, totals: FloatArray) -> FloatArray:
         """The arithmetic mean, over the factors that either side has, of F1, precision and recall.
 
-        They are 0 where only one side has the factor. Nothing is smoothed and nothing floored, so that no factor
-        decides the score of a short text alone.
+        They are 0 where only one side has the factor. Nothing is smoothed and nothing floored, so
+        that no factor decides the score of a short text alone.
         """
         match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
         counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
@@ -223,8 +225,9 @@ class Blonde(Metric):
     ) -> FloatArray:
         """(..., 4) matches and counts of n-grams → ratios.
 
-        The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer than every segment;
-        the other profiles divide by the count and leave those orders undefined. An empty text is never smoothed.
+        The released code divides by 0.25·count where nothing matched, and gives 0 to orders longer
+        than every segment; the other profiles divide by the count and leave those orders undefined.
+        An empty text is never smoothed.
         """
         reference = self.profile == "reference"
         value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
@@ -262,7 +265,7 @@ class Blonde(Metric):
             return np.asarray(np.exp(_mean(np.log(values), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
-        """Harmonic mean; where one side has nothing, the recall in the released code, NaN in the paper, 0 in fixed."""
+        """Harmonic mean; if one side has nothing: recall (reference), NaN (paper), 0 (fixed)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             harmonic = 2 * precision * recall / (precision + recall)
         one = np.isnan(precision) != np.isnan(recall)
@@ -336,7 +339,10 @@ class Blonde(Metric):
         analyser, table = self._analyser(), self._table
         finder = Finder(table, analyser.layers, self.profile)
         uncounted, by_spelling = finder.uncounted, finder.by_spelling
-        assumed = "the target language is not known and was taken to be English (-l SRC-TGT, in Python langs=)"
+        assumed = (
+            "the target language is not known and was taken to be English "
+            "(-l SRC-TGT, in Python langs=)"
+        )
         found = [assumed] if self.assumed else []
         found += (
             [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"]
@@ -387,7 +393,7 @@ class BlondePlus(Blonde):
 
 
 def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:
-    """(..., factors, n) → (..., n): the weighted mean over defined factors; NaN where none is defined."""
+    """Weighted mean over defined factors, NaN if none is: (..., factors, n) → (..., n)."""
     weight = np.where(np.isnan(values), 0.0, np.asarray(importance, dtype=np.float64)[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.nansum(weight * values, axis=-2) / weight.sum(axis=-2))

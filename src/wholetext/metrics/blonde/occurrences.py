@@ -1,4 +1,4 @@
-"""Finds in an analysed segment what BlonDe counts, with its place: tenses, pronouns, entities, discourse markers."""
+"""Find tenses, pronouns, entities and discourse markers in an analysed segment."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Occurrence(NamedTuple):
 
 
 def layers_for(table: CategoryTable) -> frozenset[Layer]:
-    """The layers that a table can use, so that an analyser runs nothing else."""
+    """Return the layers that a table uses, so that an analyser runs nothing else."""
     layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
     if table.labels and "entity" not in table.left_out:
         layers.add("entity")
@@ -69,7 +69,7 @@ def layers_for(table: CategoryTable) -> frozenset[Layer]:
 
 @dataclass(frozen=True, eq=False)
 class Finder:
-    """A table made ready for one analyser (``layers`` are what it gives) and one profile."""
+    """A table for an analyser with these layers, under a profile."""
 
     table: CategoryTable
     layers: frozenset[Layer]
@@ -78,7 +78,7 @@ class Finder:
 
     @property
     def scheme(self) -> Scheme | None:
-        """How tense is identified: by features if the analyser gives them, else by tags, else by words."""
+        """How tense is identified: by morphology, else by tags, else by words."""
         for scheme in ("morph", "tags", "words"):
             if scheme in self.table.tenses and (scheme == "words" or _NEEDS[scheme] in self.layers):
                 return scheme
@@ -93,7 +93,7 @@ class Finder:
 
     @property
     def by_spelling(self) -> tuple[str, ...]:
-        """Categories whose tags the analyser does not provide, so that spelling alone identifies them."""
+        """Categories identified by spelling alone, as the analyser has no tags."""
         given = self.layers & {"tag", "pos", "morph"}
         return (
             ()
@@ -104,7 +104,7 @@ class Finder:
         )
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
-        """Every occurrence, category by category."""
+        """Find all occurrences, by category."""
         each = {
             "tense": self._tenses,
             "pronoun": self._pronouns,
@@ -128,7 +128,7 @@ class Finder:
                 yield Occurrence("tense", feature, feature, token.start, token.end, form)
 
     def _tense(self, tokens: Sequence[Token], place: int) -> str:
-        """Of a finite verb by its whole form or its ending; else, and of other words, by the analyser."""
+        """Return the tense of a token: by form or ending of a finite verb, else by the analyser."""
         table, token = self.table, tokens[place]
         form = token.text.lower()
         if self.scheme == "words":
@@ -150,10 +150,11 @@ class Finder:
     def _allowed(
         self, category: str, form: str, tokens: Sequence[Token], first: int, last: int
     ) -> bool:
-        """Whether the first token has one of the tags that the table asks for (``*``: of single words).
+        """Tell whether the first token has a tag that the table requires (``*``: single words).
 
-        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON`` gives what follows
-        the last token, ``SCONJ<!VERB`` what does not come before the first. Without tags, spelling decides.
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON``
+        gives what follows the last token, ``SCONJ<!VERB`` what does not come before the first.
+        Without tags, spelling decides.
         """
         wanted = self.table.tags.get(category, {})
         chosen = wanted.get(form) or (wanted.get("*") if first == last else None)
@@ -193,9 +194,10 @@ class Finder:
                 )
 
     def _pronoun(self, token: Token, *, initial: bool) -> str:
-        """Lower case and Title case count in the reference, any case in ``fixed``; capitals in a table are exact.
+        """Return the feature of a pronoun; any case counts in ``fixed``, else lower and Title case.
 
-        ``^Sie`` in a table is the form where a sentence may begin, so that its capital is not evidence.
+        ``^Sie`` in a table is the form where a sentence may begin, so that its capital is not
+        evidence.
         """
         known, text, lower = self.table.pronouns, token.text, token.text.lower()
         if initial and f"^{text}" in known:
@@ -219,7 +221,7 @@ class Finder:
                 yield Occurrence("entity", group, name, entity.start, entity.start + len(name))
 
     def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
-        """Lower-cased sequences of whole tokens; the longest at a place, or all where the table lets them overlap."""
+        """Find markers: the longest at a position, or all if they may overlap."""
         tokens, table = analysis.tokens, self.table
         words = [token.text.lower() for token in tokens]
         free = 0  # the first token that no marker has taken
@@ -238,7 +240,7 @@ class Finder:
     def _phrases(
         self, tokens: Sequence[Token], words: Sequence[str], first: int
     ) -> Iterator[tuple[str, int]]:
-        """Every marker, and phrase listed as not a marker, that begins at a token: the phrase and its last token."""
+        """Yield the markers and excluded phrases that begin at a token, with their last token."""
         table, phrase, last = self.table, words[first], first
         while phrase in table.beginnings:
             if phrase in table.not_markers or (
@@ -252,13 +254,13 @@ class Finder:
 
 
 def _has(token: Token, part: str) -> bool:
-    """Whether a token has a tag, part of speech or feature; one that has none of that kind is not asked."""
+    """Tell whether a token has a tag or feature; a token without any of that kind passes."""
     given = token.morph if "=" in part else token.pos if part in UNIVERSAL else token.tag
     return not given or (part in given.split("|") if "=" in part else part == given)
 
 
 def _beside(wanted: str, neighbour: Sequence[Token]) -> bool:
-    """Whether the adjacent token (None at an end) has one of the tags ``A,B``, or none of ``!A,B``."""
+    """Tell whether the adjacent token has one of the tags ``A,B``, or none of ``!A,B``."""
     if not wanted or any(not (token.tag or token.pos) for token in neighbour):
         return True
     listed = set(wanted.lstrip("!").split(","))

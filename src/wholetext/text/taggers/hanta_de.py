@@ -1,4 +1,4 @@
-"""German with HanTa: STTS tags, lemmas, and runs of proper nouns as entities (label ``NE``); words by rule."""
+"""German with HanTa: STTS tags, lemmas; runs of proper nouns are entities (``NE``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Russian with natasha: universal tags and features, lemmas, entities (PER, LOC, ORG), sentences."""
+"""Russian with natasha: universal tags and features, lemmas, entities, sentences."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ class NatashaAnalyser(Analyser):
 
 
 def _vocabulary() -> Any:
-    """natasha's lemma vocabulary with the path of its dictionary: by default it looks with ``pkg_resources``,
-    which setuptools no longer has."""
+    """Open natasha's lemma vocabulary without ``pkg_resources``, which setuptools has dropped."""
     import pymorphy2_dicts_ru
     from natasha.morph.vocab import MorphForm, MorphVocab
     from pymorphy2 import MorphAnalyzer

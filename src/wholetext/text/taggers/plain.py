@@ -1,4 +1,4 @@
-"""Words and sentences by rule, for any language: no tags, no lemmas, no entities; used only on request."""
+"""Words and sentences by rule, for any language; used only on request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wholetext.text.taggers.analysis import Analyser, Analysis, Layer, Token
 
-# A number, a character of a script written without blanks, a word (with inner apostrophes, hyphens), any other sign.
+# a number, an ideograph or kana, a word (with inner apostrophes and hyphens), any other sign
 _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*"
     r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
@@ -35,7 +35,7 @@ def sentences(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def locate(tokens: Iterable[str], text: str) -> list[tuple[int, int]]:
-    """Where each token is found in its text, one after the other; a token that is not there gets an empty span."""
+    """Locate tokens in their text, in order; a missing token gets an empty span."""
     spans, at = [], 0
     for token in tokens:
         found = text.find(token, at)

