@@ -1,4 +1,4 @@
-"""`wholetext list`, `show`, `models` and `cache`: what there is to use, and where it is stored."""
+"""`wholetext list`, `show`, `models` and `cache`: metrics, models and stored scores."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from wholetext.errors import count
 if TYPE_CHECKING:
     from wholetext.spec import Value
 
+QUOTES = '""'  # an empty value
 APP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_markup_mode": None}
 
 
@@ -33,58 +34,47 @@ def list_(
     """List metrics, aliases, views, and the changes of stress tests."""
     from wholetext.registry import catalogue, reference_free
 
-    known = catalogue()
-    if described := slices.hook("described-changes"):
-        known["changes"], broken = described()
-        known["broken"] = {**known["broken"], **broken}
-    else:
-        known["changes"] = {}
+    listing = {**catalogue(), "changes": {}}
+    if describe_changes := slices.hook("described-changes"):
+        listing["changes"], broken = describe_changes()
+        listing["broken"] = listing["broken"] | broken
     if no_ref:
-        known["metrics"] = {
-            name: one for name, one in known["metrics"].items() if "ref" not in one["needs"]
-        }
-        known["aliases"] = {
-            name: spec for name, spec in known["aliases"].items() if reference_free(name)
-        }
-        known["changes"] = {}  # they need references
+        metrics, aliases = listing["metrics"], listing["aliases"]
+        listing["metrics"] = {k: v for k, v in metrics.items() if "ref" not in v["needs"]}
+        listing["aliases"] = {k: v for k, v in aliases.items() if reference_free(k)}
+        listing["changes"] = {}  # they need references
     if format == "json":
-        print_json(known)
+        print_json(listing)
         return
     with paged():
-        _print_catalogue(known)
-    for name, why in known["broken"].items():
+        _print_listing(listing)
+    for name, why in listing["broken"].items():
         print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
 
 
-def _print_catalogue(known: Mapping[str, Mapping[str, Any]]) -> None:
-    wide = max(
-        len(name) for kind in ("metrics", "aliases", "views", "changes") for name in known[kind]
-    )
+def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
+    kinds = ("metrics", "aliases", "views", "changes")
+    width = max(len(name) for kind in kinds for name in listing[kind])
     print("metrics (↑ higher is better, ↓ lower)")
-    for name, one in known["metrics"].items():
-        needs = "+".join(side for side in ("src", "hyp", "ref") if side in one["needs"])
-        needs += "".join(f"({side})" for side in one["wants"])
-        entry(
-            f"  {name:<{wide}} {'↑' if one['higher_is_better'] else '↓'} {needs:<14} ",
-            one["summary"],
-        )
+    for name, metric in listing["metrics"].items():
+        arrow = "↑" if metric["higher_is_better"] else "↓"
+        needs = "+".join(side for side in ("src", "hyp", "ref") if side in metric["needs"])
+        needs += "".join(f"({side})" for side in metric["wants"])
+        entry(f"  {name:<{width}} {arrow} {needs:<14} ", metric["summary"])
     print("\naliases")
-    for alias, spec in sorted(known["aliases"].items()):
-        head = f"  {alias:<{wide}} = "
+    for alias, spec in sorted(listing["aliases"].items()):
+        head = f"  {alias:<{width}} = "
         fits = len(head) + len(spec) <= columns()
         print(f"{head}{spec}" if fits else f"{head.rstrip()}\n      {spec}")  # specs stay whole
     print("\nviews (write view:metric)")
-    for view, summary in known["views"].items():
-        entry(f"  {view:<{wide}} ", summary)
-    if known["changes"]:
+    for view, summary in listing["views"].items():
+        entry(f"  {view:<{width}} ", summary)
+    if listing["changes"]:
         print("\nchanges (of `wholetext stress`)")
-    for change, one in known["changes"].items():
-        entry(f"  {change:<{wide}} {one['kind']:<9} ", one["summary"])
+    for name, change in listing["changes"].items():
+        entry(f"  {name:<{width}} {change['kind']:<9} ", change["summary"])
     print()
-    entry(
-        "",
-        "`wholetext show NAME` explains a metric or a view: its parameters, direction, range and paper.",
-    )
+    entry("", "`wholetext show NAME` explains a metric or a view: parameters, range and paper.")
 
 
 def show(
@@ -105,10 +95,10 @@ def show(
             _prose(view)
             _print_parameters(view, {})
             return
-        found = scorer(name)
-        metric = found.metric
+        parsed = scorer(name)
+        metric, view_name = parsed.metric, parsed.view.name
         if canonical(name) in ALIASES:
-            print(f"{name} stands for {found.spec}\n")
+            print(f"{name} stands for {parsed.spec}\n")
         entry(f"metric {metric.name}: ", f"{metric.summary}\n")
         print()
         _prose(type(metric))
@@ -118,53 +108,42 @@ def show(
         better = "higher is better" if metric.higher_is_better else "lower is better"
         print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
         outputs = [output for output in metric.outputs if "." not in output]
-        parts = [
-            output for output in metric.outputs if "." in output
-        ]  # of these, such as tense.recall
+        parts = [output for output in metric.outputs if "." in output]  # such as tense.recall
         more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
         entry("outputs    ", ", ".join(outputs) + more)
-        usual = Call(found.view.name, arguments(found.view))
-        other = "slide(size=6,step=6)" if found.view.name == "context" else "context(prev=2)"
-        entry(
-            "view       ", f"{usual} (another is written before the metric: {other}:{metric.name})"
-        )
+        usual = Call(view_name, arguments(parsed.view))
+        other = "slide(size=6,step=6)" if view_name == "context" else "context(prev=2)"
+        advice = f"another is written before the metric: {other}:{metric.name}"
+        entry("view       ", f"{usual} ({advice})")
         _print_parameters(type(metric), arguments(metric))
 
 
 def _prose(kind: type) -> None:
-    """The docstring, as wide as the terminal."""
+    """Print a docstring, wrapped to the terminal."""
     for paragraph in (inspect.getdoc(kind) or "").replace("``", "").split("\n\n"):
         entry("", paragraph)
         print()
 
 
-def _print_parameters(kind: type, given: Mapping[str, Value]) -> None:
-    """Every parameter with its value, what it takes, and what it does."""
+def _print_parameters(kind: type, values: Mapping[str, Value]) -> None:
+    """Print every parameter with its value, its type and its explanation."""
     from wholetext.registry import explanations, parameters
 
-    said = explanations(kind)
+    texts = explanations(kind)
     print("parameters")
-    for key, (hint, default) in parameters(kind).items():
-        value = given.get(key, default)
-        shown = (
-            str(value).lower()
-            if value is None or isinstance(value, bool)
-            else value
-            if value != ""
-            else '""'
-        )
-        entry(f"  {key}={shown}   ", _hint(hint))
-        if said[key]:
-            entry("      ", said[key])
+    for name, (hint, default) in parameters(kind).items():
+        value = values.get(name, default)
+        text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
+        entry(f"  {name}={text or QUOTES}   ", _hint(hint))
+        if texts[name]:
+            entry("      ", texts[name])
 
 
 def _hint(hint: object) -> str:
-    """A type as a person reads it: choices, or the plain names."""
-    if typing.get_origin(hint) is typing.Literal:
-        return " | ".join(
-            str(one).lower() if isinstance(one, bool) else str(one) for one in typing.get_args(hint)
-        )
+    """Describe a type to users: choices, or plain names."""
     parts = typing.get_args(hint) or (hint,)
+    if typing.get_origin(hint) is typing.Literal:
+        return " | ".join(str(x).lower() if isinstance(x, bool) else str(x) for x in parts)
     words = {
         "NoneType": "none",
         "bool": "true | false",
@@ -172,9 +151,8 @@ def _hint(hint: object) -> str:
         "float": "number",
         "str": "text",
     }
-    return " | ".join(
-        words.get(name := getattr(part, "__name__", str(part)), name) for part in parts
-    )
+    names = [getattr(part, "__name__", str(part)) for part in parts]
+    return " | ".join(words.get(name, name) for name in names)
 
 
 # ---------------------------------------------------------------- models
@@ -195,24 +173,24 @@ Revision = Annotated[
 @models.command("list")
 @options.flattened
 def list_models(format: options.TableOrJson = "table") -> None:
-    """List the default models of metrics: licence, size, access, and whether they are downloaded."""
+    """List the default models of metrics: licence, size, access, and whether downloaded."""
     from wholetext.models import catalogue
 
-    found = catalogue.list_models()
+    listing = catalogue.list_models()
     if format == "json":
-        print(json.dumps(found, indent=1))
+        print(json.dumps(listing, indent=1))
         return
     print(f"model\n{'GB':>9}  {'licence':<16} {'here':<13} used by\n")
-    for one in found:
-        here = one["revision"][:12] if one["path"] else "no (gated)" if one["gated"] else "no"
-        print(one["name"])
-        entry(
-            f"{one['gigabytes']:>9.2f}  {one['licence']:<16} {here:<13} ", ", ".join(one["used_by"])
-        )
+    for model in listing:
+        here = model["revision"][:12] if model["path"] else "no (gated)" if model["gated"] else "no"
+        head = f"{model['gigabytes']:>9.2f}  {model['licence']:<16} {here:<13} "
+        print(model["name"])
+        entry(head, ", ".join(model["used_by"]))
     print()
     entry(
         "",
-        "`wholetext models fetch NAME` downloads one; accept the terms of gated models on the hub first.",
+        "`wholetext models fetch NAME` downloads a model; accept the terms of gated models "
+        "on the hub first.",
     )
 
 
@@ -222,20 +200,18 @@ def show_model(name: Name, revision: Revision = "", format: options.TableOrJson 
     """Show a model's licence, size, revision and path."""
     from wholetext.models import catalogue
 
-    found = catalogue.show_model(name, revision)
+    model = catalogue.show_model(name, revision)
     if format == "json":
-        print(json.dumps(found, indent=1))
+        print(json.dumps(model, indent=1))
         return
     for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
-        value = found[key]
-        if value not in (None, "", [], False):
-            text = (
-                ", ".join(value) if isinstance(value, list) else "yes" if value is True else value
-            )
-            print(f"{key.replace('_', ' '):<10} {text}")
-    if found["path"] is None:
-        print(f"{'here':<10} no → wholetext models fetch {found['name']}")
-    for other in found["needs"]:
+        value = model[key]
+        if value:
+            text = ", ".join(value) if isinstance(value, list) else value
+            print(f"{key.replace('_', ' '):<10} {'yes' if value is True else text}")
+    if model["path"] is None:
+        print(f"{'here':<10} no → wholetext models fetch {model['name']}")
+    for other in model["needs"]:
         print(f"{'needs':<10} {other} (tokenizer)")
 
 
@@ -244,11 +220,9 @@ def fetch(name: Name, revision: Revision = "") -> None:
     """Download a model and its tokenizer from the Hugging Face Hub."""
     from wholetext.models.catalogue import fetch_model
 
-    for one in fetch_model(name, revision):
-        print(
-            f"{one['name']}  {one['revision']}  {one['gigabytes']:.2f} GB  licence {one['licence']}"
-        )
-        print(f"  {one['path']}")
+    for model in fetch_model(name, revision):
+        size, licence = f"{model['gigabytes']:.2f} GB", f"licence {model['licence']}"
+        print(f"{model['name']}  {model['revision']}  {size}  {licence}\n  {model['path']}")
 
 
 @models.command()
@@ -258,15 +232,15 @@ def verify(name: Name, revision: Revision = "", format: options.TableOrJson = "t
     from wholetext.metrics.verify import verify_model
     from wholetext.models.catalogue import show_model
 
-    found = verify_model(name, revision)
+    findings = verify_model(name, revision)
     if format == "json":
-        print(json.dumps([dataclasses.asdict(one) for one in found], indent=1))
+        print(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=1))
     else:
         model = show_model(name, revision)
         print(f"{model['name']}  {model['revision']}  {model['path']}")
-        for one in found:
-            print(f"  {'ok ' if one.good else 'BAD'} {one.file:<36} {one.what}")
-    if not all(one.good for one in found):
+        for finding in findings:
+            print(f"  {'ok ' if finding.good else 'BAD'} {finding.file:<36} {finding.what}")
+    if not all(finding.good for finding in findings):
         raise typer.Exit(1)
 
 
@@ -282,13 +256,13 @@ def info(format: options.TableOrJson = "table") -> None:
     from wholetext.files.cache import Cache
 
     scores = Cache()
-    found = scores.info()
+    contents = scores.info()
     scores.close()  # the size of the file settles
     if format == "json":
-        print(json.dumps(dataclasses.asdict(found), default=str))
+        print(json.dumps(dataclasses.asdict(contents), default=str))
         return
-    print(f"{found.path}  {found.bytes / 1e6:.1f} MB")
-    for kind, number in found.counts.items():
+    print(f"{contents.path}  {contents.bytes / 1e6:.1f} MB")
+    for kind, number in contents.counts.items():
         print(f"  {kind:<24} {number}")
 
 

@@ -81,7 +81,7 @@ def _paths(ctx: typer.Context) -> list[Path]:
 
 
 def _texts(ctx: typer.Context) -> tuple[Sequence[Document], Sequence[Output]]:
-    """Read the documents and outputs of the run folder or corpus typed so far, unless it is large."""
+    """Read the documents and outputs of what was typed so far, unless it is large."""
     from wholetext.io import read
 
     for path in _paths(ctx):

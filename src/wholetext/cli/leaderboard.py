@@ -1,4 +1,4 @@
-"""Comparisons as people and programs read them: a terminal table, JSON, TSV, LaTeX."""
+"""Comparisons of systems as a terminal table, JSON, TSV or LaTeX."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def render(
     decimals: int | None = None,
     by_domain: bool = False,
 ) -> None:
-    """Print the comparisons, one per metric, in the requested format; notes that it cannot hold go to stderr.
+    """Print the comparisons, one per metric; notes that the format cannot hold go to stderr.
 
-    The format ``scores`` has one line per system, in the order of the run, with the scores separated by tabs.
+    The format ``scores`` has one line per system, in the order of the run: scores between tabs.
     """
     from wholetext.scoring.comparison import notes_with, run_json, scores_by_domain
 
     comparisons = [compared[spec] for spec in results.scores]
     if decimals is not None:
-        comparisons = [replace(each, decimals=decimals) for each in comparisons]
+        comparisons = [replace(comparison, decimals=decimals) for comparison in comparisons]
     notes = notes_with(results, comparisons)
     domains = scores_by_domain(results, comparisons) if by_domain else {}
     if by_domain and not any(map(any, domains.values())):
@@ -48,23 +48,20 @@ def render(
     elif format == "scores":
         warn(notes)
         for system in results.systems:
-            print("\t".join(number(each[system].score, each.decimals) for each in comparisons))
+            print("\t".join(number(c[system].score, c.decimals) for c in comparisons))
     else:
         warn(notes)
-        made = (
-            _latex(comparisons, domains)
-            if format == "latex"
-            else "\n".join(map(terminal.tsv_row, _tsv(comparisons, domains)))
-        )
-        print(made)
+        make = _latex if format == "latex" else _tsv
+        print(make(comparisons, domains))
 
 
-def arrow(comparison: Comparison) -> str:
-    return "↑" if comparison.higher_is_better else "↓"
+def _title(comparison: Comparison) -> str:
+    """The metric with an arrow that points to better scores."""
+    return f"{comparison.label} {'↑' if comparison.higher_is_better else '↓'}"
 
 
 def order(comparisons: Sequence[Comparison]) -> list[str]:
-    """Systems in the order of the first metric, best first."""
+    """Order systems by the first metric, best first."""
     return [standing.system for standing in comparisons[0].standings]
 
 
@@ -79,16 +76,15 @@ def _table(
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     _scores(comparisons, console)
-    for each in comparisons:
-        rows = domains.get(each.metric, {})
-        if rows:
-            names = [f"{each.label} {arrow(each)}", *next(iter(rows.values()))]
+    for comparison in comparisons:
+        if rows := domains.get(comparison.metric, {}):
+            head = [_title(comparison), *next(iter(rows.values()))]
             cells = [
-                [system, *(number(value, each.decimals) for value in rows[system].values())]
+                [system, *(number(value, comparison.decimals) for value in rows[system].values())]
                 for system in order(comparisons)
             ]
             console.print("\nBy domain")
-            terminal.print_blocks(names, cells, 1, console)
+            terminal.print_blocks(head, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
     legend = f"± is a 95{TIED}% interval"
     if len(first.standings) > 1:
@@ -97,94 +93,83 @@ def _table(
             f"; {MARKS['better']} {MARKS['worse']} differ from {printable(against)} (=) at "
             f"p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected; #n is the rank cluster"
         )
-    segments = int(corpus.sizes.sum())
-    said = f"{count(len(corpus), 'document')}, {count(segments, 'segment')}{langs}. {legend}."
-    console.print(Text("\n" + terminal.wrapped(said, console.width, " "), style="dim"))
-    console.print(
-        Text(terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6), style="dim")
-    )
+    size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
+    size = terminal.wrapped(f"{size}{langs}. {legend}.", console.width, " ")
+    console.print(Text(f"\n{size}", style="dim"))
+    test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
+    console.print(Text(test, style="dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
-            text = (
-                signature if signatures else terminal.wrapped(signature, console.width, "| ", "  ")
-            )
-            console.print(Text(text, style="dim"), soft_wrap=True)
+            if not signatures:
+                signature = terminal.wrapped(signature, console.width, "| ", "  ")
+            console.print(Text(signature, style="dim"), soft_wrap=True)
     terminal.notes(notes, console)
 
 
 def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
-    """The signature that all systems share, or each with the systems it is of."""
-    found: dict[str, list[str]] = {}
+    """List the signature that all systems share, or every signature with its systems."""
+    owners: dict[str, list[str]] = {}
     for system, scores in by_system.items():
-        found.setdefault(str(scores.signature) if full else scores.signature.short, []).append(
-            system
-        )
-    return (
-        list(found)
-        if len(found) == 1
-        else [f"{signature}  {', '.join(of)}" for signature, of in found.items()]
-    )
+        signature = str(scores.signature) if full else scores.signature.short
+        owners.setdefault(signature, []).append(system)
+    if len(owners) == 1:
+        return list(owners)
+    return [f"{signature}  {', '.join(systems)}" for signature, systems in owners.items()]
 
 
 def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
-    """Systems x metrics; metrics that have no room beside one another go one block under another, none is cut."""
+    """Print a table of systems by metrics."""
     systems = order(comparisons)
-    heads = [f"{each.label} {arrow(each)}" for each in comparisons]
     rows = [
-        [system, *(_cell(each[system], each.decimals, len(systems)) for each in comparisons)]
+        [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
         for system in systems
     ]
-    terminal.print_blocks(["system", *heads], rows, 1, console)
+    terminal.print_blocks(["system", *map(_title, comparisons)], rows, 1, console)
 
 
 def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
-    """One line per system and metric: the difference to the baseline, and the documents needed for significance."""
+    """Print each system's difference to the baseline, and the documents needed for significance."""
     from rich.text import Text
 
-    console, seen = terminal.console(80), set[str]()
+    console, needs = terminal.console(80), set[str]()
     for comparison in comparisons:
         places = comparison.decimals if decimals is None else decimals
-        rows = []
-        for s in comparison.standings:
-            if s.verdict == "baseline":
-                continue
-            low, high = number(s.delta_interval.low, places), number(s.delta_interval.high, places)
-            delta = number(s.delta, places)
-            rows.append(
-                [
-                    s.system,
-                    f"+{delta}" if s.delta >= 0 else delta,
-                    f"[{low}, {high}]",
-                    number(s.p, 4),
-                    number(s.p_holm, 4),
-                    s.verdict,
-                    _needed(s),
-                ]
-            )
+        rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
         if rows:
-            console.print(
-                Text(
-                    f"\n{comparison.label} {arrow(comparison)}  against {printable(comparison.baseline)}"
-                )
-            )
-            needs = {row[-1] for row in rows}
-            head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needs - {""} else 6]
+            baseline = printable(comparison.baseline)
+            console.print(Text(f"\n{_title(comparison)}  against {baseline}"))
+            needed = {row[-1] for row in rows} - {""}
+            head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
-            seen |= needs
-    if seen - {""}:
-        there = next(s.power.documents for c in comparisons for s in c.standings if s.power)
-        said = f"needs: about how many documents like these would separate them from the baseline (there are {there})"
-        said += (
-            "; draws: close to significance, more --draws would settle it"
-            if "draws" in seen
-            else ""
+            needs |= needed
+    if needs:
+        documents = next(s.power.documents for c in comparisons for s in c.standings if s.power)
+        legend = (
+            "needs: about how many documents like these would separate them from the baseline "
+            f"(there are {documents})"
         )
-        said += "; ∞: the same score" if "∞" in seen else ""
-        console.print(Text("\n" + terminal.wrapped(f"{said}.", console.width, " "), style="dim"))
+        if "draws" in needs:
+            legend += "; draws: close to significance, more --draws would settle it"
+        if "∞" in needs:
+            legend += "; ∞: the same score"
+        console.print(Text("\n" + terminal.wrapped(f"{legend}.", console.width, " "), style="dim"))
+
+
+def _row(standing: SystemResult, places: int) -> list[str]:
+    low, high = standing.delta_interval.low, standing.delta_interval.high
+    return [
+        standing.system,
+        ("+" if standing.delta >= 0 else "") + number(standing.delta, places),
+        f"[{number(low, places)}, {number(high, places)}]",
+        number(standing.p, 4),
+        number(standing.p_holm, 4),
+        standing.verdict,
+        _needed(standing),
+    ]
 
 
 def _needed(standing: SystemResult) -> str:
-    """How many documents an open comparison would need to become significant."""
+    """Estimate how many documents an open comparison would need to become significant."""
     power = standing.power
     if standing.verdict != "open" or power is None or math.isnan(power.needed):
         return ""
@@ -205,48 +190,38 @@ def _cell(standing: SystemResult, places: int, systems: int) -> Any:
     return text
 
 
-def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> list[list[str]]:
+def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> str:
     names = next((list(row) for rows in domains.values() for row in rows.values()), [])
-    rows = [["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]]
+    head = ["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]
+    lines = [terminal.tsv_row(head)]
     for comparison in comparisons:
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
+            cells = [comparison.label, s.system, *(repr(float(x)) for x in numbers), s.rank or ""]
             within = domains[comparison.metric][s.system].values() if names else ()
-            rows.append(
-                [
-                    comparison.label,
-                    s.system,
-                    *(repr(float(x)) for x in numbers),
-                    str(s.rank or ""),
-                    *map(repr, within),
-                ]
-            )
-    return rows
+            lines.append(terminal.tsv_row([*cells, *map(repr, within)]))
+    return "\n".join(lines)
 
 
 def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
-    arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$"}
     names = next((list(row) for rows in domains.values() for row in rows.values()), [])
     within = [printable(name).translate(LATEX) for name in names]
+    marks = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
     head = ["System"]
     for c in comparisons:
-        head += [f"{c.label.translate(LATEX)} {arrows[arrow(c)]}", *within]
+        arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
+        head += [f"{c.label.translate(LATEX)} {arrow}", *within]
     rows = []
     for system in order(comparisons):
-        cells = []
-        for comparison in comparisons:
-            standing, places = comparison[system], comparison.decimals
-            half = standing.interval.half_width
-            mark = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}.get(
-                standing.verdict, ""
-            )
-            score = number(standing.score, places)
+        cells = [printable(system).translate(LATEX)]
+        for c in comparisons:
+            standing, score = c[system], number(c[system].score, c.decimals)
             bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
-            cells.append(rf"{bold}{mark} {{\scriptsize$\pm${number(half, places)}}}")
-            cells += (
-                [number(value, places) for value in domains[comparison.metric][system].values()]
-                if names
-                else []
-            )
-        rows.append([printable(system).translate(LATEX), *cells])
+            half = number(standing.interval.half_width, c.decimals)
+            mark = marks.get(standing.verdict, "")
+            cells.append(rf"{bold}{mark} {{\scriptsize$\pm${half}}}")
+            if names:
+                values = domains[c.metric][system].values()
+                cells += [number(value, c.decimals) for value in values]
+        rows.append(cells)
     return terminal.booktabs("l" + "r" * (len(head) - 1), [head], rows)

@@ -92,7 +92,8 @@ Systems = Annotated[
 Metrics = Annotated[
     list[str] | None,
     metrics_option(
-        "Metrics to compute, [view:]metric[@model] (default: document-level ones that are installed)"
+        "Metrics to compute, [view:]metric[@model] "
+        "(default: document-level ones that are installed)"
     ),
 ]
 Out = Annotated[
@@ -258,7 +259,8 @@ class Execution:
             "--batch-size",
             "--batch_size",
             min=1,
-            help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of segments.",
+            help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of "
+            "segments.",
         ),
     ] = None
 

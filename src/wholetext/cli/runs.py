@@ -1,4 +1,4 @@
-"""`wholetext compare`, `gate`, `explain` and `report`: what can be read from a run folder, without scoring again."""
+"""`wholetext compare`, `gate`, `explain` and `report`: commands that read a run folder."""
 
 from __future__ import annotations
 
@@ -56,17 +56,16 @@ def compare(
     from wholetext.scoring.evaluate import open_run
 
     results = open_run(run)
-    specs = [scorer(text).spec for text in metric] if metric else list(results.scores)
-    for spec in specs:
-        if spec not in results.scores:
-            raise RunError(
-                f"the run has no metric {spec!r}",
-                where=str(run),
-                next=did_you_mean(spec, list(results.scores))
-                or f"it has {', '.join(results.scores)}",
-            )
+    known = list(results.scores)
+    specs = [scorer(text).spec for text in metric] if metric else known
+    if missing := [spec for spec in specs if spec not in known]:
+        raise RunError(
+            f"the run has no metric {missing[0]!r}",
+            where=str(run),
+            next=did_you_mean(missing[0], known) or f"it has {', '.join(known)}",
+        )
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
-    how = _given(context, results, testing.significance(baseline))
+    how = _changed(context, results, testing.significance(baseline))
     comparisons = compare_run(results, how, output)[1]
     with terminal.paged(format == "table"):
         render(results, comparisons, format, signatures, width, by_domain)
@@ -109,62 +108,61 @@ def gate(
     format: options.TableOrJson = "table",
     testing: options.Testing,
 ) -> None:
-    """Exit with code 1 if a system scores significantly below the baseline; print one line per check."""
+    """Exit with code 1 if a system scores significantly below the baseline.
+
+    Prints one line per check.
+    """
     from wholetext.files.storage import write_file
     from wholetext.scoring.evaluate import open_run
-    from wholetext.scoring.gate import gate as check
+    from wholetext.scoring.gate import gate as check_run
 
     results = open_run(run)
-    found = check(
+    result = check_run(
         results,
         baseline,
         metrics=metric or (),
         systems=system or (),
         max_drop=max_drop,
-        significance=_given(context, results, testing.significance(baseline)),
+        significance=_changed(context, results, testing.significance(baseline)),
     )
     if junit is not None:
-        if (
-            junit.is_file()
-            and junit.stat().st_size
-            and b"<testsuites" not in junit.read_bytes()[:4096]
-        ):
+        content = junit.read_bytes()[:4096] if junit.is_file() else b""
+        if content and b"<testsuites" not in content:
             raise WriteError(
                 "this file is not JUnit XML, and would be replaced",
                 where=str(junit),
                 next="choose another file with --junit",
             )
-        write_file(junit, found.junit())
+        write_file(junit, result.junit())
     if format == "json":
-        terminal.print_json(found.as_json())
+        terminal.print_json(result.as_json())
     else:
-        warn(found.notes)
-        for one in sorted(
-            found.checks, key=lambda one: not one.passed
-        ):  # failed ones stand last, where one looks
-            print(terminal.printable(one.reason))
-        failed = sum(not one.passed for one in found.checks)
-        if len(found.checks) > 1:
-            print(f"{failed or 'none'} of {count(len(found.checks), 'check')} failed")
-    if not found.passed:
+        warn(result.notes)
+        failed = [check for check in result.checks if not check.passed]
+        passed = [check for check in result.checks if check.passed]
+        for check in (*passed, *failed):  # failures last, where they are seen
+            print(terminal.printable(check.reason))
+        if len(result.checks) > 1:
+            print(f"{len(failed) or 'none'} of {count(len(result.checks), 'check')} failed")
+    if not result.passed:
         raise typer.Exit(1)
 
 
-def _given(context: typer.Context, results: Results, given: Significance) -> Significance | None:
-    """How to compare a run that was compared before: as then, except for flags given on this command line.
+def _changed(context: typer.Context, results: Results, how: Significance) -> Significance | None:
+    """Settings of the stored comparison, changed by the options of this command line.
 
-    None: exactly as then. A run that was never compared is compared as given.
+    None: unchanged. A run that was never compared is compared as ``how`` says.
     """
     if results.significance is None:
-        return given
+        return how
     names = {"unit": "resample"}  # field → option, where they differ
-    anew = {
+    changes = {
         name: value
-        for name, value in asdict(given).items()
+        for name, value in asdict(how).items()
         if (source := context.get_parameter_source(names.get(name, name)))
         and source.name == "COMMANDLINE"
     }
-    return replace(results.significance, **anew) if anew else None
+    return replace(results.significance, **changes) if changes else None
 
 
 def explain(
@@ -193,7 +191,8 @@ def explain(
             "-m",
             "--metric",
             autocompletion=complete_metrics,
-            help="blonde, d-blonde, blonde-plus or a metric with spans (default: the first in the run).",
+            help="blonde, d-blonde, blonde-plus or a metric with spans "
+            "(default: the first in the run).",
         ),
     ] = None,
     ref: Annotated[
@@ -208,9 +207,12 @@ def explain(
     langs: options.Langs = None,
     reader: options.Reader = None,
 ) -> None:
-    """Explain the score of a document: matching, missing and extra tenses, pronouns, entities and markers."""
+    """Explain the score of a document.
+
+    Shows matching, missing and extra tenses, pronouns, entities and markers.
+    """
     from wholetext.scoring.evaluate import open_run
-    from wholetext.scoring.explain import explain as find
+    from wholetext.scoring.explain import explain as explained
     from wholetext.scoring.results import Results, run_file
 
     if input is not None and run_file(Path(input), "run.json").exists():
@@ -220,33 +222,33 @@ def explain(
         loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
-    found = find(results, metric, system=system, doc=doc, ref=ref)
-    warn(found.notes)
+    explanation = explained(results, metric, system=system, doc=doc, ref=ref)
+    warn(explanation.notes)
     if format == "json":
-        terminal.print_json(found.as_json())
+        terminal.print_json(explanation.as_json())
     else:
         with terminal.paged():
-            _side_by_side(found, every=all_)
+            _side_by_side(explanation, every=all_)
 
 
-def _side_by_side(found: Explained, *, every: bool) -> None:
-    """Print a document beside its reference: its score, what matches, is missing or extra, a line per category."""
+def _side_by_side(explained: Explained, *, every: bool) -> None:
+    """Print a document beside its reference: its score, what differs, and a line per category."""
     from rich.text import Text
 
-    console, values = terminal.console(80, highlight=False), found.values()
-    main = " ".join(
-        f"{name} {number(values[name], 4)}" for name in list(values)[: 3 if found.reasons else 1]
-    )
-    names = terminal.printable(f"{found.doc}  {found.system}  {found.spec}")
-    console.print(Text(f"{names}  {main}", style="bold"))
-    if found.reason:
-        console.print(Text(f"! {found.reason}", style="yellow"))
-    if found.reasons:
-        console.print(Text(found.reasons.sentence(values["f1"])))
+    console, values = terminal.console(80, highlight=False), explained.values()
+    shown_values = list(values)[: 3 if explained.reasons else 1]
+    scores = " ".join(f"{name} {number(values[name], 4)}" for name in shown_values)
+    names = terminal.printable(f"{explained.doc}  {explained.system}  {explained.spec}")
+    console.print(Text(f"{names}  {scores}", style="bold"))
+    if explained.reason:
+        console.print(Text(f"! {explained.reason}", style="yellow"))
+    if explained.reasons:
+        console.print(Text(explained.reasons.sentence(values["f1"])))
     table = terminal.plain_table()
-    for name in ("", found.system, f"reference {found.ref}" if found.ref else "no reference"):
-        table.add_column(Text(terminal.printable(name)), ratio=None if not name else 1)
-    shown = [segment for segment in found.segments if every or not segment.faultless]
+    reference = f"reference {explained.ref}" if explained.ref else "no reference"
+    for name in ("", explained.system, reference):
+        table.add_column(Text(terminal.printable(name)), ratio=1 if name else None)
+    shown = [segment for segment in explained.segments if every or not segment.faultless]
     for segment in shown:
         table.add_row(
             Text(str(segment.number), style="dim"),
@@ -254,91 +256,88 @@ def _side_by_side(found: Explained, *, every: bool) -> None:
             _marked(segment.ref, segment.matched_ref, segment.missing, "-"),
         )
     console.print(table)
-    console.print(_categories(found))
-    hidden = len(found.segments) - len(shown)
-    legend = "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
-    legend = legend if found.reasons else "[+text+] is what the metric marked."
-    segments = count(len(found.segments), "segment")
+    console.print(_categories(explained) if explained.reasons else _severities(explained))
+    legend = "[+text+] is what the metric marked."
+    if explained.reasons:
+        legend = (
+            "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
+        )
+    hidden = len(explained.segments) - len(shown)
+    segments = count(len(explained.segments), "segment")
     console.print(Text(f"\n{hidden} of {segments} not shown. {legend}", style="dim"))
 
 
-def _categories(found: Explained) -> Table:
-    """One line per category: F1, how many match, what is missing, what is extra, why it is 0 or does not count; or one
-    line per severity of what another metric marked."""
+def _severities(explained: Explained) -> Table:
+    """One line per severity of the spans that a metric marked."""
+    from rich.text import Text
+
+    marked: dict[str, list[str]] = {}
+    for segment in explained.segments:
+        for span in segment.extra:
+            why = f": {span.feature}" if span.feature else ""
+            marked.setdefault(span.category, []).append(f"{span.text} ({segment.number}{why})")
+    table = terminal.plain_table()
+    for name in ("severity", "marked"):
+        table.add_column(name, overflow="fold")
+    for severity, words in marked.items():
+        table.add_row(Text(terminal.printable(severity)), Text(", ".join(words), style="magenta"))
+    return table
+
+
+def _categories(explained: Explained) -> Table:
+    """One line per category of BlonDe: F1, matches, missing and extra words, why it is 0."""
     from rich.text import Text
 
     from wholetext.metrics.blonde.units import DISCOURSE, HUMAN
 
-    def words(kind: str, category: str) -> str:
-        why = {
-            span: f": {span.feature}" if span.feature and not found.reasons else ""
-            for segment in found.segments
-            for span in getattr(segment, kind)
-        }
-        return ", ".join(
-            f"{span.text} ({segment.number}{why[span]})"
-            for segment in found.segments
+    def words(kind: str, category: str) -> list[str]:
+        return [
+            f"{span.text} ({segment.number})"
+            for segment in explained.segments
             for span in getattr(segment, kind)
             if span.category == category
-        )
+        ]
 
     table = terminal.plain_table()
-    if found.reasons is None:
-        for name in ("severity", "marked"):
-            table.add_column(name, overflow="fold")
-        for severity in dict.fromkeys(
-            span.category for segment in found.segments for span in segment.extra
-        ):
-            table.add_row(
-                Text(terminal.printable(severity)), Text(words("extra", severity), style="magenta")
-            )
-        return table
     for name in ("category", "F1", "matched", "missing", "extra", ""):
         table.add_column(name, overflow="fold")
-    for factor in found.reasons.factors:
-        if factor.name not in (*DISCOURSE, *HUMAN):
-            continue
-        category, f1 = factor.name, math.nan if factor.f1 is None else factor.f1
-        matched = sum(
-            span.category == category for segment in found.segments for span in segment.matched
-        )
-        missing, extra = (words(kind, category) for kind in ("missing", "extra"))
-        table.add_row(
-            category,
-            number(f1, 4),
-            str(matched),
-            Text(missing, style="red"),
-            Text(extra, style="magenta"),
-            Text(factor.why, style="dim"),
-        )
+    for factor in explained.reasons.factors if explained.reasons else ():
+        if factor.name in (*DISCOURSE, *HUMAN):
+            table.add_row(
+                factor.name,
+                number(math.nan if factor.f1 is None else factor.f1, 4),
+                str(len(words("matched", factor.name))),
+                Text(", ".join(words("missing", factor.name)), style="red"),
+                Text(", ".join(words("extra", factor.name)), style="magenta"),
+                Text(factor.why, style="dim"),
+            )
     return table
 
 
 def _marked(
     text: str, matched: Sequence[MatchedSpan], faults: Sequence[MatchedSpan], sign: str
 ) -> Text:
-    """The segment with its spans: green where they match, marked and coloured where they do not."""
+    """Colour the spans of a segment: green where they match, marked with ``sign`` where not."""
     from rich.text import Text
 
-    made, at = Text(), 0
+    styled, at = Text(), 0
     spans = sorted(
         [(span, False) for span in matched] + [(span, True) for span in faults],
         key=lambda item: (item[0].start, not item[1], -item[0].end),
     )
     for span, fault in spans:
         if span.start < at or span.start == span.end:
-            continue  # inside one that is already shown
-        made.append(text[at : span.start])
+            continue  # inside a span that is already shown
+        styled.append(text[at : span.start])
         word = text[span.start : span.end]
         if fault:
-            made.append(
-                f"[{sign}{word}{sign}]", style="bold red" if sign == "-" else "bold magenta"
-            )
+            colour = "bold red" if sign == "-" else "bold magenta"
+            styled.append(f"[{sign}{word}{sign}]", style=colour)
         else:
-            made.append(word, style="green")
+            styled.append(word, style="green")
         at = span.end
-    made.append(text[at:])
-    return made
+    styled.append(text[at:])
+    return styled
 
 
 def report(
@@ -347,7 +346,8 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RUN...",
-            help="Run folder, and outputs of meta, sweep, contrast, rank or stress (folders or JSON).",
+            help="Run folder, and outputs of meta, sweep, contrast, rank or stress "
+            "(folders or JSON).",
         ),
     ],
     out: Annotated[
@@ -376,21 +376,23 @@ def report(
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
 ) -> None:
-    """Write an HTML report of a run: leaderboard, documents, texts side by side, comparisons. Loads no model."""
+    """Write an HTML report of a run; loads no model.
+
+    The page has a leaderboard, documents, texts side by side and comparisons.
+    """
     from wholetext.reporting import PageOptions, Significance
     from wholetext.reporting.page import default_page, read_sources
     from wholetext.reporting.page import report as write
 
     run, studies = read_sources(runs)
-    asked = Significance(alpha=alpha, seed=seed, baseline=baseline)
-    how = None if run is None else _given(context, run, asked)
+    how = Significance(alpha=alpha, seed=seed, baseline=baseline)
     page = out or (default_page(runs) if figures is None else None)
     files = write(
         [*([run] if run else []), *studies],
         page,
         figures=figures,
         baseline=baseline,
-        significance=how,
+        significance=None if run is None else _changed(context, run, how),
         formats=[part.strip() for part in formats.split(",") if part.strip()],
         options=PageOptions(title, segments),
     )

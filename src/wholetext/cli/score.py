@@ -1,4 +1,4 @@
-"""Verbs that take texts: `wholetext score`, `plan`, `sweep` and `demo`."""
+"""`wholetext score`, `plan`, `sweep` and `demo`: commands that read texts."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from wholetext.io import Loaded
     from wholetext.scoring.plan import Plan
     from wholetext.scoring.sweep import Sweep
+
+_LOSSES = {
+    "dropped": "segments not scored",
+    "context cut": "rows that lost context to the model's limit",
+    "text cut": "rows that lost scored text to it",
+}  # columns of a sweep
 
 
 def score(
@@ -87,15 +93,18 @@ def score(
     from wholetext.cli.leaderboard import render
     from wholetext.errors import WholetextError
     from wholetext.scoring.comparison import compare_run
+    from wholetext.scoring.plan import write_prompts
     from wholetext.scoring.run import make_run
 
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
     loaded = options.load(files, chosen)
-    metrics = with_model(metric, model) if model else metric or _chosen(loaded, quiet)
+    metrics = with_model(metric, model) if model else metric or _defaults(loaded, quiet)
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
-        _write_prompts(loaded, metrics, dry_run, execution)
+        calls = execution.options().calls
+        number_of_calls = write_prompts(loaded.corpus, loaded.outputs, metrics, dry_run, calls)
+        print(f"written: {dry_run} ({count(number_of_calls, 'call')}, none made)")
         return
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
     try:
@@ -109,7 +118,7 @@ def score(
                 overwrite=overwrite,
             )
     except WholetextError:
-        warn(loaded.warnings)  # what the reader noticed may be the cause
+        warn(loaded.warnings)  # they may tell the cause
         raise
     shown = "scores" if score_only else format
     with terminal.paged(shown == "table"):
@@ -122,27 +131,18 @@ def score(
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
 
 
-def _write_prompts(
-    loaded: Loaded, metrics: Sequence[str], file: Path, execution: options.Execution
-) -> None:
-    from wholetext.scoring.plan import write_prompts
-
-    many = write_prompts(loaded.corpus, loaded.outputs, metrics, file, execution.options().calls)
-    print(f"written: {file} ({count(many, 'call')}, none made)")
-
-
-def _chosen(loaded: Loaded, quiet: bool) -> list[str]:
-    """The metrics for a corpus where none are named, which are printed."""
+def _defaults(loaded: Loaded, quiet: bool) -> list[str]:
+    """Choose the metrics of a corpus if none are named, and print them."""
     from wholetext.scoring.defaults import default_metrics
 
-    found = default_metrics(loaded.corpus, loaded.outputs)
+    metrics = default_metrics(loaded.corpus, loaded.outputs)
     if not quiet:
-        print(f"metrics: {', '.join(found)} (choose others with -m)", file=sys.stderr)
-    return found
+        print(f"metrics: {', '.join(metrics)} (choose others with -m)", file=sys.stderr)
+    return metrics
 
 
 def _next_step(systems: Sequence[str], out: Path | None) -> str:
-    """Where the run is, and what to do with it."""
+    """Name the run folder and the next commands."""
     if out is None:
         return "next: add --out run to keep the scores, then `wholetext report run`"
     folder, baseline = (shlex.quote(printable(name)) for name in (str(out), systems[0]))
@@ -164,44 +164,46 @@ def plan(
     prices: options.Prices = "",
     format: options.TableOrJson = "table",
 ) -> None:
-    """Show what would be scored, without running models: rows, inputs, truncation, calls and their cost, texts."""
-    from wholetext.scoring.plan import plan as make
+    """Show what would be scored, without running models.
+
+    Shows rows, inputs, truncation, calls and their cost, and texts.
+    """
+    from wholetext.scoring.plan import plan as planned
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
-    metrics = metric or _chosen(loaded, quiet=False)
+    metrics = metric or _defaults(loaded, quiet=False)
     calls = slices.required("calls", "plan")(endpoint, prices=prices)
-    plans = [make(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics]
+    plans = [
+        planned(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics
+    ]
     if format == "json":
-        terminal.print_json([one.as_json() for one in plans])
+        terminal.print_json([plan.as_json() for plan in plans])
         return
     with terminal.paged():
-        for one in plans:
-            _print_plan(one)
+        for plan in plans:
+            _print_plan(plan)
 
 
-def _print_plan(one: Plan) -> None:
-    print(one.spec)
-    left_out = f"{one.dropped} of {count(one.segments, 'segment')} not scored"
-    print(
-        f"  {count(one.rows, 'row')} of {count(one.systems, 'system')}, "
-        f"{count(one.distinct, 'distinct request')}, {left_out if one.dropped else 'every segment is scored'}"
-    )
-    if one.tokens is not None:
-        print(
-            f"  {count(one.tokens, 'token')}; {count(one.lost_context, 'row')} would lose context, "
-            f"{one.lost_focus} scored text"
-        )
-    if one.calls is not None:
-        print(f"  {one.calls}")
-    for row in one.shown:
+def _print_plan(plan: Plan) -> None:
+    print(plan.spec)
+    coverage = "every segment is scored"
+    if plan.dropped:
+        coverage = f"{plan.dropped} of {count(plan.segments, 'segment')} not scored"
+    rows = f"{count(plan.rows, 'row')} of {count(plan.systems, 'system')}"
+    print(f"  {rows}, {count(plan.distinct, 'distinct request')}, {coverage}")
+    if plan.tokens is not None:
+        losses = f"{count(plan.lost_context, 'row')} would lose context, {plan.lost_focus}"
+        print(f"  {count(plan.tokens, 'token')}; {losses} scored text")
+    if plan.calls is not None:
+        print(f"  {plan.calls}")
+    for row in plan.shown:
         segments = f"{row.start + 1}–{row.stop}" if row.stop > row.start + 1 else row.stop
-        marked = "" if one.calls else "  (« » marks what is scored)"
-        print(f"  {printable(row.doc)} {segments}, {printable(row.system)}{marked}")
+        legend = "" if plan.calls else "  (« » marks what is scored)"
+        print(f"  {printable(row.doc)} {segments}, {printable(row.system)}{legend}")
         for side, text in row.sides:
-            for at, line in enumerate(
-                text.split("\n") if one.calls else [text]
-            ):  # a prompt has lines
+            lines = text.split("\n") if plan.calls else [text]  # a prompt has lines
+            for at, line in enumerate(lines):
                 head = f"    {'' if at else side:<6} "
                 if sys.stdout.isatty():
                     terminal.entry(head, printable(line))
@@ -289,67 +291,59 @@ def sweep(
     if out is not None:
         refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
     with progress_bar(quiet) as progress:
-        found = run(
-            loaded.corpus, loaded.outputs, metric, axes, execution.options(progress=progress)
-        )
-    notes = (*loaded.warnings, *found.results.warnings)
-    found = replace(found, results=replace(found.results, warnings=notes))
+        how = execution.options(progress=progress)
+        grid = run(loaded.corpus, loaded.outputs, metric, axes, how)
+    notes = (*loaded.warnings, *grid.results.warnings)
+    grid = replace(grid, results=replace(grid.results, warnings=notes))
     if out is not None:
-        write_sweep(found, out, overwrite=overwrite)
+        write_sweep(grid, out, overwrite=overwrite)
     with terminal.paged(format == "table"):
-        _show_grid(found, format)
+        _show_grid(grid, format)
 
 
-def _show_grid(found: Sweep, format: Literal["table", "json", "tsv"]) -> None:
+def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
     """Print the grid, one line per cell."""
     from wholetext.notes import without_kinds
 
-    notes = list(found.results.warnings)
+    notes = list(grid.results.warnings)
     if format == "json":
-        terminal.print_json({**found.as_json(), "notes": notes})
+        terminal.print_json({**grid.as_json(), "notes": notes})
         return
     notes = without_kinds(notes, "dropped", "cut", "context-cut", "blind")  # the grid has them
-    systems = list(found.results.systems)
-    head = [*found.axes, *systems, "dropped", "context cut", "text cut"]
+    systems = list(grid.results.systems)
     if format == "table":
-        _grid_table(found, head, notes)
+        _grid_table(grid, notes)
         return
     warn(notes)
-    print(terminal.tsv_row(head))
-    for cell in found.cells:
+    print(terminal.tsv_row([*grid.axes, *systems, *_LOSSES]))
+    for cell in grid.cells:
         scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
         shares = [repr(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
         print(terminal.tsv_row([*cell.settings.values(), *scores, *shares]))
 
 
-def _grid_table(found: Sweep, head: Sequence[str], notes: Sequence[str]) -> None:
+def _grid_table(grid: Sweep, notes: Sequence[str]) -> None:
     from rich.text import Text
 
-    systems, corpus = found.results.systems, found.results.corpus
-    places = next((one.places for cell in found.cells for one in cell.scores.values()), 4)
-    console, rows = terminal.console(80), []
-    lost = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in found.cells]
-    kept = [
-        at for at in range(3) if any(share[at] != 0 for share in lost)
-    ]  # columns of zeros say nothing
-    for cell, shares in zip(found.cells, lost):
-        scores = [
-            number(cell.scores[name].score if cell.scores else math.nan, places) for name in systems
-        ]
-        shown = ["–" if math.isnan(shares[at]) else f"{100 * shares[at]:.1f} %" for at in kept]
-        rows.append([*map(str, cell.settings.values()), *scores, *shown])
-    console.print(Text(f"{found.metric} {'↑' if found.higher_is_better else '↓'}", style="bold"))
-    terminal.print_blocks(
-        [*head[:-3], *(head[at - 3] for at in kept)], rows, len(found.axes), console
-    )
-    legend = (
-        "dropped: segments not scored",
-        "context cut: rows that lost context to the model's limit",
-        "text cut: rows that lost scored text to it",
-    )
-    what = "; ".join(legend[at] for at in kept) or "Every segment was scored, and nothing was cut"
+    systems, corpus = grid.results.systems, grid.results.corpus
+    places = next((one.places for cell in grid.cells for one in cell.scores.values()), 4)
+    shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
+    losses = [i for i in range(3) if any(row[i] != 0 for row in shares)]  # no columns of zeros
+    rows = []
+    for cell, lost in zip(grid.cells, shares):
+        scores = [cell.scores[name].score if cell.scores else math.nan for name in systems]
+        percents = ["–" if math.isnan(lost[i]) else f"{100 * lost[i]:.1f} %" for i in losses]
+        settings = map(str, cell.settings.values())
+        rows.append([*settings, *(number(score, places) for score in scores), *percents])
+    console = terminal.console(80)
+    console.print(Text(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", style="bold"))
+    titles = list(_LOSSES)
+    head = [*grid.axes, *systems, *(titles[i] for i in losses)]
+    terminal.print_blocks(head, rows, len(grid.axes), console)
+    legend = "; ".join(f"{titles[i]}: {_LOSSES[titles[i]]}" for i in losses)
+    legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
-    console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {what}.", style="dim"))
+    console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim"))
     terminal.notes(notes, console)
 
 
@@ -376,10 +370,9 @@ def demo(
     from wholetext.scoring.run import make_run
 
     corpus, outputs = load(pair)
-    print(
-        f"wholetext score {corpus.id} ({count(len(corpus), 'document')}, {count(len(outputs), 'system')})\n"
-    )
-    with suppress(RunError):  # a run that is a demo's may be replaced without asking
+    size = f"{count(len(corpus), 'document')}, {count(len(outputs), 'system')}"
+    print(f"wholetext score {corpus.id} ({size})\n")
+    with suppress(RunError):  # a run of a demo is replaced without asking
         overwrite = overwrite or open_run(out).corpus.id.startswith("demo-")
     with progress_bar(quiet=False) as progress:
         results = make_run(

@@ -1,4 +1,4 @@
-"""Command lines as users of sacrebleu and COMET type them: several values after one option, metrics with commas."""
+"""Spellings of sacrebleu and COMET: several values after one option, metrics with commas."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ from collections.abc import Sequence
 
 from wholetext.errors import InputError, SpecError
 
-FILES = {
-    "-t",
-    "--translations",
-    "-r",
-    "--references",
-}  # take several values, as COMET's do: -t a.txt b.txt
 OUTPUTS = {"-t", "--translations"}
+FILES = OUTPUTS | {"-r", "--references"}  # take several values, as COMET's do: -t a.txt b.txt
 METRICS = {"-m", "--metric", "--metrics"}  # as sacrebleu's: -m chrf bleu
-ONE_METRIC = {"sweep", "explain"}  # verbs with a single metric
+ONE_METRIC = {"sweep", "explain"}  # commands with a single metric
 TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
-# Options of sacrebleu and COMET that have another form here, and which
+# options of sacrebleu and COMET → what to write here
 OTHERS = {
     "-i": "outputs are given with -t FILE …, references with -r FILE",
     "--input": "outputs are given with -t FILE …, references with -r FILE",
@@ -28,19 +23,19 @@ OTHERS = {
     "--lowercase": "it is an argument of the metric: -m 'bleu(lowercase=true)'",
     "--smooth-method": "it is an argument of the metric: -m 'bleu(smooth=floor)'",
     "--chrf-word-order": "it is an argument of the metric: -m 'chrf(word_order=2)', or -m chrf++",
-    "--paired-bs": "systems are always tested in pairs; choose with --test bootstrap --baseline NAME",
-    "--paired-ar": "systems are always tested in pairs; choose with --test randomization --baseline NAME",
+    "--paired-bs": "systems are always tested in pairs: --test bootstrap --baseline NAME",
+    "--paired-ar": "systems are always tested in pairs: --test randomization --baseline NAME",
     "--paired-bs-n": "it is called --draws here",
     "--paired-ar-n": "it is called --draws here",
     "-ci": "95 % intervals are always printed",
     "--confidence": "95 % intervals are always printed",
     "--confidence-n": "the number of bootstrap resamples is --draws with --test bootstrap",
     "--num-refs": "several references are given as files: -r refA.txt refB.txt",
-    "--detail": "scores of documents and segments are in results.jsonl of the run folder: --out FOLDER",
+    "--detail": "scores of documents and segments are in results.jsonl of --out FOLDER",
     "--citation": "`wholetext show METRIC` names the papers of a metric and of its parameters",
-    "--list": "`wholetext list` shows all metrics; test sets are those of sacrebleu: --test-set wmt21",
-    "-sl": "scores of segments are in results.jsonl of the run folder: --out FOLDER",
-    "--sentence-level": "scores of segments are in results.jsonl of the run folder: --out FOLDER",
+    "--list": "`wholetext list` lists metrics; test sets are those of sacrebleu: --test-set wmt21",
+    "-sl": "scores of segments are in results.jsonl of --out FOLDER",
+    "--sentence-level": "scores of segments are in results.jsonl of --out FOLDER",
     "--only_system": "-b prints scores of systems only",
     "--to_json": "-f json prints JSON: wholetext score … -f json > FILE",
     "--disable_cache": "it is called --no-cache here",
@@ -56,7 +51,7 @@ _TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # sacrebleu's: -
 
 
 def spread(argv: list[str]) -> list[str]:
-    """``-t a b`` → ``-t a -t b``, and so for ``-m``: options that may be repeated accept several values."""
+    """Repeat options before each of their values: ``-t a b`` → ``-t a -t b``; so for ``-m``."""
     several = FILES if {*argv[:1]} & ONE_METRIC else FILES | METRICS
     if argv[:1] == ["score"] and (other := next((word for word in argv if word in OTHERS), "")):
         raise InputError(
@@ -81,9 +76,8 @@ def spread(argv: list[str]) -> list[str]:
                 next=f"write --test-set {word} -l de-en -t FILE …",
             )
         option = word.startswith("-") and word != "-"
-        if option or (
-            current in METRICS and not first and not _is_metric(word)
-        ):  # score -m chrf corpus.jsonl
+        is_input = current in METRICS and not first and not _is_metric(word)
+        if option or is_input:  # score -m chrf corpus.jsonl
             current = ""
         out += [current, word] if current else [word]
         first = ""
@@ -91,21 +85,22 @@ def spread(argv: list[str]) -> list[str]:
 
 
 def _is_metric(word: str) -> bool:
-    """Whether a word after the first value of ``-m`` is another metric rather than the input file or folder."""
+    """Tell a further metric after ``-m`` from the input file or folder."""
     from wholetext.registry import canonical, names
 
     name = re.split(r"[,(@]", re.sub(r"^[a-z]+(\([^)]*\))?:", "", word))[0]
-    return canonical(name) in names() or not (os.path.exists(word) or _FILE.match(word))  # noqa: PTH110 - names may be too long
+    # os.path: pathlib raises where a name is too long
+    return canonical(name) in names() or not (os.path.exists(word) or _FILE.match(word))  # noqa: PTH110
 
 
-def split_metrics(given: list[str] | None) -> list[str] | None:
-    """``chrf,bleu`` → ``chrf``, ``bleu``; commas between parentheses belong to a metric's arguments."""
-    return None if given is None else [part for text in given for part in _parts(text)]
+def split_metrics(texts: list[str] | None) -> list[str] | None:
+    """Split metrics at commas, except those between parentheses, which separate arguments."""
+    return None if texts is None else [part for text in texts for part in _parts(text)]
 
 
 def _parts(text: str) -> list[str]:
-    if "," not in text or os.path.exists(text.partition("@")[2]):  # noqa: PTH110 - a model's folder may have commas
-        return [text]
+    if "," not in text or os.path.exists(text.partition("@")[2]):  # noqa: PTH110
+        return [text]  # the folder of a model may have commas
     parts, depth, quote = [""], 0, ""
     for char in text:
         quote = "" if char == quote else quote or (char if depth and char in "\"'" else "")
@@ -122,19 +117,20 @@ def _parts(text: str) -> list[str]:
 
 
 def with_model(metrics: Sequence[str] | None, model: str) -> list[str]:
-    """COMET's ``--model``: the model of the metrics that take one and name none; alone, of the metric ``comet``."""
+    """Apply COMET's ``--model`` to metrics that take a model and name none; alone, to ``comet``."""
     from wholetext.registry import parameters, scorer
 
     if not metrics:
         return [f"comet@{model}"]
-    open_ = [
-        text
-        for text in metrics
+    changed = [
+        f"{text}@{model}"
         if "@" not in text and "model" in parameters(type(scorer(text).metric))
+        else text
+        for text in metrics
     ]
-    if not open_:
+    if changed == [*metrics]:
         raise SpecError(
-            f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name itself",
+            f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name",
             next=f"leave out --model, or write -m comet@{model}",
         )
-    return [f"{text}@{model}" if text in open_ else text for text in metrics]
+    return changed
