@@ -1,4 +1,4 @@
-"""Every deliberate error, as a tree; each says what is wrong, where, and the next step.
+"""Errors, each with what is wrong, where, and the next step.
 
 WholetextError
 ├── InputError        a file or text that cannot be used as it is (file, line, document, system)
@@ -10,11 +10,11 @@ WholetextError
 ├── CacheError        the score cache cannot be used
 ├── RunError          a run folder that cannot be read
 ├── WriteError        a file or folder that cannot be written (disk full, read-only, no permission)
-├── WorkerError       a worker that cannot be started, reached or trusted with work, or that died over it
-├── PluginError       a plug-in that cannot be loaded, or is made for another interface
+├── WorkerError       a worker that cannot be started or reached, or that died
+├── PluginError       a plug-in that cannot be loaded, or has another interface version
 └── MetricError       a metric broke its contract, or cannot score these inputs
 
-WholetextWarning      a note on scores
+WholetextWarning      a note on scores: what was cut, dropped, guessed or left out
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from typing import Any
 
 
 class WholetextError(Exception):
-    """Base of every deliberate error: ``what`` happened, ``where``, and the ``next`` step to take."""
+    """Base class: ``what`` is wrong, ``where``, and the ``next`` step."""
 
     def __init__(self, what: str, *, where: str = "", next: str = "") -> None:
         self.what, self.where, self.next = what, where, next
         super().__init__(str(self))
 
-    def __reduce__(
-        self,
-    ) -> tuple[Any, ...]:  # errors of workers are pickled, whatever their ``__init__`` takes
+    def __reduce__(self) -> tuple[Any, ...]:
+        # errors of workers are pickled, whatever the arguments of their ``__init__``
         return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
@@ -66,7 +65,7 @@ class ModelError(WholetextError):
 
 
 class TextTooLong(WholetextError):
-    """Text longer than the model takes, where the user asked for an error."""
+    """Text longer than the model takes, under ``--overflow error``."""
 
 
 class CacheError(WholetextError):
@@ -82,11 +81,11 @@ class WriteError(WholetextError):
 
 
 class WorkerError(WholetextError):
-    """A worker (a process, or an actor of a cluster) that cannot be started or used, or that died over its work."""
+    """A worker (process or actor of a cluster) that cannot be started or reached, or that died."""
 
 
 class PluginError(WholetextError):
-    """A plug-in that cannot be loaded, is made for another interface, or has a name that is taken."""
+    """A plug-in that cannot be loaded, has another interface version, or a name that is taken."""
 
 
 class MetricError(WholetextError):
@@ -94,28 +93,25 @@ class MetricError(WholetextError):
 
 
 class WholetextWarning(UserWarning):
-    """A note on scores, as Python users see it: what was cut, dropped, guessed or left out."""
+    """A note on scores: what was cut, dropped, guessed or left out."""
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
-    """A short suggestion (or ``""``): the known names nearest to ``word``, whatever their case."""
+    """Suggest the known names nearest to ``word``, ignoring case; ``""`` if none is near."""
     import difflib
 
     folded: dict[str, list[str]] = {}
     for name in known:
         folded.setdefault(name.casefold(), []).append(name)
-    near = (
-        [word.casefold()]
-        if word.casefold() in folded
-        else difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
-    )
-    return (
-        f"did you mean {' or '.join(name for key in near for name in folded[key])}?" if near else ""
-    )
+    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
+    if word.casefold() in folded:
+        near = [word.casefold()]
+    names = [name for key in near for name in folded[key]]
+    return f"did you mean {' or '.join(names)}?" if names else ""
 
 
 def choices(word: str, known: Iterable[str]) -> str:
-    """The next step after an unknown name: the nearest known ones, else all of them."""
+    """Suggest the nearest known names after an unknown one, else all of them."""
     names = list(dict.fromkeys(known))
     return did_you_mean(word, names) or (
         f"choose one of {', '.join(names)}" if names else "there are none to choose"
@@ -126,7 +122,7 @@ _SINGULAR = {"have": "has", "are": "is"}
 
 
 def count(number: int, noun: str, verb: str = "") -> str:
-    """A number with its noun, and with a verb that is given in the plural: "1 line has", "2 lines have"."""
+    """Write a number with its noun and verb (in the plural): "1 line has", "2 lines have"."""
     if number != 1:
         return f"{number} {noun}s {verb}".rstrip()
     return f"{number} {noun} {_SINGULAR.get(verb, verb and f'{verb}s')}".rstrip()

@@ -1,8 +1,8 @@
-"""The demo corpus: short original documents, German→English and Chinese→English, with four planted systems.
+"""The demo corpus: short documents, German→English and Chinese→English, with four made-up systems.
 
-``load("de-en")`` gives the corpus and the outputs. The texts are in ``PAIR.jsonl`` next to this file, one document per
-line: ``doc_id``, ``domain``, ``src`` (segments), ``refs`` (name → segments), ``outputs`` (system → segments); the
-file's name carries the language pair. They are dedicated to the public domain (CC0 1.0).
+The texts are in ``PAIR.jsonl`` beside this file, one document per line: ``doc_id``, ``domain``,
+``src`` (segments), ``refs`` (name → segments), ``outputs`` (system → segments). They were written
+for wholetext and are dedicated to the public domain (CC0 1.0).
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import InputError, choices
 from wholetext.types import Corpus, Document, Output
 
 PAIRS = ("de-en", "zh-en")
 
 
 def load(pair: str) -> tuple[Corpus, tuple[Output, ...]]:
-    """The corpus of a language pair and the outputs of all systems, in file order."""
+    """Load the corpus of a language pair and the outputs of all systems, in file order."""
     if pair not in PAIRS:
-        hint = did_you_mean(pair, list(PAIRS)) or f"the pairs are {' and '.join(PAIRS)}"
-        raise InputError(f"the demo corpus has no language pair {pair!r}", next=hint)
+        raise InputError(
+            f"the demo corpus has no language pair {pair!r}", next=choices(pair, PAIRS)
+        )
     text = files(__package__).joinpath(f"{pair}.jsonl").read_text(encoding="utf-8")
     records = [json.loads(line) for line in text.split("\n") if line]
     docs = tuple(

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page of a run and of studies, and the same figures for print."""
+"""The report: one self-contained HTML page of a run and of studies, and its figures for print."""
 
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures

@@ -1,4 +1,4 @@
-"""A run worked out for showing: what page and figures draw, computed once, without any model."""
+"""Analysis of a run for the page and the figures, computed once, without models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT_CATEGORIES = 40  # outputs of one metric that the page compares one by one
 
 @dataclass(frozen=True, eq=False)
 class RunAnalysis:
-    """Systems best first by the first metric; arrays of ``standings`` and ``breakdowns`` go by them."""
+    """A run with its systems sorted by the first metric, best first, as all arrays here are."""
 
     results: Results
     systems: tuple[str, ...]
@@ -44,9 +44,9 @@ class RunAnalysis:
 def analyse(
     results: Results, baseline: str | None = None, testing: Significance | None = None
 ) -> RunAnalysis:
-    """Every pair of systems under every metric, and a look into documents and categories.
+    """Compare every pair of systems under every metric, with documents and categories.
 
-    The comparison is the one stored with the run; ``testing``, or another ``baseline``, asks for a new one.
+    The comparison stored with the run is used, unless ``testing`` or ``baseline`` differ from it.
     """
     first = next(iter(results.scores.values()), {})
     if not first:
@@ -55,9 +55,9 @@ def analyse(
     systems = sorted(
         first, key=lambda name: (np.isnan(first[name].score), sign * first[name].score, name)
     )
-    if baseline is not None and baseline not in systems:
-        raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
     if baseline is not None:
+        if baseline not in systems:
+            raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
         testing = replace(testing or results.significance or Significance(), baseline=baseline)
     testing, comparisons = compare_run(results, testing)
     baseline = testing.baseline
@@ -77,15 +77,15 @@ def analyse(
 
 
 def _without(scorers: Sequence[Scorer], at: int) -> int | None:
-    """For a metric read with context: the same metric without, if the run has it."""
+    """Find the same metric without context in the run, for a metric with context."""
     if scorers[at].view.name != "context":
         return None
-    found = [
+    same = (
         i
-        for i, one in enumerate(scorers)
-        if one.view.name == "sentence" and one.metric == scorers[at].metric
-    ]
-    return found[0] if found else None
+        for i, other in enumerate(scorers)
+        if other.view.name == "sentence" and other.metric == scorers[at].metric
+    )
+    return next(same, None)
 
 
 def standing(
@@ -94,20 +94,19 @@ def standing(
     comparison: Comparison,
     testing: Significance,
 ) -> dict[str, Any]:
-    """What the leaderboard shows of one metric; arrays go by ``systems``, tables by (baseline, system).
+    """Data of one metric for the leaderboard; tables are indexed [baseline][system].
 
     Numbers that people read are rounded here, as `wholetext compare` prints them.
     """
-    ranked = system_totals(scores, "doc", None)
-    names, digits = [one.system for one in comparison.standings], comparison.decimals
+    totals = system_totals(scores, "doc", None)
+    names, digits = [result.system for result in comparison.standings], comparison.decimals
     at = [names.index(name) for name in systems]
     first = next(iter(scores.values()))
     p = comparison.p[np.ix_(at, at)]  # (systems, systems)
     standings, ordered = [comparison[name] for name in systems], [scores[name] for name in systems]
-    bounds = [one.interval for one in standings]
-    spec, one = parse(first.metric), scorer(first.metric)
-    view = one.view.name
-    cut = [(each.lost > 0).sum(axis=0) if each.lost is not None else (0, 0) for each in ordered]
+    bounds = [result.interval for result in standings]
+    spec, parsed = parse(first.metric), scorer(first.metric)
+    cut = [(own.lost > 0).sum(axis=0) if own.lost is not None else (0, 0) for own in ordered]
     ends = [end for bound in bounds for end in (bound.low, bound.high) if np.isfinite(end)]
     return {
         "spec": first.metric,
@@ -117,48 +116,44 @@ def standing(
         "range": shorts(first.range),
         "order": [systems.index(name) for name in names],
         "label": str(replace(spec, view=None)),
-        "under": str(spec.view or view),
-        "view": view,
-        "summary": one.metric.summary,
-        "score": fixed([one.score for one in standings], digits),
+        "under": str(spec.view or parsed.view.name),
+        "view": parsed.view.name,
+        "summary": parsed.metric.summary,
+        "score": fixed([result.score for result in standings], digits),
         "low": fixed([bound.low for bound in bounds], digits),
         "high": fixed([bound.high for bound in bounds], digits),
         "half": fixed([bound.half_width for bound in bounds], digits),
-        "delta": fixed(_differences([one.score for one in standings]), digits),
-        "rank": [one.rank for one in standings],
+        "delta": fixed(_differences([result.score for result in standings]), digits),
+        "rank": [result.rank for result in standings],
         "best": systems.index(names[0]),
         "p": shorts(p, 4),
         "holmAll": shorts(_holm_all(p), 4),
         "holmBase": shorts([holm(row) for row in p], 4),
         "deltas": fixed(comparison.deltas[np.ix_(at, at)], digits),
-        "needed": _needed(ranked, [ranked.names.index(name) for name in systems], p, testing.alpha),
+        "needed": _needed(totals, [totals.names.index(name) for name in systems], p, testing.alpha),
         "test": dict(comparison.signature),
         **_signatures(ordered),
         "scale": _scale(ordered),
-        "lostContext": [int(two[0]) for two in cut],
-        "lostScored": [int(two[1]) for two in cut],  # rows
+        "lostContext": [int(context) for context, _ in cut],
+        "lostScored": [int(scored) for _, scored in cut],  # rows
         "short": scores[comparison.baseline].signature.short,
         "warnings": list(comparison.warnings),
-        "spread": shorts((min(ends), max(ends)))
-        if ends
-        else [None, None],  # of the axis for intervals
+        "spread": shorts((min(ends), max(ends))) if ends else [None, None],  # of the interval axis
     }
 
 
 def breakdown(
     scores: Mapping[str, Scores], systems: Sequence[str], testing: Significance
 ) -> dict[str, Any]:
-    """What the page loads of one metric when it is looked at closely: documents and categories."""
-    ranked = system_totals(scores, "doc", None)
+    """Data of one metric by document and category, which the page loads on demand."""
+    totals = system_totals(scores, "doc", None)
     ordered = [scores[name] for name in systems]
-    names = ordered[0].outputs[
-        1:
-    ]  # precision and recall of categories stay out where there are many
-    if len(names) > KEPT_CATEGORIES:
+    names = ordered[0].outputs[1:]
+    if len(names) > KEPT_CATEGORIES:  # leave out precision and recall
         names = tuple(name for name in names if not name.endswith((".precision", ".recall")))
     return {
-        "doc": shorts([each.at("doc") for each in ordered]),
-        "weight": shorts([_influences(each, ranked) for each in ordered], 4),
+        "doc": shorts([own.at("doc") for own in ordered]),
+        "weight": shorts([_influences(own, totals) for own in ordered], 4),
         "categories": [
             _category(scores, systems, name, testing) for name in names[:KEPT_CATEGORIES]
         ],
@@ -166,7 +161,7 @@ def breakdown(
 
 
 def _holm_all(p: FloatArray) -> FloatArray:
-    """Corrected over all pairs: what marks against the best system of each metric go by."""
+    """Correct p-values over all pairs, for marks against the best system of each metric."""
     upper = np.triu_indices(len(p), 1)
     table = np.full(p.shape, np.nan)
     table[upper] = holm(p[upper])
@@ -174,40 +169,40 @@ def _holm_all(p: FloatArray) -> FloatArray:
 
 
 def _differences(scores: Sequence[float] | FloatArray) -> FloatArray:
-    """(systems, systems) [baseline, system] → the system's score minus the baseline's."""
+    """Score of the system minus that of the baseline: (baselines, systems)."""
     values = np.asarray(scores)
     return np.asarray(values[None, :] - values[:, None])
 
 
-def _needed(ranked: SystemTotals, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
-    """[baseline][system] documents that would separate two systems, at the level that the correction leaves for it."""
+def _needed(totals: SystemTotals, at: Sequence[int], p: FloatArray, alpha: float) -> Any:
+    """[baseline][system] documents that would separate two systems at their corrected level."""
     table = np.full(p.shape, np.nan)
     for i, row in enumerate(p):
         for j, level in enumerate(holm_levels(row, alpha)):
             if np.isfinite(level):
-                one, other = ranked.documents[at[i]], ranked.documents[at[j]]
-                table[i, j] = power(one, other, ranked.score, float(level)).needed
+                first, second = totals.documents[at[i]], totals.documents[at[j]]
+                table[i, j] = power(first, second, totals.score, float(level)).needed
     return shorts(table)
 
 
 def _signatures(ordered: Sequence[Scores]) -> dict[str, Any]:
-    """The signature that all systems share, and what differs by system."""
-    first = dict(ordered[0].signature)
+    """Split signatures into the fields that all systems share and those of each system."""
+    signatures = [scores.signature for scores in ordered]
     shared = {
         key: value
-        for key, value in first.items()
-        if all(each.signature.get(key) == value for each in ordered)
+        for key, value in signatures[0].items()
+        if all(signature.get(key) == value for signature in signatures)
     }
     own = [
-        {key: value for key, value in each.signature.items() if key not in shared}
-        for each in ordered
+        {key: value for key, value in signature.items() if key not in shared}
+        for signature in signatures
     ]
     return {"signature": shared, "own": own}
 
 
 def _scale(scores: Sequence[Scores]) -> Any:
-    """5 %, 50 % and 95 % of the row scores of all systems: what segments are coloured by."""
-    values = np.concatenate([each.at("row") for each in scores])
+    """5 %, 50 % and 95 % quantiles of the row scores of all systems, for the colours of segments."""
+    values = np.concatenate([own.at("row") for own in scores])
     values = values[np.isfinite(values)]
     return shorts(np.quantile(values, [0.05, 0.5, 0.95])) if len(values) else [None, None, None]
 
@@ -215,37 +210,30 @@ def _scale(scores: Sequence[Scores]) -> Any:
 # ---------------------------------------------------------------- documents and categories
 
 
-def _influences(scores: Scores, ranked: SystemTotals) -> FloatArray:
-    """(documents,) share of each document in the corpus score: they add up to it (to first order).
+def _influences(scores: Scores, totals: SystemTotals) -> FloatArray:
+    """(documents,) share of each document in the corpus score, to which they add up (first order).
 
-    θ/n + influence/n for the jackknife influence of each document: for a mean the document's own score over n.
+    The share is (θ + jackknife influence) / n; of a mean, the document's own score over n.
     """
-    reached = np.bincount(scores.rows.doc, minlength=len(scores.rows.docs)) > 0
-    totals = scores.totals()[reached]
-    values = np.full(len(reached), np.nan)
+    scored = np.bincount(scores.rows.doc, minlength=len(scores.rows.docs)) > 0
+    stats = scores.totals()[scored]
+    values = np.full(len(scored), np.nan)
     with np.errstate(all="ignore"):
-        whole = ranked.score(totals.sum(axis=0))
-        values[reached] = (
-            (whole + influence(totals, ranked.score)) / len(totals) if len(totals) > 1 else whole
-        )
+        whole = totals.score(stats.sum(axis=0))
+        influences = influence(stats, totals.score) if len(stats) > 1 else 0.0
+        values[scored] = (whole + influences) / max(1, len(stats))
     return values
 
 
 def _category(
     scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance
 ) -> dict[str, Any]:
-    ranked = system_totals(scores, testing.unit, name)
-    samples = bootstrap_scores(
-        ranked.units, ranked.score, testing.resamples(len(scores)), testing.seed
-    )
-    at, digits = (
-        [ranked.names.index(system) for system in systems],
-        next(iter(scores.values())).places,
-    )
-    observed, deltas = (
-        ranked.observed[at],
-        interval_table(samples if len(ranked.units[0]) > 1 else samples[:, :0]),
-    )
+    totals = system_totals(scores, testing.unit, name)
+    draws = testing.resamples(len(scores))
+    samples = bootstrap_scores(totals.units, totals.score, draws, testing.seed)
+    deltas = interval_table(samples if len(totals.units[0]) > 1 else samples[:, :0])
+    at = [totals.names.index(system) for system in systems]
+    observed, digits = totals.observed[at], next(iter(scores.values())).places
     return {
         "name": name,
         "score": fixed(observed, digits),

@@ -1,6 +1,6 @@
-"""The report's figures for print: PDF, SVG and PNG through altair and vl-convert, without a browser.
+"""The report's figures for print: PDF, SVG and PNG by altair and vl-convert, without a browser.
 
-Their data is what the page draws: the standings and breakdowns of a run's analysis, and the panels of studies.
+Their data is that of the page: the analysis of a run, and the panels of studies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from wholetext.errors import MissingExtra, SpecError, WriteError, did_you_mean
+from wholetext.errors import MissingExtra, SpecError, WriteError, choices
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
@@ -38,31 +38,32 @@ def write_figures(
     folder: Path,
     formats: Sequence[str] = get_args(Format),
 ) -> list[Path]:
-    """Write every figure in every format; returns the files."""
-    wrong = [one for one in formats if one not in get_args(Format)]
-    if wrong or not formats:
-        known = list(get_args(Format))
-        raise SpecError(
-            f"there is no figure format {wrong[0]!r}" if wrong else "no figure format was named",
-            next=did_you_mean(wrong[0], known) if wrong else f"formats: {', '.join(known)}",
-        )
+    """Write every figure in every format; return the files."""
+    known = get_args(Format)
+    unknown = next((name for name in formats or ("",) if name not in known), None)
+    if unknown is not None:
+        raise SpecError(f"there is no figure format {unknown!r}", next=choices(unknown, known))
     written = []
     with changing(folder, FIGURES) as staged:
         for name, chart in figures(analysis, studies):
             spec = _spec(chart)
-            for one in formats:
-                write_file(staged / f"{name}.{one}", _convert(spec, one))
-                written.append(folder / f"{name}.{one}")
+            for format in formats:
+                write_file(staged / f"{name}.{format}", _convert(spec, format))
+                written.append(folder / f"{name}.{format}")
     return written
 
 
 def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[tuple[str, Any]]:
-    """(file name, chart) of everything that can be drawn."""
+    """Yield (file name, chart) of everything that can be drawn."""
     altair_module()
     if analysis is not None:
-        yield from _run_figures(analysis)
+        for kind, draw in _run_charts(analysis).items():
+            yield kind, draw(analysis)
+        for at, metric in enumerate(analysis.standings):
+            for kind, draw_metric in _metric_charts(analysis, at).items():
+                yield f"{kind}-{_slug(metric['spec'])}", draw_metric(analysis, at)
     for at, study in enumerate(studies):
-        earlier = sum(one.kind == study.kind for one in studies[:at])
+        earlier = sum(other.kind == study.kind for other in studies[:at])
         kind = f"{study.kind}{earlier + 1}" if earlier else study.kind
         for number, panel in enumerate(study.panels, 1):
             for drawn, draw in PANELS.items():  # tables have no chart
@@ -73,20 +74,19 @@ def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[
 def plot(
     results: Results, kind: str = "leaderboard", metric: str | None = None
 ) -> altair.TopLevelMixin:
-    """An altair chart of a run, as the report draws it; of the first metric, unless one is named.
+    """Draw an altair chart of a run, as in the report; of the first metric unless one is named.
 
-    ``kind`` is ``leaderboard``, ``documents`` or ``distribution``; with two systems or more also ``compare``,
-    ``scatter``, and ``categories`` for metrics that have them. The comparison stored with the run is used, if any.
+    ``kind`` is ``leaderboard``, ``documents`` or ``distribution``; with two systems or more also
+    ``compare``, ``scatter``, and ``categories`` for metrics that have them. The comparison stored
+    with the run is used, if any.
     """
     altair_module()
     analysis = analyse(results)
     at = 0 if metric is None else list(results.scores.values()).index(results[metric])
     whole, of_metric = _run_charts(analysis), _metric_charts(analysis, at)
     if kind not in whole and kind not in of_metric:
-        known = [*whole, *of_metric]
         raise SpecError(
-            f"there is no chart {kind!r} of this run",
-            next=did_you_mean(str(kind), known) or f"there are: {', '.join(known)}",
+            f"there is no chart {kind!r} of this run", next=choices(kind, [*whole, *of_metric])
         )
     return styled(whole[kind](analysis) if kind in whole else of_metric[kind](analysis, at))
 
@@ -99,27 +99,19 @@ def _run_charts(analysis: RunAnalysis) -> dict[str, Callable[[RunAnalysis], Any]
 
 
 def _metric_charts(analysis: RunAnalysis, at: int) -> dict[str, Callable[[RunAnalysis, int], Any]]:
-    found: dict[str, Callable[[RunAnalysis, int], Any]] = {
+    charts: dict[str, Callable[[RunAnalysis, int], Any]] = {
         "documents": documents,
         "distribution": distribution,
     }
     if len(analysis.systems) > 1:
-        found["scatter"] = scatter
+        charts["scatter"] = scatter
         if len(analysis.breakdowns[at]["categories"]) > 2:
-            found["categories"] = categories
-    return found
-
-
-def _run_figures(analysis: RunAnalysis) -> Iterator[tuple[str, Any]]:
-    for kind, draw in _run_charts(analysis).items():
-        yield kind, draw(analysis)
-    for at, metric in enumerate(analysis.standings):
-        for kind, chart in _metric_charts(analysis, at).items():
-            yield f"{kind}-{_slug(metric['spec'])}", chart(analysis, at)
+            charts["categories"] = categories
+    return charts
 
 
 def styled(chart: Any) -> Any:
-    """The chart in the report's quiet style."""
+    """Apply the report's style to a chart."""
     axis = {
         "labelColor": SOFT,
         "titleColor": SOFT,
@@ -130,32 +122,30 @@ def styled(chart: Any) -> Any:
         "labelFontSize": 11,
         "titleFontSize": 11,
     }
-    found = chart.configure(
-        background="white", font="Inter, Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif"
-    )
-    found = (
-        found.configure_axis(**axis)
+    return (
+        chart.configure(
+            background="white", font="Inter, Noto Sans, DejaVu Sans, Helvetica, Arial, sans-serif"
+        )
+        .configure_axis(**axis)
         .configure_view(stroke=None)
         .configure_title(fontSize=13, anchor="start")
+        .configure_legend(titleFontWeight="normal", titleColor=SOFT)
     )
-    return found.configure_legend(titleFontWeight="normal", titleColor=SOFT)
 
 
 def _spec(chart: Any) -> dict[str, Any]:
-    """The chart as vega-lite, with all rows, however many."""
+    """Convert a chart to vega-lite, with all rows."""
     with altair_module().data_transformers.enable("default", max_rows=None):
-        found: dict[str, Any] = styled(chart).to_dict()
-    return found
+        spec: dict[str, Any] = styled(chart).to_dict()
+    return spec
 
 
 def _convert(spec: dict[str, Any], format: str) -> bytes:
     import vl_convert
 
-    if format == "svg":
-        return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode("utf-8")
-    if format == "pdf":
-        return bytes(vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[]))
-    return bytes(vl_convert.vegalite_to_png(spec, ppi=PPI, allowed_base_urls=[]))
+    options = {"ppi": PPI} if format == "png" else {}
+    image = getattr(vl_convert, f"vegalite_to_{format}")(spec, allowed_base_urls=[], **options)
+    return image.encode("utf-8") if isinstance(image, str) else bytes(image)
 
 
 def _slug(text: str) -> str:
@@ -177,7 +167,7 @@ def across(field: str, title: str) -> Any:
 
 
 def title_of(metric: Mapping[str, Any]) -> str:
-    """Axis title of a metric. Not every font has arrows, so only "lower is better" is stated, in words."""
+    """Title an axis; not every font has arrows, so "lower is better" is in words."""
     return str(metric["spec"]) if metric["higher"] else f"{metric['spec']} (lower is better)"
 
 
@@ -185,13 +175,12 @@ def title_of(metric: Mapping[str, Any]) -> str:
 
 
 def pair_of(analysis: RunAnalysis) -> tuple[int, int]:
-    """The two systems that figures compare: the best, and the baseline or the next best."""
-    second = analysis.baseline if analysis.baseline not in (None, 0) else 1
-    return 0, int(second or 1)
+    """Choose the two systems to compare: the best, and the baseline or the next best."""
+    return 0, analysis.baseline or 1
 
 
 def leaderboard(analysis: RunAnalysis) -> Any:
-    """Scores with 95 % intervals, one column per metric; the best cluster is filled."""
+    """Draw scores with 95 % intervals, one column per metric; the best cluster is filled."""
     alt = altair_module()
     columns = []
     for at, metric in enumerate(analysis.standings):
@@ -225,7 +214,7 @@ def leaderboard(analysis: RunAnalysis) -> Any:
 
 
 def documents(analysis: RunAnalysis, at: int) -> Any:
-    """Heat-map: systems by documents."""
+    """Draw a heat-map of systems by documents."""
     alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     names = [doc.id for doc in analysis.results.corpus.docs]
@@ -267,7 +256,7 @@ def documents(analysis: RunAnalysis, at: int) -> Any:
 
 
 def distribution(analysis: RunAnalysis, at: int) -> Any:
-    """Document scores of each system: a box with every document as a dot."""
+    """Draw document scores of each system as a box, with every document as a dot."""
     alt = altair_module()
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     dots = [
@@ -290,7 +279,7 @@ def distribution(analysis: RunAnalysis, at: int) -> Any:
 
 
 def scatter(analysis: RunAnalysis, at: int) -> Any:
-    """Two systems document by document; the diagonal is where they are even."""
+    """Draw two systems document by document; they are even on the diagonal."""
     alt = altair_module()
     a, b = pair_of(analysis)
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
@@ -325,7 +314,7 @@ def scatter(analysis: RunAnalysis, at: int) -> Any:
 
 
 def differences(analysis: RunAnalysis) -> Any:
-    """Two systems under every metric: the difference with its interval, each on a scale of its own."""
+    """Draw the difference of two systems with its interval, each metric on its own scale."""
     alt = altair_module()
     a, b = pair_of(analysis)
     rows = []
@@ -365,15 +354,15 @@ def differences(analysis: RunAnalysis) -> Any:
 
 
 def categories(analysis: RunAnalysis, at: int) -> Any:
-    """Two systems by category of one metric."""
+    """Draw two systems by category of one metric."""
     alt = altair_module()
     a, b = pair_of(analysis)
-    found = [one for one in analysis.breakdowns[at]["categories"] if "." not in one["name"]]
+    shown = [c for c in analysis.breakdowns[at]["categories"] if "." not in c["name"]]
     rows = [
-        {"category": one["name"], "system": analysis.systems[i], "score": one["score"][i]}
-        for one in found
+        {"category": category["name"], "system": analysis.systems[i], "score": category["score"][i]}
+        for category in shown
         for i in (a, b)
-        if one["score"][i] is not None
+        if category["score"][i] is not None
     ]
     y = alt.Y("category:N", sort=None, title=None)
     lines = (
@@ -396,14 +385,14 @@ def categories(analysis: RunAnalysis, at: int) -> Any:
             ),
         )
     )
-    return (lines + dots).properties(width=320, height=max(60, 22 * len(found)))
+    return (lines + dots).properties(width=320, height=max(60, 22 * len(shown)))
 
 
 # ---------------------------------------------------------------- studies
 
 
 def brief(name: str) -> str:
-    """A metric's name without the folder of its model."""
+    """Shorten a metric's name by the folder of its model."""
     return re.sub(r"@[^@]*/(?=[^/]+$)", "@…/", name) if len(name) > 36 else name
 
 

@@ -1,6 +1,7 @@
-"""The report: runs and studies read, worked out and written; `wholetext report` is this.
+"""The HTML report of runs and studies (`wholetext report`).
 
-The page has its data in compressed blocks, our scripts and styles inline, and a policy that lets nothing else in.
+The page holds its data in compressed blocks, our scripts and styles inline, and a content security
+policy that admits nothing else.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ import base64
 import gzip
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -66,10 +67,10 @@ Source = Results | Study | Path | str
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What a reader of the report may want otherwise."""
+    """Options of the report."""
 
     title: str = ""
-    segments: int = 5_000  # texts in the file, at most
+    segments: int = 5_000  # at most so many segments of text
 
 
 def report(
@@ -82,27 +83,28 @@ def report(
     significance: Significance | None = None,
     options: PageOptions | None = None,
 ) -> list[Path]:
-    """Write the HTML report of a run, and of results of meta, sweep, contrast, rank or stress; returns the files.
+    """Write the HTML report of a run and of studies (meta, sweep, contrast …); return the files.
 
-    Sources are ``Results``, run folders, or folders and JSON files of the others. The page is ``report.html`` in the
-    first folder unless named. With ``figures`` the figures are written to that folder, and a page only where named.
-    A run with several metrics has a ranking by all of them (AutoRank) unless a ranking is among the sources.
+    Sources are ``Results``, run folders, or folders and JSON files of studies. The page is
+    ``report.html`` in the first folder unless named. With ``figures``, the figures are written to
+    that folder, and a page only if it is named. A run with several metrics has a ranking by all of
+    them (AutoRank) unless a ranking is among the sources.
     """
-    given = [sources] if isinstance(sources, (Results, Study, Path, str)) else list(sources)
-    run, studies = read_sources(given)
+    listed = [sources] if isinstance(sources, (Results, Study, Path, str)) else list(sources)
+    run, studies = read_sources(listed)
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
         studies = _with_ranking(analysis, studies)
     files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
-        path = default_page(given) if page is None else Path(page)
+        path = default_page(listed) if page is None else Path(page)
         write_report(analysis, studies, path, options)
         files.append(path)
     return files
 
 
 def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
-    """The studies with a ranking of the run's systems, where the slice for it is there and none is among them."""
+    """Add a ranking of the run's systems, unless there is one or no slice makes it."""
     run_ranking, beside = slices.hook("run-ranking"), slices.hook("ranking-beside-run")
     if run_ranking is None or beside is None:
         return studies
@@ -112,11 +114,9 @@ def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
 
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:
-    """The run among the sources, if there is one, and every study."""
+    """Read the run among the sources, if there is one, and every study."""
     runs: list[Results | Path] = []
-    swept: list[
-        Path
-    ] = []  # runs behind a study (a sweep writes both), which are the run if there is no other
+    swept: list[Path] = []  # runs beside a study (a sweep writes both): used if there is no other
     studies: list[Study] = []
     for source in sources:
         if isinstance(source, Study):
@@ -126,17 +126,16 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
         elif not run_file(Path(source), "run.json").parent.is_dir():
             studies.append(read_study(Path(source)))
         else:
-            held = [file for name in FILES if (file := Path(source) / name).is_file()]
-            studies += [read_study(file) for file in held]
+            files = [file for name in FILES if (file := Path(source) / name).is_file()]
+            studies += [read_study(file) for file in files]
             if (Path(source) / "run.json").is_file():
-                (swept if held else runs).append(Path(source))
-            elif not held:
+                (swept if files else runs).append(Path(source))
+            elif not files:
                 raise RunError(
                     "there is neither a run nor a study in this folder",
                     where=str(source),
-                    next=(
-                        "give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` wrote with --out"
-                    ),
+                    next="give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` "
+                    "wrote with --out",
                 )
         if len(runs) > 1:
             raise RunError(
@@ -149,8 +148,8 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
 
 
 def default_page(sources: Sequence[Source]) -> Path:
-    """``report.html`` in the first folder, or beside the first file."""
-    first = next((Path(one) for one in sources if isinstance(one, (Path, str))), None)
+    """Name the page: ``report.html`` in the first folder, or a file beside the first file."""
+    first = next((Path(source) for source in sources if isinstance(source, (Path, str))), None)
     if first is None:
         raise InputError("the report has no file name", next='report(results, "report.html")')
     return first / "report.html" if first.is_dir() else first.with_name(f"{first.stem}-report.html")
@@ -160,44 +159,40 @@ def write_report(
     analysis: RunAnalysis | None,
     studies: Sequence[Study],
     path: Path,
-    choices: PageOptions | None = None,
+    options: PageOptions | None = None,
 ) -> int:
-    """Write the page of a run, of studies, or of both; returns its size in bytes."""
-    page = render(analysis, studies, choices or PageOptions()).encode("utf-8", "surrogatepass")
+    """Write the page of a run, of studies, or of both; return its size in bytes."""
+    page = render(analysis, studies, options or PageOptions()).encode("utf-8", "surrogatepass")
     refuse_foreign(path)
     write_file(path, page)
     return len(page)
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise an error if the page would replace a file that is not a report of wholetext."""
-    try:
-        with path.open("rb") as file:
-            if (
-                not path.is_file()
-                or GENERATOR in file.read(4096)
-                or os.fstat(file.fileno()).st_size == 0
-            ):
-                return
-    except OSError:  # not there, or not readable: writing says what is wrong
-        return
-    raise WriteError(
-        "this file is not a report of wholetext, and would be replaced",
-        where=str(path),
-        next="choose another file with -o",
-    )
+    """Raise if the page would replace a file that is not a report of wholetext."""
+    head = b""
+    with suppress(OSError):  # writing will tell
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(4096)
+    if head and GENERATOR not in head:
+        raise WriteError(
+            "this file is not a report of wholetext, and would be replaced",
+            where=str(path),
+            next="choose another file with -o",
+        )
 
 
-def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: PageOptions) -> str:
-    """The page as text."""
+def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: PageOptions) -> str:
+    """Render the page."""
     try:
         import jinja2
         from markupsafe import Markup
     except ImportError:
         raise MissingExtra("jinja2", "report") from None
-    parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, choices)
+    parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, options)
     only = studies[0].title if len(studies) == 1 else "Studies"
-    title = choices.title or (analysis.results.corpus.id if analysis else only)
+    title = options.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {
         "title": title,
         "version": __version__,
@@ -214,23 +209,21 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], choices: Page
         head=parts["head"],
         blocks={name: packed(value) for name, value in parts.items()},
         script=Markup(script),
-        style=Markup(style),  # files of this package, no data in them
+        style=Markup(style),  # files of this package, without data
         script_hash=_hash(script),
         style_hash=_hash(style),
     )
 
 
-def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
-    """Every block of the page by name: ``head`` at once, ``metric0`` … and ``text0`` … when they are looked at."""
+def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
+    """Make the blocks of the page: ``head``, and ``metric0`` …, ``text0`` …, unpacked on demand."""
     results, corpus = analysis.results, analysis.results.corpus
-    parts: dict[str, Any] = {
-        "head": {},
-        **{f"metric{i}": one for i, one in enumerate(analysis.breakdowns)},
-    }
-    material, drawn = gather(results, analysis.systems), choose(results, choices.segments)
-    place: dict[int, int] = {}
+    metrics = {f"metric{i}": breakdown for i, breakdown in enumerate(analysis.breakdowns)}
+    parts: dict[str, Any] = {"head": {}, **metrics}
+    material, drawn = gather(results, analysis.systems), choose(results, options.segments)
+    block_of: dict[int, int] = {}
     for number, block in enumerate(blocks(material, drawn)):
-        place |= dict.fromkeys(block, number)
+        block_of |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
     parts["head"] = {
         "corpus": corpus.id,
@@ -241,7 +234,7 @@ def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
         "alpha": analysis.testing.alpha,
         "metrics": list(analysis.standings),
         "notice": drawn.notice,
-        "docs": [[doc.id, len(doc), place.get(i, -1)] for i, doc in enumerate(corpus.docs)],
+        "docs": [[doc.id, len(doc), block_of.get(i, -1)] for i, doc in enumerate(corpus.docs)],
         "warnings": list(results.notes),
         "faults": [
             Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0)
@@ -255,11 +248,10 @@ def _parts(analysis: RunAnalysis, choices: PageOptions) -> dict[str, Any]:
 
 
 def packed(value: Any) -> str:
-    """JSON, gzipped, as base64: nothing in it can close an element or be read as a script."""
+    """Encode as JSON, gzip and base64, in which nothing can close an element or start a script."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(
-        gzip.compress(text.encode("utf-8", "surrogatepass"), 9, mtime=0)
-    ).decode("ascii")
+    compressed = gzip.compress(text.encode("utf-8", "surrogatepass"), 9, mtime=0)
+    return base64.b64encode(compressed).decode("ascii")
 
 
 def _asset(name: str) -> str:
@@ -267,7 +259,6 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The name of an inline script or style in a Content-Security-Policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode(
-        "ascii"
-    )
+    """Hash an inline script or style for the Content-Security-Policy."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,4 +1,4 @@
-"""What page and figures draw: tables, grids, curves and bars, with numbers as the page's JSON holds them."""
+"""Panels of page and figures: tables, grids, curves, bars, with numbers ready for JSON."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 Number = float | None
-DIGITS = 6  # significant digits: more than anyone sees
+DIGITS = 6  # significant digits
 
 
 def shorts(values: Any, digits: int = DIGITS) -> Any:
-    """A number with few digits, or nested sequences of them as lists; None for NaN and infinities."""
+    """Round numbers, also in nested sequences, to significant digits; None if not finite."""
 
     def short(value: float) -> float | int:
         rounded = float(f"{float(value):.{digits}g}")
@@ -24,7 +24,7 @@ def shorts(values: Any, digits: int = DIGITS) -> Any:
 
 
 def fixed(values: Any, decimals: int) -> Any:
-    """The same with a number of decimals, rounded as Python prints them: a page that prints them rounds no more."""
+    """Round numbers to decimals as Python prints them, so that the page need not round."""
     return _nested(values, lambda value: float(f"{value:.{decimals}f}"))
 
 
@@ -38,7 +38,7 @@ def _nested(values: Any, change: Callable[[float], float]) -> Any:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows with a name and cells; ``ranks`` are clusters by column, where a column has any."""
+    """Rows with a name and cells; ``ranks`` are clusters, for columns that have them."""
 
     title: str
     columns: tuple[str, ...]  # of the cells; the name's column is ``of``
@@ -51,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Grid:
-    """A heat-map: ``values[row][column]``, None where there is nothing; ``extra`` is further text about a cell."""
+    """A heat-map of ``values[row][column]``; ``extra`` is further text about a cell."""
 
     title: str
     rows: tuple[str, ...]
@@ -61,9 +61,7 @@ class Grid:
     extra: tuple[tuple[str, ...], ...] = ()
     centred: bool = False  # diverging colours around 0
     note: str = ""
-    ends: tuple[float, float] | None = (
-        None  # of the colours; the smallest and the largest value unless given
-    )
+    ends: tuple[float, float] | None = None  # of the colours (default: smallest, largest value)
     kind: str = "grid"
 
 
@@ -76,7 +74,7 @@ class Line:
     low: tuple[Number, ...] = ()
     high: tuple[Number, ...] = ()
     control: bool = False
-    hue: int | None = None  # lines of one hue belong together; each has its own unless given
+    hue: int | None = None  # shared by lines that belong together (default: its own)
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Bar:
-    """One figure with its interval, in a group."""
+    """One value with its interval, in a group."""
 
     group: str
     name: str
@@ -105,7 +103,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Dots with intervals in groups; ``chance`` is what guessing gives."""
+    """Dots with intervals in groups; ``chance`` is the value of guessing."""
 
     title: str
     bars: tuple[Bar, ...]
@@ -120,7 +118,7 @@ Marked = tuple[tuple[str, bool], ...]  # stretches of a text; True: marked
 
 @dataclass(frozen=True)
 class Examples:
-    """Texts before and after a change: name, place, and both texts with what differs marked."""
+    """Texts before and after a change: name, place, and both texts with differences marked."""
 
     title: str
     rows: tuple[tuple[str, str, Marked, Marked], ...]
@@ -135,7 +133,7 @@ Panel = Table | Grid | Curves | Bars | Examples
 
 @dataclass(frozen=True)
 class Study:
-    """A page of the report that comes from a study's file."""
+    """A page of the report, read from the file of a study."""
 
     kind: str  # meta, sweep, contrast, rank, judge-check, stress
     title: str
@@ -144,7 +142,7 @@ class Study:
     warnings: tuple[str, ...] = field(default=())
 
     def plain(self) -> dict[str, Any]:
-        """For the page's JSON."""
+        """Convert to the JSON of the page."""
 
         def rounded(value: Any) -> Any:
             if isinstance(value, dict):

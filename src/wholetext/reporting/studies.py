@@ -1,4 +1,4 @@
-"""Files that `meta`, `sweep`, `contrast`, `rank`, `judge-check` and `stress` write, read into pages of the report."""
+"""Reading of studies (meta, sweep, contrast, rank, judge-check, stress) into report pages."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ LOSSES = {
 
 @reader
 def read_study(path: Path) -> Study:
-    """A study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
+    """Read a study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
     try:
-        found = read_json(path.read_bytes(), constants=True)
-        if not isinstance(found, Mapping):
+        study = read_json(path.read_bytes(), constants=True)
+        if not isinstance(study, Mapping):
             raise ValueError("not a JSON object")
-        kind = "sweep" if "cells" in found else "contrast" if "mcnemar" in found else ""
-        kind = found["kind"] if found.get("kind") in kinds() else kind
-        if not kind:
-            raise ValueError(f"unknown kind {found.get('kind')!r}")
-        return page_of(kind)(found)
+        kinds = slices.added("studies")
+        kind = str(study.get("kind", "contrast" if "mcnemar" in study else ""))
+        if kind in kinds:
+            page: Study = slices.load(kinds[kind])(study)
+            return page
+        if "cells" in study:
+            return sweep(study)
+        raise ValueError(f"unknown kind {study.get('kind')!r}")
     except OSError as fault:
         raise RunError(
             f"it cannot be read ({fault.strerror})",
@@ -66,21 +69,21 @@ def read_study(path: Path) -> Study:
 # ---------------------------------------------------------------- sweeps
 
 
-def sweep(found: Mapping[str, Any]) -> Study:
-    """Windows by strides as heat-maps, or curves over context sizes with their controls."""
-    cells = found["cells"]
-    langs, windows = "-".join(found["langs"]), "size" in found["axes"]
+def sweep(study: Mapping[str, Any]) -> Study:
+    """Draw windows by strides as heat-maps, or context sizes as curves with their controls."""
+    cells = study["cells"]
+    langs, windows = "-".join(study["langs"]), "size" in study["axes"]
     facts = (
-        ("corpus", found["corpus"] if found["corpus"] == langs else f"{found['corpus']} {langs}"),
-        ("systems", ", ".join(found["systems"])),
-        ("direction", "higher is better" if found["higher_is_better"] else "lower is better"),
+        ("corpus", study["corpus"] if study["corpus"] == langs else f"{study['corpus']} {langs}"),
+        ("systems", ", ".join(study["systems"])),
+        ("direction", "higher is better" if study["higher_is_better"] else "lower is better"),
     )
-    panels = _windows(found, cells) if windows else _contexts(found, cells)
-    title = f"{'Windows' if windows else 'Context'}: {found['metric']}"
-    return Study("sweep", title, tuple(panels), facts, tuple(found.get("warnings", ())))
+    panels = _windows(study, cells) if windows else _contexts(study, cells)
+    title = f"{'Windows' if windows else 'Context'}: {study['metric']}"
+    return Study("sweep", title, tuple(panels), facts, tuple(study.get("warnings", ())))
 
 
-def _windows(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _windows(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:
     sizes, steps = (sorted({cell[axis] for cell in cells}) for axis in ("size", "step"))
     by_place = {(cell["size"], cell["step"]): cell for cell in cells}
 
@@ -97,16 +100,16 @@ def _windows(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> li
         )
 
     panels: list[Panel] = [
-        grid(f"{found['metric']} by window and stride", _mean, "The mean over systems.")
+        grid(f"{study['metric']} by window and stride", _mean, "The mean over systems.")
     ]
     for loss, name in LOSSES.items():
         if any(cell.get(loss) for cell in cells):
-            shares = partial(_share, loss)
+            shares = partial(_percent, loss)
             panels.append(grid(f"Share of {name}, in %", shares))
-    return [*panels, _by_system(found, cells)]
+    return [*panels, _by_system(study, cells)]
 
 
-def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _contexts(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:
     sizes = tuple(sorted({cell["prev"] for cell in cells}))
     start = [cell for cell in cells if cell["prev"] == 0]
     settings = dict.fromkeys((cell["hyp"], cell["source"]) for cell in cells if cell["prev"])
@@ -114,11 +117,9 @@ def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
     def line(
         hyp: str, source: str, value: Callable[[Mapping[str, Any]], Number], name: str
     ) -> Line:
-        mine = {
-            c["prev"]: c
-            for c in [*start, *(c for c in cells if (c["hyp"], c["source"]) == (hyp, source))]
-        }
-        values = tuple(value(mine[size]) if size in mine else None for size in sizes)
+        own = [c for c in cells if (c["hyp"], c["source"]) == (hyp, source)]
+        by_size = {c["prev"]: c for c in [*start, *own]}
+        values = tuple(value(by_size[size]) if size in by_size else None for size in sizes)
         return Line(name, values, control=source != "same")
 
     words = {"same": "", "shuffled": ", shuffled", "other": ", another document's"}
@@ -130,10 +131,10 @@ def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
         )
         for one in settings
     ]
-    axes = ("segments of context", str(found["metric"]))
+    axes = ("segments of context", str(study["metric"]))
     panels: list[Panel] = [
         Curves(
-            f"{found['metric']} by size of context",
+            f"{study['metric']} by size of context",
             sizes,
             tuple(lines),
             axes,
@@ -144,22 +145,22 @@ def _contexts(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
     for setting in real:
         by_system = tuple(
             line(*setting, lambda c, s=system: c["scores"].get(s), system)  # type: ignore[misc]
-            for system in found["systems"][:8]
+            for system in study["systems"][:8]
         )
         panels.append(
             Curves(f"Systems, {lines[list(settings).index(setting)].name}", sizes, by_system, axes)
         )
-    return [*panels, _by_system(found, cells)]
+    return [*panels, _by_system(study, cells)]
 
 
-def _by_system(found: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
-    columns = (*found["systems"], "dropped %", "context cut %", "text cut %")
+def _by_system(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Table:
+    columns = (*study["systems"], "dropped %", "context cut %", "text cut %")
     rows = tuple(
         (
-            " ".join(f"{axis}={cell[axis]}" for axis in found["axes"]),
+            " ".join(f"{axis}={cell[axis]}" for axis in study["axes"]),
             (
-                *(cell["scores"].get(system) for system in found["systems"]),
-                *(_percent(cell.get(loss)) for loss in LOSSES),
+                *(cell["scores"].get(system) for system in study["systems"]),
+                *(_percent(loss, cell) for loss in LOSSES),
             ),
         )
         for cell in cells
@@ -178,22 +179,6 @@ def _losses(cell: Mapping[str, Any]) -> str:
     )
 
 
-def _share(loss: str, cell: Mapping[str, Any]) -> Number:
-    return _percent(cell.get(loss))
-
-
-def _percent(share: Number) -> Number:
+def _percent(loss: str, cell: Mapping[str, Any]) -> Number:
+    share = cell.get(loss)
     return None if share is None else 100 * share
-
-
-def kinds() -> list[str]:
-    """Kinds of studies that a report can show: sweeps, and those of the slices."""
-    return ["sweep", *slices.added("studies")]
-
-
-def page_of(kind: str) -> Callable[[Mapping[str, Any]], Study]:
-    """The function that turns the JSON of a study into a page of the report."""
-    if kind == "sweep":
-        return sweep
-    loaded: Callable[[Mapping[str, Any]], Study] = slices.load(slices.added("studies")[kind])
-    return loaded

@@ -1,11 +1,13 @@
-"""The documents as the page draws them: texts, row scores, losses and flags, in blocks loaded on demand, with marks:
-what metrics mark in the text (BlonDe's categories, error spans, cuts), by segment and in UTF-16 units.
+"""Documents of the page: texts, row scores, losses, flags and marks, in blocks loaded on demand.
+
+Marks are what metrics mark in a text (BlonDe's categories, error spans, cuts), by segment and in
+UTF-16 units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,15 +23,17 @@ BLOCK = 100_000  # characters of text in one block: unpacked in a few millisecon
 
 @dataclass(frozen=True)
 class Drawn:
-    """Which documents the page can show: their places in the corpus, and how many segments of each."""
+    """Documents that the page can show, and a notice if these are not all."""
 
-    segments: Mapping[int, int]  # document → segments
+    segments: Mapping[int, int]  # document → number of segments
     notice: str = ""
 
 
 def choose(results: Results, limit: int) -> Drawn:
-    """All documents where they have at most ``limit`` segments together; else half of the room goes to those on
-    which the systems differ most, half to documents spread evenly over the corpus.
+    """Choose all documents if they have at most ``limit`` segments together.
+
+    Otherwise half of the segments are of documents on which the systems differ most, half of
+    documents spread evenly over the corpus.
     """
     sizes = [
         max(len(doc), *(len(output.docs[doc.id]) for output in results.outputs))
@@ -53,34 +57,32 @@ def choose(results: Results, limit: int) -> Drawn:
     return Drawn(
         dict(sorted(chosen.items())),
         (
-            f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file ({shown:,} of {sum(sizes):,} "
-            "segments): half are those on which the systems differ most, half are spread evenly over the corpus. "
-            "Scores, charts and tests use all documents."
+            f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file "
+            f"({shown:,} of {sum(sizes):,} segments): half are those on which the systems differ "
+            "most, half are spread evenly over the corpus. Scores, charts and tests use all "
+            "documents."
         ),
     )
 
 
 def _most_different(results: Results) -> list[int]:
     scores = next(iter(results.scores.values()))
-    table = np.stack([each.at("doc") for each in scores.values()])  # (systems, documents)
+    table = np.stack([own.at("doc") for own in scores.values()])  # (systems, documents)
     undefined = np.isnan(table)
-    gap = np.where(undefined, -np.inf, table).max(axis=0) - np.where(undefined, np.inf, table).min(
-        axis=0
-    )
+    highest = np.where(undefined, -np.inf, table).max(axis=0)
+    gap = highest - np.where(undefined, np.inf, table).min(axis=0)
     return [int(doc) for doc in np.argsort(-np.where(np.isfinite(gap), gap, 0.0), kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
 class ReportTexts:
-    """A run as documents are drawn from it: systems in the page's order, row scores and faults worked out once."""
+    """A run with its systems in the order of the page, its row scores and its flags."""
 
     results: Results
     systems: tuple[str, ...]
     references: tuple[str, ...]
-    scores: tuple[
-        tuple[tuple[Scores, FloatArray], ...], ...
-    ]  # [metric][system] with (rows,) scores
-    # [system][document] of ``[segment, kind, note]``: what is suspicious; segment −1 is the document itself
+    scores: tuple[tuple[tuple[Scores, FloatArray], ...], ...]  # [metric][system] with row scores
+    # [system][document] flags ``[segment, kind, note]``; segment −1 is the document itself
     faults: tuple[tuple[Faults, ...], ...]
 
     def outputs(self, doc: int) -> list[tuple[str, ...]]:
@@ -105,7 +107,7 @@ def gather(results: Results, systems: Sequence[str]) -> ReportTexts:
 
 
 def blocks(material: ReportTexts, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
-    """The chosen documents in blocks: document → what the page draws of it."""
+    """Yield the chosen documents in blocks: document → its data for the page."""
     block: dict[int, dict[str, Any]] = {}
     size = 0
     for index, segments in drawn.segments.items():
@@ -134,12 +136,12 @@ class _Document:
 
     def plain(self) -> dict[str, Any]:
         size, doc = self.size, self.doc
-        found: dict[str, Any] = {
+        data: dict[str, Any] = {
             "src": None if doc.src is None else list(doc.src[:size]),
             "refs": [list(doc.refs[name][:size]) for name in self.material.references],
             "out": [list(hyp[:size]) for hyp in self.hyps],
             "flags": [
-                [one for one in faults[self.index] if one[0] < size]
+                [flag for flag in faults[self.index] if flag[0] < size]
                 for faults in self.material.faults
             ],
             "rows": [],
@@ -149,18 +151,19 @@ class _Document:
         }
         earlier: dict[str, int] = {}
         for at, ordered in enumerate(self.material.scores):
-            found["rows"].append(self._rows(ordered))
-            found["lost"].append([self._lost(scores) for scores, _ in ordered])
-            found["why"].append([self._reasons(scores) for scores, _ in ordered])
+            data["rows"].append(self._rows(ordered))
+            data["lost"].append([self._lost(scores) for scores, _ in ordered])
+            data["why"].append([self._reasons(scores) for scores, _ in ordered])
             marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
-            same = (
-                earlier.setdefault(repr(marks), at) if any(marks) else at
-            )  # d-blonde marks what blonde marks
-            found["marks"].append(same if same != at else marks if any(marks) else None)
-        return found
+            if not any(marks):
+                data["marks"].append(None)
+            else:  # d-blonde marks what blonde marks
+                first = earlier.setdefault(repr(marks), at)
+                data["marks"].append(marks if first == at else first)
+        return data
 
     def _rows(self, ordered: Sequence[tuple[Scores, FloatArray]]) -> dict[str, Any]:
-        """Where the rows lie and what they score: ``at`` is null for a row per segment, by system where they differ."""
+        """Spans and scores of rows: ``at`` is null for a row per segment; ``each`` is by system."""
         spans, values = [], []
         for scores, row_scores in ordered:
             rows = scores.rows.of(self.index)
@@ -174,7 +177,7 @@ class _Document:
         return {"each": spans, "v": values}
 
     def _lost(self, scores: Scores) -> list[list[int]]:
-        """``[row, context tokens, scored tokens]`` of the rows that did not fit the model."""
+        """``[row, context tokens, scored tokens]`` lost by rows that did not fit the model."""
         if scores.lost is None:
             return []
         lost = scores.lost[scores.rows.of(self.index)]
@@ -184,7 +187,7 @@ class _Document:
         ]
 
     def _reasons(self, scores: Scores) -> list[list[Any]]:
-        """``[row, reason]`` of the rows whose metric gave a reason for a missing or unusual score."""
+        """``[row, reason]`` of rows whose metric gave a reason for a missing or unusual score."""
         rows = scores.rows.of(self.index)
         details = scores.details[rows] if scores.details else ()
         return [
@@ -210,7 +213,7 @@ class _Document:
 
 
 def utf16(text: str, at: int) -> int:
-    """A position counted in code points, as browsers count it."""
+    """Convert a position in code points to UTF-16 units, in which browsers count."""
     at = max(0, min(at, len(text)))
     return at + sum(char > "\uffff" for char in text[:at]) if text and max(text) > "\uffff" else at
 
@@ -226,53 +229,46 @@ class Texts:
 
 @dataclass
 class Marks:
-    """Everything to be marked in one document of one system, under one metric; ready for JSON."""
+    """Marks in one document of one system under one metric, ready for JSON."""
 
-    units: list[list[Any]] = field(
-        default_factory=list
-    )  # side (-1 hyp, else reference), segment, start, end, …
-    errors: list[list[Any]] = field(
-        default_factory=list
-    )  # segment, start, end, severity, confidence, why
-    cuts: list[list[Any]] = field(
-        default_factory=list
-    )  # segment, start: what follows was not seen by the model
+    units: list[list[Any]]  # side (-1 hyp, else reference), segment, start, end, …
+    errors: list[list[Any]]  # segment, start, end, severity, confidence, why
+    cuts: list[list[Any]]  # segment, start: what follows was not seen by the model
 
     def __bool__(self) -> bool:
         return bool(self.units or self.errors or self.cuts)
 
 
 def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
-    """The marks of one document; equal marks of overlapping windows are merged."""
+    """Collect the marks of one document; equal marks of overlapping windows are merged."""
     units, errors, cuts = list[list[Any]](), list[list[Any]](), list[list[Any]]()
     rows = scores.rows.of(doc)
     with damaged_details(scores):
         for row in range(rows.start, rows.stop) if scores.details else ():
             facts, start = scores.details[row], int(scores.rows.start[row])
-            stop = (
-                len(texts.hyp)
-                if scores.signature.get("view") == "whole"
-                else int(scores.rows.stop[row])
-            )
+            whole = scores.signature.get("view") == "whole"
+            stop = len(texts.hyp) if whole else int(scores.rows.stop[row])
             if isinstance(facts, Mapping):
                 units += _units(facts.get("blonde"), start, texts)
                 errors += _errors(facts.get("spans"), (start, stop), texts)
                 cuts += _cuts(facts.get("cut"), (start, stop), texts)
         return Marks(
             *(
-                [list(item) for item in dict.fromkeys(map(tuple, each))]
-                for each in (units, errors, cuts)
+                [list(mark) for mark in dict.fromkeys(map(tuple, marks))]
+                for marks in (units, errors, cuts)
             )
         )
 
 
-def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
-    """BlonDe's ``[segment, start, end, category, feature, matched]`` of the output and of each reference."""
-    if not isinstance(found, Mapping):
+def _units(blonde: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
+    """Yield BlonDe's units of the output (side −1) and of each reference.
+
+    They are stored as ``[segment, start, end, category, feature, matched]``.
+    """
+    if not isinstance(blonde, Mapping):
         return
-    for side, (segments, spans) in enumerate(
-        zip((texts.hyp, *texts.refs), (found["hyp"], *found["refs"])), -1
-    ):
+    sides = zip((texts.hyp, *texts.refs), (blonde["hyp"], *blonde["refs"]))
+    for side, (segments, spans) in enumerate(sides, -1):
         for segment, begin, end, category, feature, matched in spans:
             if start + segment < len(segments):
                 text = segments[start + segment]
@@ -280,25 +276,18 @@ def _units(found: Any, start: int, texts: Texts) -> Iterator[list[Any]]:
                 yield [side, *place, category, feature, int(matched)]
 
 
-def _errors(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
-    """Error spans ``{start, end, severity, confidence}`` over the joined scored segments; judges give reasons, too."""
-    for span in found if isinstance(found, list) else ():
-        for segment, begin, end in _split(int(span["start"]), int(span["end"]), rows, texts):
-            why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
-            sure = round(float(span.get("confidence", 0)), 3)
-            yield [
-                segment,
-                begin,
-                end,
-                str(span.get("severity", "")),
-                sure,
-                *([why] if why else []),
-            ]
+def _errors(spans: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
+    """Yield error spans of the joined scored segments, with the reasons of judges."""
+    for span in spans if isinstance(spans, list) else ():
+        why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
+        facts = [str(span.get("severity", "")), round(float(span.get("confidence", 0)), 3)]
+        for place in _split(int(span["start"]), int(span["end"]), rows, texts):
+            yield [*place, *facts, *([why] if why else [])]
 
 
-def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
-    """``{"hyp": characters}``: how much of the joined scored segments the model saw."""
-    seen = found.get("hyp") if isinstance(found, Mapping) else None
+def _cuts(cut: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]]:
+    """Yield what the model did not see: ``cut["hyp"]`` characters were read."""
+    seen = cut.get("hyp") if isinstance(cut, Mapping) else None
     if seen is None:
         return
     length = len(texts.glue.join(texts.hyp[slice(*rows)]))
@@ -309,7 +298,7 @@ def _cuts(found: Any, rows: tuple[int, int], texts: Texts) -> Iterator[list[Any]
 def _split(
     begin: int, end: int, rows: tuple[int, int], texts: Texts
 ) -> Iterator[tuple[int, int, int]]:
-    """A stretch of the joined segments as stretches of single ones: (segment, start, end) in UTF-16 units."""
+    """Split a span of the joined segments into (segment, start, end) in UTF-16 units."""
     for place, start, stop in stretches(texts.hyp[slice(*rows)], texts.glue, begin, end):
         text = texts.hyp[rows[0] + place]
         yield rows[0] + place, utf16(text, start), utf16(text, stop)
