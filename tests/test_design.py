@@ -20,6 +20,7 @@ CALLED_FROM_OUTSIDE = {
     "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)", "resolve_command": "typer",
     "format_commands": "typer", "format_options": "typer",
     "readable": "io.RawIOBase", "readinto": "io.RawIOBase", "forward": "torch.nn.Module",
+    "on_end": "Starlette",
 }  # fmt: skip
 
 
