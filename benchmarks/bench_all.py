@@ -44,7 +44,8 @@ from sacrebleu.significance import PairedTest
 from wholetext.meta.agreement.measures import Measure
 from wholetext.meta.agreement.permutation import Draws, compare
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.metrics.surface import Bleu, Chrf, Surface, Ter
+from wholetext.metrics.surface import Bleu, Chrf, Surface
+from wholetext.metrics.ter import Ter
 from wholetext.scoring.evaluate import Options, score_texts
 
 Work = Callable[[], Any]

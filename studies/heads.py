@@ -28,13 +28,14 @@ from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.judgments.ratings import mean_table
 from wholetext.models.device import Precision, torch_module
-from wholetext.models.hub.locate import BUNDLED, locate
+from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
+from wholetext.training.bundled import FOLDERS
 from wholetext.training.examples import read_examples
 from wholetext.training.learned.body import Opening
 from wholetext.training.learned.config import WEIGHTS, Config, HeadShape, read_config
-from wholetext.training.learned.folder import read_weights
-from wholetext.training.learned.forms import PREFIX, head_module, predictions, scaled, standardise
+from wholetext.training.learned.folder import PREFIX, read_weights
+from wholetext.training.learned.forms import head_module, predictions, scaled, standardise
 from wholetext.training.learned.matched import PER_LAYER, Matched
 from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import read_recipe
@@ -191,7 +192,7 @@ def load(rows: Sequence[Row], folder: Path, width: int) -> Table:
 
 def shipped(features: FloatArray, kept_within: bool) -> FloatArray:
     """(n,) scores of wt-mini-1 from features of `aligned`, within 0 … 100 as they are shipped or not."""
-    config, tensors = read_config(BUNDLED["wt-mini"]), read_weights(BUNDLED["wt-mini"] / WEIGHTS)
+    config, tensors = read_config(FOLDERS["wt-mini"]), read_weights(FOLDERS["wt-mini"] / WEIGHTS)
     found = predictions(features, config.head, {name[len(PREFIX) :]: tensors[name] for name in tensors})
     return scaled(found, config.output if kept_within else replace(config.output, low=None, high=None))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from wholetext.cli.leaderboard import MARKS, arrow, order
+from wholetext.cli.leaderboard import MARKS, order
 from wholetext.cli.terminal import number
 from wholetext.demo import load
 from wholetext.scoring.defaults import demo_metrics
@@ -20,7 +20,7 @@ def table() -> str:
     corpus, outputs = load("de-en")
     results = evaluate(corpus, outputs, demo_metrics(), Options(flags=False))
     comparisons = [compare(scores) for scores in results.scores.values()]
-    lines = ["| system | " + " | ".join(f"{c.metric} {arrow(c)}" for c in comparisons) + " |"]
+    lines = ["| system | " + " | ".join(f"{c.metric} {'↑' if c.higher_is_better else '↓'}" for c in comparisons) + " |"]
     lines.append("|---" * (len(comparisons) + 1) + "|")
     for system in order(comparisons):
         cells = []
