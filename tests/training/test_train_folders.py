@@ -49,17 +49,6 @@ def test_files_and_folders_of_others_survive_training(tmp_path: Path) -> None:
     assert (out / "README.md").read_text() == "edited by hand"
 
 
-def test_a_folder_of_0_1_0_is_replaced_and_no_more(tmp_path: Path) -> None:
-    write_folder(tmp_path, ONE, "card", TENSORS)
-    (tmp_path / LIST).unlink()  # 0.1.0 wrote none
-    (tmp_path / "config.json").write_text("mine")  # no file of such a metric
-    with pytest.raises(ModelError, match=r"config.json: .*did not write it"):
-        write_folder(tmp_path, ONE, "new card", TENSORS)
-    (tmp_path / "config.json").unlink()
-    write_folder(tmp_path, ONE, "new card", {})
-    assert names(tmp_path) == [LIST, "README.md", "wholetext.json"]
-
-
 def test_a_folder_that_was_left_aside_is_put_back_when_the_metric_is_located(tmp_path: Path) -> None:
     write_folder(tmp_path / "m", ONE, "card", TENSORS)
     (tmp_path / "m").rename(tmp_path / ".m.wholetext-old")

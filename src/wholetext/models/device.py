@@ -1,4 +1,4 @@
-"""torch itself: devices and precisions, parallel batches, errors while models run."""
+"""torch: devices and precisions, parallel batches, out-of-memory errors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from wholetext.types import OutOfMemory
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _FULL = ("out of memory", "can't allocate memory", "not enough memory")
 _MOST = 8  # batches in memory at a time
-_ROUNDS = 4  # batches per lane from which lanes of several threads pay off: with fewer, they would be idle at the end
+_ROUNDS = 4  # batches per lane from which lanes of several threads pay off; fewer leave them idle
 
 
 @dataclass(frozen=True)
 class Precision:
-    """Where a model runs and in which numbers."""
+    """Device and floating-point format of a model."""
 
     device: str = "auto"
     dtype: str = "fp32"
 
     @property
     def available_device(self) -> str:
-        """The device that models run on; an error where this machine lacks it."""
+        """The device that models run on; raise if this machine lacks it."""
         return pick_device(self.device, self.dtype)
 
 
@@ -39,8 +39,10 @@ def torch_module() -> Any:
 
 
 def pick_device(requested: str, dtype: str = "fp32") -> str:
-    """Resolve ``auto`` to cuda, mps or cpu, the first that torch finds; raise where a device is missing, or for low
-    precision on a CPU."""
+    """Resolve ``auto`` to the first of cuda, mps and cpu that torch finds.
+
+    Raises for a missing device, and for low precision on a CPU.
+    """
     torch = torch_module()
     cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
     available = [
@@ -65,12 +67,12 @@ def pick_device(requested: str, dtype: str = "fp32") -> str:
 def need_gpus(number: int) -> None:
     """Raise an error if torch finds fewer GPUs."""
     torch = torch_module()
-    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if there < number:
+    available = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if available < number:
         raise ModelError(
-            f"{count(number, 'GPU')} requested, but torch finds {there or 'none'} on this machine",
-            next=f"use --gpus {there}"
-            if there
+            f"{count(number, 'GPU')} requested, but torch finds {available or 'none'} on this machine",
+            next=f"use --gpus {available}"
+            if available
             else "use --workers N to use its processors, or "
             "--on ray://HOST:PORT for a cluster that has GPUs",
         )
@@ -79,7 +81,7 @@ def need_gpus(number: int) -> None:
 def padded(
     sequences: Sequence[Ids], filler: int, device: str, min_length: int = 0
 ) -> tuple[Any, Any]:
-    """(batch, ids) sequences as one tensor, and which of its ids are real."""
+    """(batch, ids) sequences as a padded tensor, and its mask."""
     torch = torch_module()
     ids = torch.tensor(pad(sequences, filler, min_length), device=device)
     lengths = torch.tensor([len(row) for row in sequences], device=device)
@@ -112,11 +114,11 @@ def memory() -> Iterator[None]:
 
 
 def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-    """What ``work`` makes of each batch, in order; on a CPU several at a time, in lanes that share torch's threads.
+    """Yield ``work`` of each batch, in order; on a CPU in parallel lanes that share torch's threads.
 
-    A matrix product that has a core to itself need not wait for others at its end, and its data stays in that core's
-    cache. Up to eight threads, a lane has one thread even if there is one batch only: the rounding of a product depends
-    on the threads that share it, and so scores do not depend on their number, nor on the processors of a worker.
+    A matrix product on one core need not wait for others, and its data stays in that core's cache.
+    Up to eight threads, a lane has a single thread even for a single batch: the rounding of a
+    product depends on its threads, and scores must not depend on the number of processors.
     """
     torch = torch_module()
     threads = torch.get_num_threads()

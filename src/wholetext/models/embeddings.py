@@ -1,4 +1,4 @@
-"""Vectors of views: of each token at one hidden layer, and of whole texts as sentence-transformers makes them."""
+"""Vectors of views: of tokens at a hidden layer, and of texts as in sentence-transformers."""
 
 from __future__ import annotations
 
@@ -29,19 +29,17 @@ _POOLINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Unit vectors of a view's tokens, and which of them are scored, markers, or the scored segments' own markers."""
+    """Unit vectors of a view's tokens, with masks of scored tokens and markers."""
 
     vectors: NDArray[np.float32]  # (tokens, width)
     ids: NDArray[np.int64]  # (tokens,)
     scored: NDArray[np.bool_]  # (tokens,)
     marker: NDArray[np.bool_]  # (tokens,)
-    own: NDArray[
-        np.bool_
-    ]  # (tokens,) the opening marker, and the one that closes the scored segments
+    own: NDArray[np.bool_]  # (tokens,) the markers around the scored segments
 
 
 class TokenVectors(EncoderBackend):
-    """Backend: view → Tokens. ``everything`` keeps context and markers, else only the scored tokens come back."""
+    """Backend: view → Tokens, of the scored tokens or (``everything``) of all."""
 
     def __init__(
         self, encoder: Encoder, layer: int, reading: TokenizedText, everything: bool = False
@@ -64,28 +62,28 @@ class TokenVectors(EncoderBackend):
             (0, len(layout.ids)) if self.everything else (layout.start, layout.stop)
             for layout in layouts
         ]
-        kept = [np.arange(*each) for each in ends]
+        positions = [np.arange(*span) for span in ends]
         states, _ = self.encoder.hidden(
-            [layout.ids for layout in layouts], last=[keep.tolist() for keep in kept]
+            [layout.ids for layout in layouts], last=[keep.tolist() for keep in positions]
         )
         with torch.inference_mode(), memory():
             hidden = states[self.layer].float()  # (batch, tokens, width)
             unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
         special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
-        found = []
-        for row, layout, keep in zip(unit, layouts, kept):
+        outputs = []
+        for row, layout, keep in zip(unit, layouts, positions):
             ids = np.array(layout.ids, dtype=np.int64)[keep]
             scored = (keep >= layout.start) & (keep < layout.stop)
             marker = ~scored & np.isin(ids, list(special))
             own = ~scored & np.isin(keep, layout.kept(markers=True))
-            found.append(Tokens(row[keep].copy(), ids, scored, marker, own))
-        return found
+            outputs.append(Tokens(row[keep].copy(), ids, scored, marker, own))
+        return outputs
 
 
 class Embeddings(EncoderBackend):
-    """Backend: view → (width,) vector of its scored segments, pooled over their tokens and the markers around them.
+    """Backend: view → (width,) vector, pooled over the scored tokens and the markers around them.
 
-    Encoder, pooling and dense layers are those of the folder of a sentence-transformers model.
+    Encoder, pooling and dense layers come from the folder of a sentence-transformers model.
     """
 
     def __init__(self, encoder: Encoder, reading: TokenizedText) -> None:
@@ -128,15 +126,15 @@ class Embeddings(EncoderBackend):
         states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=places)
         with torch.inference_mode(), memory():
             last = states[-1].float()  # (batch, tokens, width)
-            kept = self.mark(places, mask)
+            chosen = self.mark(places, mask)
             if self.pooling == "max":
-                pooled = last.masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
+                pooled = last.masked_fill(~chosen[:, :, None], float("-inf")).amax(dim=1)
             else:
-                pooled = average(last, kept)[:, 0]  # (batch, width)
-            found: FloatArray = pooled.cpu().numpy().astype(np.float64)
+                pooled = average(last, chosen)[:, 0]  # (batch, width)
+            vectors: FloatArray = pooled.cpu().numpy().astype(np.float64)
         for weight, bias in self.dense:
-            found = np.tanh(found @ weight.T + bias)
-        return list(found)
+            vectors = np.tanh(vectors @ weight.T + bias)
+        return list(vectors)
 
     def _pooling(self) -> str:
         path = next((path for kind, path in self.modules if kind == "Pooling"), None)
@@ -161,7 +159,7 @@ class Embeddings(EncoderBackend):
         """Weight and bias of each dense layer, all with tanh."""
         from safetensors.numpy import load_file
 
-        found = []
+        layers = []
         for kind, path in self.modules:
             if kind == "Dense":
                 config = _table(self.folder / path / "config.json")
@@ -176,13 +174,13 @@ class Embeddings(EncoderBackend):
                     )
                 with guarded(self.folder / path):
                     tensors: dict[str, Any] = load_file(str(file))
-                    found.append(
+                    layers.append(
                         (
                             tensors["linear.weight"].astype(float),
                             tensors["linear.bias"].astype(float),
                         )
                     )
-        return found
+        return layers
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:

@@ -21,9 +21,9 @@ from wholetext.models.loading import load_model
 from wholetext.models.tokenizer import FILES, Tokenizer
 from wholetext.types import Excerpt, Fit, Runtime
 
-# encoders whose layers all do the same to their input, so that leaving the last ones out changes nothing below
+# encoders of uniform layers, where removing the last ones leaves the others unchanged
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
-_MOST = 0.8  # share of the tokens from which on the last layer is computed for all of them
+_MOST = 0.8  # share of tokens above which the last layer is computed for all of them
 
 
 def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
@@ -45,7 +45,7 @@ def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None
 
 
 class Encoder:
-    """A model that turns ids into hidden states. ``top`` is the last layer that is needed (None: all)."""
+    """A model that maps ids to hidden states; ``top`` is the last layer needed (None: all)."""
 
     def __init__(
         self,
@@ -56,12 +56,10 @@ class Encoder:
         top: int | None = None,
     ) -> None:
         self.located, self.tokenizer, self.precision, self.top = located, tokenizer, precision, top
-        self.exact = (
-            False  # for metrics of single tokens, where rounding errors are not averaged out
-        )
-        self.min_padded_length = (
-            0  # in tokens: very small matrices take another kernel, which rounds differently
-        )
+        # for metrics of single tokens, where rounding errors are not averaged out
+        self.exact = False
+        # in tokens: a different kernel computes very small matrices, and rounds differently
+        self.min_padded_length = 0
         self._build = build or (lambda: read_pretrained(located.path))
         self._model: Any = None
         self._stacks = False
@@ -92,16 +90,16 @@ class Encoder:
         types: Sequence[Ids] | None = None,
         last: Sequence[Sequence[int]] | None = None,
     ) -> tuple[Sequence[Any], Any]:
-        """Hidden states of every layer, each (batch, tokens, width), and the mask (batch, tokens) of real tokens.
+        """Hidden states per layer (batch, tokens, width), and the mask (batch, tokens) of tokens.
 
-        ``last``: the positions of each sequence at which the last layer is read; what is elsewhere in it means nothing.
+        ``last``: positions of each sequence at which the last layer is computed; the rest of it is
+        undefined.
         """
         torch = torch_module()
         model, device = self.model, self.device
         with torch.inference_mode(), memory(), self._attention():
-            ids, mask = padded(
-                sequences, self.tokenizer.pad, device, self.min_padded_length
-            )  # (batch, tokens)
+            # (batch, tokens)
+            ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)
             kinds = (
                 None
                 if types is None
@@ -117,8 +115,8 @@ class Encoder:
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.model  # loaded once, before several ask for it
-        with self._attention():  # a setting of the whole process: it outlasts every batch's own
+        _ = self.model  # load it before threads use it
+        with self._attention():  # a setting of the whole process, so it spans all batches
             yield from side_by_side(self.device, work, batches)
 
     def _attention(self) -> contextlib.AbstractContextManager[Any]:
@@ -130,7 +128,7 @@ class Encoder:
 
 
 class EncoderBackend:
-    """What backends over one encoder share."""
+    """Base class of backends over an encoder."""
 
     encoder: Encoder
 
@@ -145,10 +143,10 @@ class EncoderBackend:
 
     def mark(self, places: Sequence[Sequence[int]], mask: Any) -> Any:
         """(batch, tokens) true at these positions of each row."""
-        kept = torch_module().zeros_like(mask)
-        for row, positions in zip(kept, places):
+        marked = torch_module().zeros_like(mask)
+        for row, positions in zip(marked, places):
             row[positions] = True
-        return kept
+        return marked
 
 
 def average(state: Any, kept: Any) -> Any:
@@ -174,19 +172,19 @@ def cut_above(model: Any, top: int | None) -> Any:
 
 
 def read_pretrained(folder: Path) -> Any:
-    """An encoder for inference, if it can be without transformers' models."""
-    found = read_family(folder)
-    return load_pretrained(folder) if found is None else found
+    """An encoder for inference, without importing transformers' models where possible."""
+    model = read_family(folder)
+    return load_pretrained(folder) if model is None else model
 
 
 def load_pretrained(folder: Path) -> Any:
-    """A transformers encoder (of an encoder-decoder its first half); every weight must come from its files."""
-    found = load_model(folder, "AutoModel", unread="pooler.")  # which encoders have for other tasks
-    return found.get_encoder() if getattr(found.config, "is_encoder_decoder", False) else found
+    """A transformers encoder, or the encoder of an encoder-decoder."""
+    model = load_model(folder, "AutoModel", unread="pooler.")  # the pooler is for other tasks
+    return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
 
 
 def can_stack(model: Any) -> bool:
-    """Whether a model is embeddings and layers of the family's make alone."""
+    """Whether a model has only embeddings and the standard layers of the family."""
     config, layers = model.config, getattr(getattr(model, "encoder", None), "layer", ())
     parts = (
         "attention.self.query",
@@ -211,37 +209,39 @@ def can_stack(model: Any) -> bool:
 def states(
     model: Any, ids: Any, mask: Any, types: Any, last: Sequence[Sequence[int]] | None
 ) -> list[Any]:
-    """(batch, tokens, width) of the embeddings and after each layer, as the model gives them but for rounding.
+    """(batch, tokens, width) hidden states of embeddings and layers, equal up to rounding.
 
-    ids, mask and types: (batch, tokens). ``last``: the positions of each row at which the last layer is read; it is
-    computed there alone, and 0 elsewhere.
+    ids, mask and types: (batch, tokens). ``last``: positions of each row at which the last layer
+    is computed; it is 0 elsewhere.
     """
-    found = [
+    outputs = [
         model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
     ]
     closed = None
     if not bool(mask.all()):  # added before the softmax: -inf for padding
-        closed = found[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
+        closed = (
+            outputs[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
+        )
     chosen = None if last is None else _choose(mask, last)
     *layers, top = model.encoder.layer or [None]
     for layer in layers:
-        found.append(_run(layer, model.config, found[-1], closed))
+        outputs.append(_run(layer, model.config, outputs[-1], closed))
     if top is not None:
-        found.append(_run(top, model.config, found[-1], closed, chosen))
-    return found
+        outputs.append(_run(top, model.config, outputs[-1], closed, chosen))
+    return outputs
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Some tokens of a batch: where they are, and the same as a table of positions, filled up to the longest row."""
+    """Selected tokens of a batch, as a mask and as a padded table of positions."""
 
     where: Any  # (batch, tokens)
     table: Any  # (batch, most)
-    real: Any  # (batch, most) what is no filler
+    real: Any  # (batch, most) false at padding
 
 
 def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
-    """The tokens at these positions of each row; None where they are nearly all, or none."""
+    """The tokens at these positions of each row; None if nearly all or none are selected."""
     torch = torch_module()
     count = sum(map(len, positions))
     if not count or count > _MOST * int(mask.sum()):
@@ -259,9 +259,9 @@ def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
 
 
 def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | None = None) -> Any:
-    """Attention, then two dense layers, each with a sum and a norm after it (Vaswani et al. 2017, §3.1).
+    """A layer: attention and two dense layers with residuals and norms (Vaswani et al. 2017, §3.1).
 
-    The activation and the sums take the place of their input: new memory costs as much time as they do.
+    Activation and sums are computed in place: allocating memory takes as long as they do.
     """
     torch = torch_module()
     asking = state  # (batch, asking tokens, width)
@@ -276,7 +276,7 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
         closed = closed.expand(-1, 1, asking.shape[1], -1)
     mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)
     mixed, before = mixed.transpose(1, 2).flatten(2), asking
-    if chosen is not None:  # from here on without the filler: (chosen tokens, width)
+    if chosen is not None:  # drop the padding: (chosen tokens, width)
         mixed, before = mixed[chosen.real], asking[chosen.real]
     inner = out.LayerNorm(out.dense(mixed).add_(before))
     wide = layer.intermediate.dense(inner)

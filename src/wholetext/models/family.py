@@ -1,5 +1,7 @@
-"""Encoders of the BERT family from safetensors, mapped into memory, without transformers' models: importing those
-takes longer than torch itself, and ``encoder.states`` needs nothing of them but weights by their names."""
+"""Encoders of the BERT family, read from safetensors without importing transformers' models.
+
+That import takes longer than torch's, and ``encoder.states`` needs only the weights by name.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,9 @@ from typing import Any
 from wholetext.models.device import torch_module
 from wholetext.models.tokenizer import OFFSET, read_config
 
-FAMILY = frozenset(
-    {"bert", "roberta", "xlm-roberta", "camembert"}
-)  # embeddings, then layers of one make
+# models of embeddings and uniform layers
+FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
+# settings without defaults
 _STATED = (
     "hidden_size",
     "intermediate_size",
@@ -23,19 +25,17 @@ _STATED = (
     "vocab_size",
     "pad_token_id",
     "layer_norm_eps",
-)  # without defaults
-_OTHERWISE = (
-    "is_decoder",
-    "add_cross_attention",
-    "quantization_config",
-)  # settings that make it another model
+)
+# settings of other architectures
+_OTHERWISE = ("is_decoder", "add_cross_attention", "quantization_config")
 _FIRST = "embeddings.word_embeddings.weight"
 
 
 def read_family(folder: Path) -> Any:
-    """The encoder in a folder, for inference alone; None if transformers has to load it, or to report the error.
+    """The encoder in a folder, for inference; None if transformers has to load it.
 
-    That is so for other kinds of models and files, and wherever a setting or tensor is missing or does not fit.
+    That is the case for other architectures and files, and where a setting or tensor is missing or
+    does not fit: transformers then reports the error.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -70,12 +70,12 @@ def read_family(folder: Path) -> Any:
 
 
 def _built(config: Any) -> Any:
-    """Modules under the names that transformers gives them, without memory for weights."""
+    """Modules with the names of transformers, without memory for weights."""
     torch = torch_module()
     nn, width, inner = torch.nn, config.hidden_size, config.intermediate_size
 
     def empty(kind: Any, *sizes: int, **options: Any) -> Any:
-        """A module whose weights are not drawn: for that torch would import its compiler."""
+        """A module without initial weights: drawing them would import torch's compiler."""
         return type(kind.__name__, (kind,), {"reset_parameters": lambda self: None})(
             *sizes, device="meta", **options
         )
@@ -107,7 +107,7 @@ def _built(config: Any) -> Any:
         )
 
     class Embeddings(nn.Module):  # type: ignore[name-defined,misc]
-        """The sum of word, type and position vectors, normed; RoBERTa counts positions from behind the padding's id."""
+        """Normed sum of word, type and position vectors; RoBERTa's positions start after its pad id."""
 
         def __init__(self) -> None:
             super().__init__()

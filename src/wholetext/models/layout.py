@@ -1,9 +1,9 @@
-"""Token ids of a view, built from its parts: the positions of scored tokens, and what is truncated first."""
+"""Token ids of a view: positions of the scored tokens, and truncation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from wholetext.types import Excerpt, Fit
@@ -32,7 +32,7 @@ class Layout:
     fit: Fit
 
     def kept(self, markers: bool) -> list[int]:
-        """Positions of the scored tokens, with the opening marker and the one that closes them if asked."""
+        """Positions of the scored tokens, optionally with the markers around them."""
         scored = range(self.start, self.stop)
         if not markers:
             return list(scored)
@@ -40,14 +40,14 @@ class Layout:
         return [*([0] if self.start > 0 else []), *scored, *closing]
 
     def marked(self, tokens: Sequence[str]) -> str:
-        """The tokens for a reader, «the scored ones» between marks."""
+        """The tokens as text, with «the scored ones» marked."""
         scored = f"«{' '.join(tokens[self.start : self.stop])}»"
         return " ".join([*tokens[: self.start], scored, *tokens[self.stop :]])
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The token ids of a view: contexts before and after, part by part, and the scored tokens between them."""
+    """The token ids of a view: context parts before, scored tokens, context parts after."""
 
     before: tuple[Ids, ...]
     scored: Ids
@@ -88,7 +88,7 @@ def lay_out(
 
 
 def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
-    """The sequence, and where its scored tokens begin."""
+    """The sequence, and the position of its first scored token."""
     ids = [*markers.opening]
     for context in parts.before:
         ids += [*context, *markers.between]
@@ -100,8 +100,10 @@ def assemble(parts: Parts, markers: Markers) -> tuple[Ids, int]:
 
 
 def fit_in(parts: Parts, room: int, gap: int) -> Parts:
-    """Parts within ``room`` ids, each context costing ``gap`` more: the farthest context sentences go first (the
-    earlier one of two equally far), then the last one's outer tokens; the scored tokens only if alone too many.
+    """Truncate parts to ``room`` ids, with ``gap`` more per context part.
+
+    The farthest context sentences are dropped first (the earlier of two equally far), then the
+    outer tokens of the last one; scored tokens only if they alone are too many.
     """
     scored = parts.scored[:room]
     room -= len(scored)
@@ -111,19 +113,20 @@ def fit_in(parts: Parts, room: int, gap: int) -> Parts:
         gone = before.pop(0) if len(before) >= len(after) else after.pop()
         size -= len(gone) + gap
     if size > room and before:
-        kept = before[0][size - room :]
-        size -= len(before[0]) - len(kept)
-        before = [kept] if kept else []
-        size -= 0 if kept else gap
+        rest = before[0][size - room :]
+        size -= len(before[0]) - len(rest)
+        before = [rest] if rest else []
+        size -= 0 if rest else gap
     if size > room and after:
-        kept = after[0][: max(0, len(after[0]) - (size - room))]
-        after = [kept] if kept else []
+        rest = after[0][: max(0, len(after[0]) - (size - room))]
+        after = [rest] if rest else []
     return Parts(tuple(before), scored, tuple(after))
 
 
 def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
-    """As the published tools do (kept for comparison): cut on the right, whatever is there, then take for the scored
-    segment what follows the last separator that is left (SPEC A.1).
+    """Truncate on the right as the published tools do, for comparison with them (SPEC A.1).
+
+    The scored segment is then whatever follows the last remaining separator.
     """
     full, begin = assemble(parts, markers)
     body = full[: len(full) - len(markers.closing)][: max(0, limit - len(markers.closing))]
@@ -137,26 +140,20 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
     texts += [True] * len(parts.scored)
     for context in parts.after:
         texts += gap + [True] * len(context)
-    kept = sum(texts[: len(body)])
+    remaining = sum(texts[: len(body)])
     lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
-    lost_context = parts.context + len(parts.scored) - kept - lost_focus
+    lost_context = parts.context + len(parts.scored) - remaining - lost_focus
     return Layout(
         ids,
         start,
         len(ids) - len(markers.closing),
-        Fit(len(ids), len(ids) - kept, lost_context, lost_focus),
+        Fit(len(ids), len(ids) - remaining, lost_context, lost_focus),
     )
 
 
 def together(fits: Iterable[Fit]) -> Fit:
     """The sum over all sequences of a request."""
-    found = list(fits)
-    return Fit(
-        sum(fit.tokens for fit in found),
-        sum(fit.special for fit in found),
-        sum(fit.lost_context for fit in found),
-        sum(fit.lost_focus for fit in found),
-    )
+    return Fit(*map(sum, zip(*map(astuple, fits))))
 
 
 def pad(sequences: Sequence[Ids], filler: int, min_length: int = 0) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Transformers models from untrusted folders: tensors only, none missing; configuration first, weights when used."""
+"""Transformers models from untrusted folders: only tensors, and none missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOKENIZER = (
 
 
 class Checkpoint:
-    """An encoder-decoder model: where it is at once, its configuration and weights when they are used."""
+    """An encoder-decoder model, located at once; configuration and weights load on first use."""
 
     def __init__(
         self, model: str, revision: str, precision: Precision, attention: str | None = None
@@ -55,7 +55,7 @@ class Checkpoint:
 
     @cached_property
     def weights(self) -> Any:
-        device = self.device  # before the weights are read: it may not be available
+        device = self.device  # fail before the weights are read
         options = {} if self.attention is None else {"attn_implementation": self.attention}
         folder = locate(self.model, self.revision).path
         return (
@@ -68,9 +68,9 @@ class Checkpoint:
 def open_checkpoint(
     run: Runtime, model: str, revision: str, attention: str | None = None
 ) -> Checkpoint:
-    """The checkpoint by hub name or folder, shared by everything in the process that uses it.
+    """The checkpoint by hub name or folder, shared within the process.
 
-    ``attention`` asks for one way of computing it; else transformers chooses the fastest it has.
+    ``attention`` selects its implementation; by default transformers chooses the fastest.
     """
     precision = Precision(run.device, run.dtype)
     key = ("checkpoint", model, revision, precision, attention)
@@ -83,9 +83,9 @@ def load_tokenizer(folder: Path) -> Any:
 
 
 def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
-    """A transformers model. Every weight must be in its files, but for names with ``unread`` in them."""
+    """A transformers model; every weight must be in its files, except names with ``unread``."""
     with reading(folder) as transformers:
-        if dtype:  # at loading, since transformers keeps modules in fp32 that overflow in fp16
+        if dtype:  # set here, as transformers keeps modules in fp32 that overflow in fp16
             version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
             option = "dtype" if version >= (4, 56) else "torch_dtype"
             options[option] = getattr(torch_module(), DTYPES[dtype])
@@ -96,17 +96,19 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
             **loading(folder),
             **options,
         )
-    # transformers would fill in random numbers; it lists shapes or not, by version
-    wrong = sorted(str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"])
-    gone = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
-    for what, found in (
-        ("has weights of the wrong shape for", wrong),
-        ("has no weights for", gone),
+    # transformers would fill in random numbers; some versions list shapes with the names
+    misshapen = sorted(
+        str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"]
+    )
+    missing = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
+    for what, names in (
+        ("has weights of the wrong shape for", misshapen),
+        ("has no weights for", missing),
     ):
-        if found:
-            more = f" and {len(found) - 1} others" if len(found) > 1 else ""
+        if names:
+            more = f" and {len(names) - 1} others" if len(names) > 1 else ""
             raise ModelError(
-                f"the checkpoint {what} {found[0]}{more}",
+                f"the checkpoint {what} {names[0]}{more}",
                 where=str(folder),
                 next="the file is damaged, or belongs to another kind of model",
             )

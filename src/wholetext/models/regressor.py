@@ -1,4 +1,4 @@
-"""Encoder-decoder models trained to predict a number (MetricX): their prompts, and one decoder step that answers."""
+"""Encoder-decoder models that predict a number in one decoder step (MetricX), and their prompts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROMPTS = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A text to judge, and shorter forms of it: the first that fits is used, the last is cut where none does."""
+    """A prompt and shorter forms of it: the first that fits is used, or the last, truncated."""
 
     forms: tuple[str, ...]
 
@@ -80,12 +80,12 @@ class Regressor:
         return self.read(x)[1]
 
     def shown(self, x: Prompt) -> str:
-        """The exact tokens of what is read, between marks; all of it is scored."""
+        """The exact tokens of the input, marked; all of it is scored."""
         return f"«{' '.join(self.pieces(list(self.read(x)[0])))}»"
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.head  # the model is loaded once, before several ask for it
+        _ = self.head  # load it before threads use it
         return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
@@ -101,7 +101,7 @@ class Regressor:
         return (self.hidden(batch) * scale) @ weight.float()
 
     def hidden(self, batch: Sequence[Prompt]) -> Any:
-        """(batch, width) what the decoder has before the output layer, after one step."""
+        """(batch, width) inputs of the output layer after one decoder step."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         rows = [self.read(x)[0] or (0,) for x in batch]  # no text at all: attend to one padding id
         ids, real = padded(rows, 0, device)  # (batch, ids)
@@ -155,16 +155,16 @@ class Regressor:
             whole = whole or len(ids)
             if len(ids) <= most:
                 break
-        kept = tuple(ids[:most])
-        return kept, Fit(
-            len(kept), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(kept)
+        read = tuple(ids[:most])
+        return read, Fit(
+            len(read), 0, lost_context=whole - len(ids), lost_focus=len(ids) - len(read)
         )
 
 
-def locate_tokenizer(model: Located, wanted: str) -> Located:
+def locate_tokenizer(model: Located, tokenizer: str) -> Located:
     """Locate the tokenizer: the one given, else the model's own, else mT5's."""
-    if wanted != "auto":
-        return locate(beside(model.path, wanted), patterns=SPIECE)
+    if tokenizer != "auto":
+        return locate(beside(model.path, tokenizer), patterns=SPIECE)
     if any((model.path / name).is_file() for name in ("spiece.model", "tokenizer.json")):
         return model
     return locate(MT5_TOKENIZER, patterns=SPIECE)
@@ -173,16 +173,16 @@ def locate_tokenizer(model: Located, wanted: str) -> Located:
 def encoder_of(
     folder: Path,
 ) -> tuple[Callable[[str], Sequence[int]], Callable[[str], int], Callable[[Any], list[str]]]:
-    """Text → ids without marks, word → id, and ids → pieces to look at.
+    """Text → ids without markers, word → id, and ids → printable pieces.
 
-    Sentencepiece itself where its model is there: converted tokenizers of some transformers versions
-    drop its byte fallback, and rare characters become unknown.
+    Uses sentencepiece itself if its model is in the folder: the tokenizers that some versions of
+    transformers convert drop its byte fallback, and rare characters become unknown.
     """
     tokenizer = load_tokenizer(folder)
 
     def word(text: str) -> int:
-        found = tokenizer.convert_tokens_to_ids(text)
-        return -1 if found is None or found == tokenizer.unk_token_id else int(found)
+        index = tokenizer.convert_tokens_to_ids(text)
+        return -1 if index is None or index == tokenizer.unk_token_id else int(index)
 
     if (folder / "spiece.model").is_file():
         try:
@@ -196,4 +196,4 @@ def encoder_of(
     def ids(text: str) -> list[int]:
         return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
-    return ids, word, lambda found: [str(piece) for piece in tokenizer.convert_ids_to_tokens(found)]
+    return ids, word, lambda index: [str(piece) for piece in tokenizer.convert_ids_to_tokens(index)]

@@ -1,4 +1,4 @@
-"""Encoder-decoder models as judges: the log-probability of one text, word by word, given another."""
+"""Encoder-decoder models: token log-probabilities of a target text given a source text."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from wholetext.models.layout import (
     together,
 )
 from wholetext.models.loading import Checkpoint, load_tokenizer
-from wholetext.models.tokenizer import check_limit
+from wholetext.models.tokenizer import NO_LIMIT, check_limit
 from wholetext.types import Excerpt, Fit
 
-NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
 DEFAULT_LIMIT = 1024  # for models with relative positions, which have no limit
 LOGITS = 1 << 25  # scores over the vocabulary held at a time: 128 MB
 _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]+")  # de_DE, deu_Latn
@@ -37,14 +36,14 @@ _TOKENIZING = Lock()  # tokenizers are switched between source and target
 
 @dataclass(frozen=True)
 class Pair:
-    """An input of the model: the log-probability of ``target`` (its scored part) given ``source`` is computed."""
+    """A target, whose scored part gets log-probabilities, and the source it is conditioned on."""
 
     source: Excerpt
     target: Excerpt
 
 
 class TokenLogProbs(NamedTuple):
-    """Natural log-probabilities of a scored text: the mark before it, the sum over its tokens, the mark after it."""
+    """Natural log-probabilities of a scored text: marker before it, sum of tokens, marker after."""
 
     before: float  # language tag, beginning of sentence or separator; NaN where the model has none
     total: float
@@ -71,7 +70,7 @@ class Seq2Seq:
             self.reads = _markers(self.tokenizer, "text")
             self.writes = _markers(self.tokenizer, "text_target")
         if limit:
-            marks = max(len(each.opening) + len(each.closing) for each in (self.reads, self.writes))
+            marks = max(len(side.opening) + len(side.closing) for side in (self.reads, self.writes))
             most = int(getattr(checkpoint.config, "max_position_embeddings", None) or 0)
             check_limit(limit, marks + 1, most, checkpoint.located.name)
         self.source = lru_cache(1 << 15)(self._source)
@@ -82,7 +81,7 @@ class Seq2Seq:
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.checkpoint.weights  # loaded once, before several ask for it
+        _ = self.checkpoint.weights  # load them before threads use them
         return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
@@ -108,15 +107,15 @@ class Seq2Seq:
             chosen = hidden[
                 rows, [step for span in spans for step in span]
             ]  # (steps of all spans, width)
-            wanted = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
-            logs = iter(_log_probabilities(model, chosen, wanted))
-        found = [[next(logs) for _ in span] for span in spans]
+            next_ids = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
+            logs = iter(_log_probabilities(model, chosen, next_ids))
+        per_text = [[next(logs) for _ in span] for span in spans]
         if self.truncation == "reference":
             return [
-                _cut(layout, len(self.ids(x.target.text)), each)
-                for x, layout, each in zip(batch, targets, found)
+                _cut(layout, len(self.ids(x.target.text)), steps)
+                for x, layout, steps in zip(batch, targets, per_text)
             ]
-        return [_whole(layout, each) for layout, each in zip(targets, found)]
+        return [_whole(layout, steps) for layout, steps in zip(targets, per_text)]
 
     def marked(self, layout: Layout) -> str:
         tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
@@ -130,7 +129,7 @@ class Seq2Seq:
         return self._laid_out(parts, self.reads)
 
     def _target(self, view: Excerpt) -> Layout:
-        # what follows the scored text cannot reach it through a causal decoder, so it takes no room there
+        # a causal decoder never sees what follows the scored text: leave it out
         short = Excerpt(view.parts[: view.focus[1]], view.focus, view.glue)
         return self._laid_out(Parts.of(short, self.ids), self.writes)
 
@@ -140,12 +139,14 @@ class Seq2Seq:
         full, begin = assemble(parts, markers)
         if len(full) <= self.limit:
             return lay_out(parts, markers, self.limit)
-        # cut on the right whatever is there; the scored segment is taken to begin where it began in the whole
+        # truncated on the right; the scored segment keeps its start in the full sequence
         ids = (*full[: self.limit - len(markers.closing)], *markers.closing)
-        kept = max(0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin)
+        remaining = max(
+            0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin
+        )
         text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
         lost = max(0, len(full) - self.limit)
-        focus = len(parts.scored) - kept
+        focus = len(parts.scored) - remaining
         return Layout(
             ids,
             min(begin, len(ids)),
@@ -155,7 +156,7 @@ class Seq2Seq:
 
     @property
     def _start(self) -> int:
-        """The id the decoder starts from: mBART's end-of-sequence token; other models have a start token."""
+        """The first id of the decoder: a start token, or mBART's end-of-sequence token."""
         config = self.checkpoint.config
         if config.model_type == "mbart":
             return self.writes.closing[-1]
@@ -164,14 +165,14 @@ class Seq2Seq:
 
     @property
     def _pad(self) -> int:
-        found = self.tokenizer.pad_token_id
-        return int(self.tokenizer.eos_token_id if found is None else found)
+        pad_id = self.tokenizer.pad_token_id
+        return int(self.tokenizer.eos_token_id if pad_id is None else pad_id)
 
 
 def head_input(model: Any, **inputs: Any) -> Any:
-    """(batch, steps, d) what reaches the output layer, scaled as the model scales it; the layer itself does not run.
+    """(batch, steps, d) scaled inputs of the output layer, which itself is skipped.
 
-    The output layer over a large vocabulary costs more memory than the whole model, and only scored steps need it.
+    Over a large vocabulary it takes more memory than the whole model, and only scored steps need it.
     """
     caught: list[Any] = []
     thread = get_ident()
@@ -190,18 +191,18 @@ def head_input(model: Any, **inputs: Any) -> Any:
     return caught[0]
 
 
-def _log_probabilities(model: Any, hidden: Any, wanted: list[int]) -> list[float]:
+def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
     """log p of each wanted id from (n, d) hidden states, a bounded number at a time."""
     torch, head = torch_module(), model.get_output_embeddings()
     bias = getattr(model, "final_logits_bias", None)
-    targets = torch.tensor(wanted, device=hidden.device)
-    many = max(1, LOGITS // int(model.config.vocab_size))
+    targets = torch.tensor(ids, device=hidden.device)
+    chunk = max(1, LOGITS // int(model.config.vocab_size))
     logs: list[float] = []
-    for begin in range(0, len(wanted), many):
-        logits = head(hidden[begin : begin + many]).float()  # (many, vocabulary)
+    for begin in range(0, len(ids), chunk):
+        logits = head(hidden[begin : begin + chunk]).float()  # (many, vocabulary)
         if bias is not None:
             logits = logits + bias.float()
-        chosen = logits.gather(1, targets[begin : begin + many, None])[:, 0]
+        chosen = logits.gather(1, targets[begin : begin + chunk, None])[:, 0]
         logs += (chosen - torch.logsumexp(logits, dim=1)).double().tolist()
     return logs
 
@@ -270,7 +271,7 @@ def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
 
 
 def _codes(tokenizer: Any) -> list[str]:
-    """The language codes a tokenizer can be set to; families and versions keep them in different places."""
+    """Language codes of a tokenizer, wherever its family and version store them."""
     if not hasattr(tokenizer, "src_lang"):
         return []
     for name in ("lang_code_to_token", "lang_code_to_id"):
@@ -281,17 +282,23 @@ def _codes(tokenizer: Any) -> list[str]:
 
 def language_code(lang: str, codes: Sequence[str]) -> str:
     """The model's code for a language: itself, or the only one whose language part equals it."""
-    wanted = lang.replace("-", "_").lower()
-    exact = [code for code in codes if code.lower() == wanted]
-    found = exact or [code for code in codes if code.lower().split("_")[0] == wanted.split("_")[0]]
-    if len(found) == 1:
-        return found[0]
+    normalised = lang.replace("-", "_").lower()
+    exact = [code for code in codes if code.lower() == normalised]
+    matches = exact or [
+        code for code in codes if code.lower().split("_")[0] == normalised.split("_")[0]
+    ]
+    if len(matches) == 1:
+        return matches[0]
     what = (
         "needs the language of the text" if not lang else f"does not support the language {lang!r}"
     )
-    if found:
+    if matches:
         what = f"has several codes for the language {lang!r}"
-    near = found or [code for code in codes if lang and code.startswith(wanted[:2])] or list(codes)
+    near = (
+        matches
+        or [code for code in codes if lang and code.startswith(normalised[:2])]
+        or list(codes)
+    )
     raise ModelError(
         f"the model {what}",
         next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "

@@ -1,4 +1,4 @@
-"""A model's tokenizer without its weights: text to ids, the special ids, the number of tokens the model takes."""
+"""Tokenizers without model weights: text to ids, special ids, maximum length."""
 
 from __future__ import annotations
 
@@ -29,25 +29,24 @@ OFFSET = frozenset(
         "roberta-prelayernorm",
     }
 )
-BYTE_LEVEL = frozenset(
-    {"roberta", "gpt2", "bart", "deberta", "longformer"}
-)  # a space before a word changes its id
+# a space before a word changes its id
+BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})
 _TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
 _SIZES = ("num_hidden_layers", "hidden_size", "max_position_embeddings", "n_positions")
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 _BROKEN = "its tokenizer cannot be loaded"
-_NO_LIMIT = 1_000_000  # tokenizers without a limit report a number beyond this
+NO_LIMIT = 1_000_000  # tokenizers without a limit report a larger number
 _MEMO = 200_000  # texts whose ids are cached
 _LAYOUTS = 5000  # cached sequences: more than in a block of requests
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """Truncation of texts: at most ``limit`` ids (0: the model's maximum), and what is truncated first."""
+    """How a text becomes ids: maximum length (0: the model's), truncation, stripping."""
 
     limit: int = 0
     truncation: Truncation = "context"
-    strip: bool = False  # surrounding blanks go; byte-level vocabularies then see a space before the first word
+    strip: bool = False  # surrounding blanks; byte-level vocabularies then start with a space
 
 
 class Tokenizer:
@@ -77,16 +76,16 @@ class Tokenizer:
         if strip:
             text = text.strip()
             text = f" {text}" if text and self.spaced else text
-        found = self._memo.get(text)
-        if found is None:
+        ids = self._memo.get(text)
+        if ids is None:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
             if self._core is not None:
-                made = self._core.encode(text, add_special_tokens=False).ids
+                encoded = self._core.encode(text, add_special_tokens=False).ids
             else:
-                made = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
-            found = self._memo[text] = tuple(made)
-        return found
+                encoded = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
+            ids = self._memo[text] = tuple(encoded)
+        return ids
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where each id of a text comes from, as character positions."""
@@ -102,7 +101,7 @@ class Tokenizer:
         return str(self._full.decode(list(ids)))
 
     def tokens(self, ids: Ids) -> list[str]:
-        """Ids as the pieces a reader can look at."""
+        """Ids as printable word pieces."""
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
     def marked(self, layout: Layout) -> str:
@@ -121,15 +120,15 @@ class Tokenizer:
 
     def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
         """The token sequence of a view; cached, since fitting, batching and running each request it."""
-        found = self._layouts.get((view, reading))
-        if found is None:
+        layout = self._layouts.get((view, reading))
+        if layout is None:
             if len(self._layouts) >= _LAYOUTS:
                 self._layouts.clear()
             parts, limit = self.parts(view, reading.strip), reading.limit or self.limit
-            found = self._layouts[view, reading] = lay_out(
+            layout = self._layouts[view, reading] = lay_out(
                 parts, self.markers, limit, reading.truncation
             )
-        return found
+        return layout
 
     def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
         """How many characters of the scored text the sequence holds; None: not known."""
@@ -140,8 +139,8 @@ class Tokenizer:
             lead = len(text) - len(text.lstrip())
             text, lead = (f" {text.strip()}", lead - 1) if self.spaced else (text.strip(), lead)
         ends = [end for _, end in self.offsets(text)]
-        kept = len(ends) - self.layout(view, reading).fit.lost_focus
-        return max(0, ends[kept - 1] + lead) if kept > 0 else 0
+        remaining = len(ends) - self.layout(view, reading).fit.lost_focus
+        return max(0, ends[remaining - 1] + lead) if remaining > 0 else 0
 
     def _positions(self) -> int:
         """Ids, markers included, for which the model has positions (0: no such bound)."""
@@ -153,8 +152,8 @@ class Tokenizer:
 
     def _limit(self) -> int:
         """Ids the model takes, markers included."""
-        stated = int(min(self._full.model_max_length, _NO_LIMIT))
-        return min(stated, self.positions or (stated if stated < _NO_LIMIT else 512))
+        stated = int(min(self._full.model_max_length, NO_LIMIT))
+        return min(stated, self.positions or (stated if stated < NO_LIMIT else 512))
 
     def _markers(self) -> Markers:
         empty = tuple(self._full("")["input_ids"])
@@ -170,9 +169,8 @@ class Tokenizer:
                 where=str(self.folder),
                 next="use an encoder such as BERT, RoBERTa or XLM-R",
             )
-        pair = (
-            len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)
-        )  # RoBERTa has two
+        # separators between two texts: RoBERTa has two
+        pair = len(full("a", "a")["input_ids"]) - 2 * len(full("a")["input_ids"]) + len(empty)
         return Markers(opening, closed, (closing[0],), (closing[0],) * pair)
 
 
@@ -214,7 +212,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_table(path: Path) -> dict[str, Any]:
     """A file of a model folder that holds a JSON object."""
-    found = read_json(
+    table = read_json(
         file_bytes(path, next=AGAIN, error=ModelError),
         where=str(path),
         next=AGAIN,
@@ -222,14 +220,14 @@ def read_table(path: Path) -> dict[str, Any]:
         constants=True,
         unique=False,
     )
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
-    return found
+    return table
 
 
 @contextmanager
 def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[Any]:
-    """The transformers module, silent; its errors name the folder."""
+    """Yield transformers with its logging off; its errors name the folder."""
     try:
         import transformers
         from transformers.utils import logging
@@ -248,7 +246,7 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
 
 
 def _core(folder: Path, full: Any) -> Any:
-    """The fast tokenizer of the file, without the padding and cutting some ask for."""
+    """The fast tokenizer of the folder, with padding and truncation disabled."""
     path = folder / "tokenizer.json"
     if path.is_file():
         import tokenizers

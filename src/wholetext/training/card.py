@@ -33,7 +33,7 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
         else f", kept within {output.low:g} … {output.high:g}"
     )
     better = "higher" if output.higher_is_better else "lower"
-    said = (
+    criterion = (
         "calibrated segment accuracy (acc_eq*)"
         if chosen.acc_eq == chosen.acc_eq
         else "validation loss"
@@ -64,7 +64,7 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
             "",
             "## Agreement on the validation examples",
             "",
-            f"Chosen after {at.best} of {at.step} steps by {said}; training ended by {at.stopped}.",
+            f"Chosen after {at.best} of {at.step} steps by {criterion}; training ended by {at.stopped}.",
             "",
             *_table(
                 [
@@ -91,22 +91,22 @@ def card(recipe: Recipe, config: Config, at: Progressed, material: TrainingData)
     )
 
 
-def _described(use: str, found: Examples) -> list[dict[str, object]]:
+def _described(use: str, examples: Examples) -> list[dict[str, object]]:
     """What the examples are, by part."""
     rows: list[dict[str, object]] = []
-    for part in dict.fromkeys(place.part for place in found.places):
-        mine = [place for place in found.places if place.part == part]
+    for part in dict.fromkeys(place.part for place in examples.places):
+        places = [place for place in examples.places if place.part == part]
         lengths = {
-            k: sum(place.k == k for place in mine) for k in sorted({place.k for place in mine})
+            k: sum(place.k == k for place in places) for k in sorted({place.k for place in places})
         }
         rows.append(
             {
                 "use": use,
                 "part": part,
-                "documents": len({p.doc for p in mine}),
-                "systems": len({p.system for p in mine}),
-                "references": ", ".join(sorted({p.ref for p in mine if p.ref})) or "none",
-                "examples": len(mine),
+                "documents": len({p.doc for p in places}),
+                "systems": len({p.system for p in places}),
+                "references": ", ".join(sorted({p.ref for p in places if p.ref})) or "none",
+                "examples": len(places),
                 "by length": json.dumps(lengths),
             }
         )
@@ -114,24 +114,26 @@ def _described(use: str, found: Examples) -> list[dict[str, object]]:
 
 
 def _evaluation(row: dict[str, Any]) -> dict[str, object]:
-    found = row["verdict"]
+    verdict = row["verdict"]
     before = f"{row['loss']:.4f}" if row["step"] else "–"
     return {
         "step": row["step"],
         "training loss": before,
-        "validation loss": f"{found['loss']:.4f}",
-        "acc_eq*": f"{found['acc_eq']:.4f}",
-        "Pearson": f"{found['pearson']:.4f}",
+        "validation loss": f"{verdict['loss']:.4f}",
+        "acc_eq*": f"{verdict['acc_eq']:.4f}",
+        "Pearson": f"{verdict['pearson']:.4f}",
     }
 
 
 def _settings(recipe: Recipe) -> Any:
     """The recipe, with folders by their names."""
-    found = plain(recipe)
-    found["base"] = Path(found["base"]).name if Path(found["base"]).is_dir() else found["base"]
-    for data in (*found["data"], *found["validation"]):
+    settings = plain(recipe)
+    settings["base"] = (
+        Path(settings["base"]).name if Path(settings["base"]).is_dir() else settings["base"]
+    )
+    for data in (*settings["data"], *settings["validation"]):
         data["evalset"] = Path(data["evalset"]).name
-    return found
+    return settings
 
 
 def _table(rows: list[dict[str, object]]) -> list[str]:

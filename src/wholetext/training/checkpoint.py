@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, ModelError, RunError
+from wholetext.errors import InputError, RunError
 from wholetext.files.output_folder import check_folder
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import refusing, replacing, write_file
@@ -42,8 +42,8 @@ class Progressed:
     pairs: int = 0
 
     def verdict(self, at: int) -> Verdict:
-        found = next(row for row in self.history if row["step"] == at)["verdict"]
-        return Verdict(**{**found, "parts": tuple(tuple(part) for part in found["parts"])})
+        values = next(row for row in self.history if row["step"] == at)["verdict"]
+        return Verdict(**{**values, "parts": tuple(tuple(part) for part in values["parts"])})
 
 
 class Checkpoints:
@@ -57,12 +57,14 @@ class Checkpoints:
         check_folder(self.folder.parent, MODEL)
         if fresh:
             self._remove()
-        mine, there = json.loads(json.dumps(plain(recipe))), self._there().get("recipe")
-        if there is None or there == mine:
+        current, stored = json.loads(json.dumps(plain(recipe))), self._record().get("recipe")
+        if stored is None or stored == current:
             return
-        other = sorted(name for name in {*there, *mine} if there.get(name) != mine.get(name))
+        other = sorted(
+            name for name in {*stored, *current} if stored.get(name) != current.get(name)
+        )
         shown = "; ".join(
-            f"{name} was {there.get(name)!r}, is {mine.get(name)!r}"[:160] for name in other[:3]
+            f"{name} was {stored.get(name)!r}, is {current.get(name)!r}"[:160] for name in other[:3]
         )
         raise InputError(
             f"the folder contains a run of another recipe ({shown})",
@@ -72,17 +74,17 @@ class Checkpoints:
 
     def begin(self, recipe: Recipe, data: str) -> bool:
         """Register a run on this data; returns whether there is a checkpoint to resume from."""
-        there = self._there()
-        if there:
-            if there.get("data") != data:
+        stored = self._record()
+        if stored:
+            if stored.get("data") != data:
                 raise InputError(
                     "the folder contains a run on other data with the same names",
                     where=str(self.folder.parent),
                     next="give another --out, or --fresh to start from scratch",
                 )
             return (self.folder / STATE).is_file()
-        mine = {"recipe": plain(recipe), "data": data}
-        write_file(self.folder / RUN, json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
+        record = {"recipe": plain(recipe), "data": data}
+        write_file(self.folder / RUN, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
         return False
 
     def _remove(self) -> None:
@@ -92,21 +94,21 @@ class Checkpoints:
                 if _OWN.fullmatch(path.name):
                     path.unlink()
 
-    def _there(self) -> dict[str, Any]:
-        """Recipe and data of the run in the folder; empty if there is none."""
+    def _record(self) -> dict[str, Any]:
+        """Recipe and data of the run in the folder; empty without a run."""
         path = self.folder / RUN
         if not path.is_file():
             return {}
         again = "start from scratch with --fresh"
-        found = read_json(
+        record = read_json(
             file_bytes(path, error=RunError, next=again),
             where=str(path),
             error=RunError,
             next=again,
         )
-        if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
+        if not isinstance(record, dict) or not isinstance(record.get("recipe"), dict):
             raise RunError("not a description of a training run", where=str(path), next=again)
-        return found
+        return record
 
     def save(self, progressed: Progressed, learner: Any, optimizer: Any) -> None:
         """Write progress, trained tensors, optimizer and random state to one file."""
@@ -148,14 +150,7 @@ class Checkpoints:
             write_weights(beside, tensors)
 
     def best(self, step: int) -> dict[str, Array]:
-        path = self.folder / f"best-{step}.safetensors"
-        if not path.is_file():
-            raise ModelError(
-                "the best checkpoint of the run is missing",
-                where=str(path),
-                next="start from scratch with --fresh",
-            )
-        return read_weights(path)
+        return read_weights(self.folder / f"best-{step}.safetensors")
 
     def tidy(self, step: int) -> None:
         for path in self.folder.glob("best-*"):

@@ -122,7 +122,7 @@ def train(
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
     recipe = make_recipe(data, over, human=human, refs=ref or (), langs=langs or ())
     progress = TrainingProgress(quiet)
-    found = run(
+    trained = run(
         recipe,
         Session(
             out,
@@ -137,7 +137,7 @@ def train(
         ),
     )
     progress.end()
-    show(found)
+    show(trained)
 
 
 class TrainingProgress:
@@ -151,10 +151,10 @@ class TrainingProgress:
             return
         if moment.verdict is not None:
             self.end()
-            found = moment.verdict
+            verdict = moment.verdict
             print(
-                f"step {moment.done}/{moment.total}: validation loss {found.loss:.4f}, acc_eq* {found.acc_eq:.4f}, "
-                f"Pearson {found.pearson:.4f}",
+                f"step {moment.done}/{moment.total}: validation loss {verdict.loss:.4f}, acc_eq* {verdict.acc_eq:.4f}, "
+                f"Pearson {verdict.pearson:.4f}",
                 file=sys.stderr,
             )
             return
@@ -179,27 +179,27 @@ class TrainingProgress:
             self.open = False
 
 
-def show(found: Trained) -> None:
+def show(trained: Trained) -> None:
     """Print the agreement on the validation set, and how to use the metric."""
     from rich.table import Table
 
     table = Table("validation", "pairs", "acc_eq*", "Pearson", box=None)
-    for part, pairs, acc, pearson in found.verdict.parts:
+    for part, pairs, acc, pearson in trained.verdict.parts:
         table.add_row(part, str(pairs), f"{acc:.4f}", f"{pearson:.4f}")
-    if len(found.verdict.parts) > 1:
-        table.add_row("mean", "", f"{found.verdict.acc_eq:.4f}", f"{found.verdict.pearson:.4f}")
+    if len(trained.verdict.parts) > 1:
+        table.add_row("mean", "", f"{trained.verdict.acc_eq:.4f}", f"{trained.verdict.pearson:.4f}")
     terminal.console(80).print(table)
-    first, best = found.history[0]["verdict"]["loss"], found.verdict.loss
+    first, best = trained.history[0]["verdict"]["loss"], trained.verdict.loss
     ends = {
         "end": "after the last epoch",
         "patience": "by early stopping",
         "minutes": "at the time limit",
     }
     print(
-        f"\n{found.examples[0]} training and {found.examples[1]} validation examples; ended {ends[found.stopped]}, "
-        f"best after {found.best} steps; validation loss {first:.4f} → {best:.4f}"
+        f"\n{trained.examples[0]} training and {trained.examples[1]} validation examples; "
+        f"ended {ends[trained.stopped]}, best after {trained.best} steps; validation loss {first:.4f} → {best:.4f}"
     )
     print(
-        f"metric written to {found.out}; its card is README.md there\n"
-        f"use it: wholetext score … -m 'paragraph(size=5):learned@{found.out}'"
+        f"metric written to {trained.out}; its card is README.md there\n"
+        f"use it: wholetext score … -m 'paragraph(size=5):learned@{trained.out}'"
     )

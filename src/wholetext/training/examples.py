@@ -104,8 +104,8 @@ def read_examples(recipe: Recipe, root: Path | None = None) -> tuple[Examples, E
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in kept_back])
     train = _limited(train, recipe.most, recipe)
     held = _limited(held, recipe.validation_most, recipe, by_part=True)
-    for name, found in (("training", train), ("validation", held)):
-        if not len(found):
+    for name, examples in (("training", train), ("validation", held)):
+        if not len(examples):
             raise InputError(
                 f"there are no {name} examples", next="use more documents, or another share"
             )
@@ -132,18 +132,26 @@ def held_back(docs: set[str], share: float, seed: int) -> set[str]:
 
 def find_evalset(name: str, root: Path | None) -> Path:
     """The folder of an EvalSet: as it is given, or by its name in the data folder."""
-    given = os.environ.get("WHOLETEXT_DATA")
-    roots = [root] if root is not None else [Path(given)] if given else []
-    tried = [Path(name), *(each / inside / name for each in roots for inside in (".", "evalsets"))]
+    variable = os.environ.get("WHOLETEXT_DATA")
+    roots = [root] if root is not None else [Path(variable)] if variable else []
+    tried = [
+        Path(name),
+        *(folder / inside / name for folder in roots for inside in (".", "evalsets")),
+    ]
     for path in tried:
         if path.is_dir():
             return path
-    there = sorted(
-        {path.name for each in tried[1:] if each.parent.is_dir() for path in each.parent.iterdir()}
+    names = sorted(
+        {
+            path.name
+            for folder in tried[1:]
+            if folder.parent.is_dir()
+            for path in folder.parent.iterdir()
+        }
     )
     raise InputError(
         f"there is no EvalSet {name!r}",
-        next=did_you_mean(name, there)
+        next=did_you_mean(name, names)
         or "give its folder, or where EvalSets are with --data (or WHOLETEXT_DATA)",
     )
 
@@ -158,14 +166,15 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     human = data.human or paragraph_gold(evalset.human_names) or ""
     source = find_ratings(evalset, human)
     loaded = evalset.load()
-    there = loaded.corpus.references
-    refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, there)]))
+    available = loaded.corpus.references
+    refs = data.refs or tuple(filter(None, [standard_reference(folder.name, lp, available)]))
     for ref in refs:
-        if ref not in there:
+        if ref not in available:
             raise InputError(
                 f"there is no reference {ref!r}",
                 where=where,
-                next=did_you_mean(ref, list(there)) or f"there are {', '.join(there) or 'none'}",
+                next=did_you_mean(ref, list(available))
+                or f"there are {', '.join(available) or 'none'}",
             )
     if "ref" in recipe.reads and not refs:
         raise InputError(
@@ -174,13 +183,17 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Examples
     total = source.total if data.total == "auto" else data.total
     others = [EvalSet.open(find_evalset(other, root), lp).load().corpus for other in data.without]
     left_out = {doc.id for other in others for doc in other.docs}
-    kept = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
-    first = set(kept[data.skip : data.skip + data.documents if data.documents else None])
+    included = [doc.id for doc in loaded.corpus.docs if doc.id not in left_out]
+    first = set(included[data.skip : data.skip + data.documents if data.documents else None])
     scores: dict[Judged, list[float]] = {}
     for k in data.k or recipe.k:
-        for one in paragraphs(source.ratings, Windows(k, data.raters, total)):
-            if one.doc in first and (data.human_systems or not is_human(one.system, there)):
-                scores.setdefault((one.doc, one.start, k, one.system), []).append(one.score)
+        for paragraph in paragraphs(source.ratings, Windows(k, data.raters, total)):
+            if paragraph.doc in first and (
+                data.human_systems or not is_human(paragraph.system, available)
+            ):
+                scores.setdefault((paragraph.doc, paragraph.start, k, paragraph.system), []).append(
+                    paragraph.score
+                )
     if not scores:
         lengths = ", ".join(map(str, data.k or recipe.k))
         raise InputError(
@@ -207,20 +220,29 @@ def _sentences(recipe: Recipe, data: Data, folder: Path, lp: str) -> Examples:
             next='for MLQE-PE: refs = ["pe"], human = "z"',
         )
     ref, part = "" if blind else data.refs[0], f"{folder.name} {lp} {data.human}"
-    found = list(read_sentences(folder / f"{lp}.jsonl", ref or "src", data.human, data.tokenized))
-    docs = list(dict.fromkeys(one.doc for one in found))
+    sentences = list(
+        read_sentences(folder / f"{lp}.jsonl", ref or "src", data.human, data.tokenized)
+    )
+    docs = list(dict.fromkeys(sentence.doc for sentence in sentences))
     first = set(docs[data.skip : data.skip + data.documents if data.documents else None])
-    kept = [one for one in found if one.doc in first]
+    included = [sentence for sentence in sentences if sentence.doc in first]
     sign = -1.0 if recipe.target == "error" else 1.0
-    views = ([Excerpt((text,), (0, 1)) for text in (one.hyp, one.other)] for one in kept)
+    views = (
+        [Excerpt((text,), (0, 1)) for text in (sentence.hyp, sentence.other)]
+        for sentence in included
+    )
     pairs = (
         Request((hyp,), other) if blind else Request((hyp,), None, (other,)) for hyp, other in views
     )
     places = (
-        ExamplePlace(part, f"{folder.name} {one.doc}", one.line, 1, "mt", ref, one.raters)
-        for one in kept
+        ExamplePlace(
+            part, f"{folder.name} {sentence.doc}", sentence.line, 1, "mt", ref, sentence.raters
+        )
+        for sentence in included
     )
-    return Examples(tuple(pairs), np.array([sign * one.score for one in kept]), tuple(places))
+    return Examples(
+        tuple(pairs), np.array([sign * sentence.score for sentence in included]), tuple(places)
+    )
 
 
 def _paired(
@@ -269,26 +291,26 @@ def _joined(parts: Sequence[Examples]) -> Examples:
     return Examples(pairs, np.concatenate([part.gold for part in parts]), places)
 
 
-def _limited(found: Examples, most: int, recipe: Recipe, by_part: bool = False) -> Examples:
+def _limited(examples: Examples, most: int, recipe: Recipe, by_part: bool = False) -> Examples:
     """At most so many examples of each length (for validation, items of each part and length)."""
-    if not most or not len(found):
-        return found
+    if not most or not len(examples):
+        return examples
     rng = np.random.default_rng([recipe.split_seed, 1 + by_part])
     groups: dict[tuple[str, int], list[int]] = {}
-    for i, place in enumerate(found.places):
+    for i, place in enumerate(examples.places):
         groups.setdefault((place.part if by_part else "", place.k), []).append(i)
-    kept: list[int] = []
-    item = found.item
+    selected: list[int] = []
+    item = examples.item
     for _, chosen in sorted(groups.items()):
         ids = rng.permutation(np.unique(item[chosen]))
         if by_part:
-            wanted = set(ids[:most].tolist())
-            kept += [i for i in chosen if int(item[i]) in wanted]
+            first = set(ids[:most].tolist())
+            selected += [i for i in chosen if int(item[i]) in first]
         else:  # whole items, so that outputs of one text can be compared
             turn = np.zeros(int(ids.max()) + 1, dtype=np.int64)
             turn[ids] = np.arange(len(ids))
-            kept += [chosen[i] for i in np.argsort(turn[item[chosen]], kind="stable")[:most]]
-    return found.take(sorted(kept))
+            selected += [chosen[i] for i in np.argsort(turn[item[chosen]], kind="stable")[:most]]
+    return examples.take(sorted(selected))
 
 
 def draw(
@@ -349,17 +371,17 @@ def judge(held: Examples, predicted: FloatArray, spread: float) -> Verdict:
     systems = np.array([place.system for place in held.places])
     parts = []
     for part in dict.fromkeys(place.part for place in held.places):
-        mine = of_part == part
-        names, row = np.unique(systems[mine], return_inverse=True)
-        items, column = np.unique(item[mine], return_inverse=True)
+        in_part = of_part == part
+        names, row = np.unique(systems[in_part], return_inverse=True)
+        items, column = np.unique(item[in_part], return_inverse=True)
         shape = (len(names), len(items))
         gold, metric = (
-            mean_table(values[mine], (row, column), shape) for values in (held.gold, predicted)
+            mean_table(values[in_part], (row, column), shape) for values in (held.gold, predicted)
         )
-        found = calibrate(gold, metric, "item")
+        accuracy = calibrate(gold, metric, "item")
         known = ~np.isnan(gold)
         parts.append(
-            (part, found.pairs, found.value, float(pearson_rows(gold[known], metric[known])))
+            (part, accuracy.pairs, accuracy.value, float(pearson_rows(gold[known], metric[known])))
         )
     return Verdict(
         loss, _mean([part[2] for part in parts]), _mean([part[3] for part in parts]), tuple(parts)

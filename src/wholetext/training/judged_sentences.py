@@ -54,17 +54,17 @@ def read_sentences(path: Path, other: str, human: str, tokenized: bool) -> Itera
 
 
 def _text(row: dict[str, Any], name: str, where: str) -> str:
-    found = row.get(name)
-    if not isinstance(found, str):
-        raise InputError(f"{name} is not a text: {json.dumps(found)[:60]}", where=where)
-    return found
+    value = row.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"{name} is not a text: {json.dumps(value)[:60]}", where=where)
+    return value
 
 
 def _number(row: dict[str, Any], name: str, where: str) -> float:
-    found = row.get(name)
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or found != found:
-        raise InputError(f"{name} is not a number: {json.dumps(found)[:60]}", where=where)
-    return float(found)
+    value = row.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        raise InputError(f"{name} is not a number: {json.dumps(value)[:60]}", where=where)
+    return float(value)
 
 
 def detokenized(text: str) -> str:

@@ -109,10 +109,10 @@ class Learner:
 
     def groups(self) -> list[tuple[list[Any], float]]:
         """Parameters, and the learning rate of each group."""
-        found = [(list(self.base.values()), self.recipe.learning_rate)] if self.base else []
+        groups = [(list(self.base.values()), self.recipe.learning_rate)] if self.base else []
         if self.head is not None:
-            found.append((list(self.head.parameters()), self.recipe.head_rate))
-        return found
+            groups.append((list(self.head.parameters()), self.recipe.head_rate))
+        return groups
 
     def predict(self, chosen: IntArray) -> Any:
         """(n,) predictions for training examples, with gradients."""
@@ -134,10 +134,10 @@ class Learner:
     def _features(self, pairs: Sequence[Request]) -> FloatArray:
         if not self.frozen:
             self.form.module.eval()
-        found: FloatArray = self.form.features(pairs, self.material.engine)
+        features: FloatArray = self.form.features(pairs, self.material.engine)
         if not self.frozen:
             self.form.module.train()
-        return found
+        return features
 
     def _predictions(self, features: FloatArray | Array) -> FloatArray:
         state = {} if self.head is None else self.head.state_dict()
@@ -157,7 +157,7 @@ class Learner:
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
 
-    def solve(self, wanted: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
+    def solve(self, targets: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
         """Set a linear head over frozen features to the best weights of the signs that the form gives."""
         if not hasattr(self.form, "signs"):
             raise InputError(
@@ -166,10 +166,10 @@ class Learner:
             )
         torch, head = torch_module(), self.head
         inputs = ((self.inputs - head.mean) / head.spread).numpy()  # (n, width)
-        weights = signed_ridge(inputs, wanted, item, self.form.signs, penalties)
+        weights = signed_ridge(inputs, targets, item, self.form.signs, penalties)
         with torch.no_grad():
             head.get_parameter("0.weight").copy_(torch.from_numpy(weights)[None])
-            head.get_parameter("0.bias").fill_(float(wanted.mean()))
+            head.get_parameter("0.bias").fill_(float(targets.mean()))
 
     def lengths(self) -> IntArray | None:
         """(n,) tokens of the training examples where batches of similar length are faster."""
@@ -216,20 +216,20 @@ def features_of(
         pair: content_key(form.id, engine.dtype, request_key("", pair).hex()) for pair in distinct
     }
     size = 4 * form.width
-    found = {
+    stored = {
         key: value for key, value in store.get(list(keys.values())).items() if len(value) == size
     }
-    missing = [pair for pair in distinct if keys[pair] not in found]
+    missing = [pair for pair in distinct if keys[pair] not in stored]
     for begin in range(0, len(missing), CHUNK):
         tell(len(distinct) - len(missing) + begin, len(distinct))
         chunk = missing[begin : begin + CHUNK]
-        made = form.features(chunk, engine).astype("<f4")  # (chunk, width)
-        fresh = {keys[pair]: row.tobytes() for pair, row in zip(chunk, made)}
+        rows = form.features(chunk, engine).astype("<f4")  # (chunk, width)
+        fresh = {keys[pair]: row.tobytes() for pair, row in zip(chunk, rows)}
         store.put("features", fresh.items())
-        found.update(fresh)
+        stored.update(fresh)
     tell(len(distinct), len(distinct))
     store.close()
-    whole = np.frombuffer(b"".join(found[keys[pair]] for pair in pairs), dtype="<f4")
+    whole = np.frombuffer(b"".join(stored[keys[pair]] for pair in pairs), dtype="<f4")
     return whole.reshape(len(pairs), form.width).astype(np.float32)
 
 
@@ -266,8 +266,8 @@ def scale_ends(learner: Learner) -> tuple[float, float, str]:
     _enough(others)
     wrong = [Request((refs[other],), None, (refs[i],)) for i, other in others]
     right = [Request((ref,), None, (ref,)) for ref in refs]
-    found = learner.score((*wrong, *right))
-    return float(found[: len(wrong)].mean()), float(found[len(wrong) :].mean()), ENDS
+    scores = learner.score((*wrong, *right))
+    return float(scores[: len(wrong)].mean()), float(scores[len(wrong) :].mean()), ENDS
 
 
 def _enough(pairs: Sequence[object]) -> None:

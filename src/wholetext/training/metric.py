@@ -111,13 +111,13 @@ class Learned(ModelMetric):
         return [shown for _, pair in self.inputs(request) for shown in form.shows(pair)]
 
     def seen(self, request: Request, run: Runtime) -> int | None:
-        found: int | None = self.backend(run).seen(self.inputs(request)[0][1])
-        return found
+        characters: int | None = self.backend(run).seen(self.inputs(request)[0][1])
+        return characters
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        asked = [[pair for _, pair in self.inputs(request)] for request in requests]
+        inputs = [[pair for _, pair in self.inputs(request)] for request in requests]
         model = open_learned(run, self.model, self.revision, self.base)
-        flat = [pair for row in asked for pair in row]
+        flat = [pair for row in inputs for pair in row]
         scores = model.scores(flat, run)
         shape = model.config.penalty
         known = {
@@ -125,18 +125,18 @@ class Learned(ModelMetric):
             "penalty": scores if shape is None else penalties(scores, flat, shape),
         }
         table = np.stack([known[name] for name in self.outputs], axis=1)  # (pairs, outputs)
-        ends = np.cumsum([len(row) for row in asked])
+        ends = np.cumsum([len(row) for row in inputs])
         return mean_stats(
-            [table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, asked)]
+            [table[end - len(row) : end].mean(axis=0) for end, row in zip(ends, inputs)]
         )
 
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
         """Penalties add up over a document, scores are averaged. Run folders open without the metric's folder."""
-        found = self.reduce(totals)
+        scores = self.reduce(totals)
         column = 0 if self.output == "penalty" else 1
-        if column < found.shape[-1]:
-            found[..., column] = totals[..., column]
-        return found
+        if column < scores.shape[-1]:
+            scores[..., column] = totals[..., column]
+        return scores
 
     def _check_languages(self, langs: tuple[str, str]) -> None:
         """Raise if the encoder of the form does not know the languages: its numbers would mean nothing."""

@@ -57,23 +57,23 @@ _SHORTEST = 9  # words of a sentence that loses a clause
 _CLAUSE = 3  # words at least that are lost, and that remain
 
 
-def add_negatives(found: Examples, share: float, seed: int) -> Examples:
+def add_negatives(examples: Examples, share: float, seed: int) -> Examples:
     """The examples, and damaged copies of a share of them, in the same items; of several segments, one is lost."""
-    spread, mean = float(found.gold.std()), float(found.gold.mean())
+    spread, mean = float(examples.gold.std()), float(examples.gold.mean())
     pairs: list[Request] = []
     gold: list[float] = []
     places: list[ExamplePlace] = []
-    for pair, score, place in zip(found.pairs, found.gold.tolist(), found.places):
+    for pair, score, place in zip(examples.pairs, examples.gold.tolist(), examples.places):
         view = pair.hyp[0]
         rng = random.Random(
             f"{seed} {place.doc} {place.start} {view.text}"
         )  # whatever other examples there are
         if rng.random() >= share:
             continue
-        made: list[tuple[str, tuple[str, ...], float]] = []
+        damaged: list[tuple[str, tuple[str, ...], float]] = []
         if place.k > 1:
             lost = rng.randrange(place.k)
-            made.append(
+            damaged.append(
                 (
                     "sentence",
                     (*view.parts[:lost], *view.parts[lost + 1 :]),
@@ -81,42 +81,44 @@ def add_negatives(found: Examples, share: float, seed: int) -> Examples:
                 )
             )
         else:
-            made += [
+            damaged += [
                 (kind, (changed,), score - COST[kind] * spread)
                 for kind, change in CHANGES.items()
                 if (changed := change(view.text, rng)) != view.text
             ]
         if pair.src is not None and not pair.refs:
-            other = rng.randrange(len(found))
-            there = {
+            other = rng.randrange(len(examples))
+            unrelated = {
                 "copy": pair.src.parts,
                 "empty": ("",),
-                "other": found.pairs[other].hyp[0].parts,
+                "other": examples.pairs[other].hyp[0].parts,
             }
-            made += [
+            damaged += [
                 (kind, wrong, mean - WORST * spread)
-                for kind, wrong in there.items()
-                if kind != "other" or found.places[other].doc != place.doc
+                for kind, wrong in unrelated.items()
+                if kind != "other" or examples.places[other].doc != place.doc
             ]
-        if made:
-            kind, parts, cost = rng.choice(made)
+        if damaged:
+            kind, parts, cost = rng.choice(damaged)
             pairs.append(replace(pair, hyp=(Excerpt(parts, (0, len(parts)), view.glue),)))
             gold.append(cost)
             places.append(replace(place, system=f"{place.system} ({kind})"))
     return Examples(
-        (*found.pairs, *pairs), np.concatenate([found.gold, gold]), (*found.places, *places)
+        (*examples.pairs, *pairs),
+        np.concatenate([examples.gold, gold]),
+        (*examples.places, *places),
     )
 
 
 def _number(text: str, rng: random.Random) -> str:
     """One number becomes another of as many digits."""
-    there = list(_NUMBER.finditer(text))
-    if not there:
+    numbers = list(_NUMBER.finditer(text))
+    if not numbers:
         return text
-    one = rng.choice(there)
-    size = len(one[0])
+    match = rng.choice(numbers)
+    size = len(match[0])
     other = str(rng.randrange(10 ** (size - 1), 10**size))
-    return text[: one.start()] + other + text[one.end() :]
+    return text[: match.start()] + other + text[match.end() :]
 
 
 def _negation(text: str, rng: random.Random) -> str:
@@ -128,11 +130,11 @@ def _negation(text: str, rng: random.Random) -> str:
 
 def _name(text: str, rng: random.Random) -> str:
     """A capitalised word inside the sentence becomes another name."""
-    there = list(_NAME.finditer(text))
-    if not there:
+    names = list(_NAME.finditer(text))
+    if not names:
         return text
-    one = rng.choice(there)
-    return text[: one.start()] + rng.choice(NAMES) + text[one.end() :]
+    match = rng.choice(names)
+    return text[: match.start()] + rng.choice(NAMES) + text[match.end() :]
 
 
 def _clause(text: str, rng: random.Random) -> str:
@@ -143,8 +145,8 @@ def _clause(text: str, rng: random.Random) -> str:
     commas = [
         i + 1 for i, word in enumerate(words[:-_CLAUSE]) if word.endswith(",") and i + 1 >= _CLAUSE
     ]
-    kept = words[: commas[-1] if commas else 2 * len(words) // 3]
-    return " ".join(kept).rstrip(",") + last
+    rest = words[: commas[-1] if commas else 2 * len(words) // 3]
+    return " ".join(rest).rstrip(",") + last
 
 
 CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {

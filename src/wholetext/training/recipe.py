@@ -99,7 +99,7 @@ class Recipe:
                 did_you_mean(self.form, list(FORMS)) or f"forms: {', '.join(FORMS)}",
             ),
             (
-                any(each < 1 for data in self.data for each in data.k),
+                any(length < 1 for data in self.data for length in data.k),
                 "k of data holds a length below 1",
                 "",
             ),
@@ -180,17 +180,17 @@ class Recipe:
 def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
     """The recipe of a TOML file with some settings (such as ``adapter.rank``) replaced."""
     where = str(path or "recipe")
-    given: dict[str, Any] = {} if path is None else read_toml(file_bytes(path), where=where)
+    tables: dict[str, Any] = {} if path is None else read_toml(file_bytes(path), where=where)
     for key, value in overrides.items():
         *outer, last = key.split(".")
-        table = given
+        table = tables
         for name in outer:
             table = table.setdefault(name, {})
             if not isinstance(table, dict):
                 raise InputError(f"{key}: {name} is not a table", where=where)
         table[last] = value
     try:
-        return fill(Recipe, given, where, error=InputError)
+        return fill(Recipe, tables, where, error=InputError)
     except InputError as fault:
         if fault.where:
             raise
@@ -201,7 +201,7 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:
     """``adapter.rank=16`` → the setting and its value, read as TOML where it is TOML, else as a word."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.strip():
@@ -210,10 +210,10 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
                 next="write --set name=value, e.g. --set adapter.rank=16",
             )
         try:
-            found[key.strip()] = read_toml(f"value = {text}")["value"]
+            values[key.strip()] = read_toml(f"value = {text}")["value"]
         except InputError:
-            found[key.strip()] = text.strip()
-    return found
+            values[key.strip()] = text.strip()
+    return values
 
 
 def make_recipe(
@@ -227,8 +227,8 @@ def make_recipe(
     """The recipe of a TOML file, or of EvalSets with the names of their human scores, references and
     language pairs; with some settings (such as ``adapter.rank``) replaced.
     """
-    given = {"human": human, "refs": [*refs], "langs": [*langs]}
-    about = {key: value for key, value in given.items() if value}
+    named = {"human": human, "refs": [*refs], "langs": [*langs]}
+    about = {key: value for key, value in named.items() if value}
     files = [str(name) for name in data if str(name).endswith(".toml")]
     if files and len(data) > 1:
         raise InputError(

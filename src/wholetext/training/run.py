@@ -116,14 +116,14 @@ def _finish(run: TrainingRun, config: Config) -> Trained:
     at, learner, held, engine = run.at, run.learner, run.material.held, run.material.engine
     out, tensors = run.session.out, run.checkpoints.best(at.best)
     learner.restore(tensors)
-    wanted = scaled(learner.validate(CHECKED), config.output)
+    expected = scaled(learner.validate(CHECKED), config.output)
     text = card(run.recipe, config, at, run.material)
     writes = getattr(learner.form, "write_model", None)  # a form whose folder is a whole model
     if writes is not None:
         config, tensors = replace(config, base="", content=""), {}
     write_folder(out, config, text, tensors, writes)
-    found = open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine)
-    off = float(np.abs(found - wanted).max())
+    scores = open_learned(engine, str(out), "").scores(held.pairs[:CHECKED], engine)
+    off = float(np.abs(scores - expected).max())
     if off > NEAR * max(1.0, abs(config.output.scale)):
         raise ModelError(
             f"the written metric differs from the trained model by up to {off:.2g}",
@@ -149,10 +149,10 @@ class TrainingRun:
         says = learner.config.head is None  # then the model's number is the score itself
         self.mean = 0.0 if says else float(material.train.gold.mean())
         self.spread = 1.0 if says else float(material.train.gold.std())
-        wanted = (material.train.gold - self.mean) / self.spread
+        targets = (material.train.gold - self.mean) / self.spread
         if recipe.anchor:
-            wanted = wanted + recipe.anchor * learner.untrained()
-        self.gold = torch.from_numpy(wanted.astype(np.float32))
+            targets = targets + recipe.anchor * learner.untrained()
+        self.gold = torch.from_numpy(targets.astype(np.float32))
         groups = [
             {"params": parameters, "lr": rate, "size": rate}
             for parameters, rate in learner.groups()
@@ -175,12 +175,12 @@ class TrainingRun:
         size = recipe.batch
         if self.lengths is None or self.by_item:
             return [order[i : i + size] for i in range(0, len(order), size)]
-        found = []
+        batches = []
         for begin in range(0, len(order), size * BUCKET):
-            some = order[begin : begin + size * BUCKET]
-            some = some[np.argsort(self.lengths[some], kind="stable")]
-            found += [some[i : i + size] for i in range(0, len(some), size)]
-        return [found[i] for i in rng.permutation(len(found))]
+            bucket = order[begin : begin + size * BUCKET]
+            bucket = bucket[np.argsort(self.lengths[bucket], kind="stable")]
+            batches += [bucket[i : i + size] for i in range(0, len(bucket), size)]
+        return [batches[i] for i in rng.permutation(len(batches))]
 
     def go(self) -> None:
         """Steps until the end, patience or time runs out."""
@@ -289,16 +289,16 @@ class TrainingRun:
         """Judge the model as it is now on the validation examples."""
         at = self.at
         predicted = self.mean + self.spread * self.learner.validate()
-        found = judge(self.material.held, predicted, float(self.material.train.gold.std()))
+        verdict = judge(self.material.held, predicted, float(self.material.train.gold.std()))
         loss = at.loss / at.losses if at.losses else float("nan")
         at.history.append(
-            {"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(found)))}
+            {"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(verdict)))}
         )
         at.loss, at.losses = 0.0, 0
-        if at.step and (at.best < 0 or found.score > at.verdict(at.best).score):
+        if at.step and (at.best < 0 or verdict.score > at.verdict(at.best).score):
             self.checkpoints.keep_best(at.step, self.learner.tensors())
             at.best = at.step
-        self.session.say(Moment("evaluation", at.step, self.total, loss=loss, verdict=found))
+        self.session.say(Moment("evaluation", at.step, self.total, loss=loss, verdict=verdict))
 
     def scale(self) -> Scale:
         """From predictions to human scores, and to 0 … 100 where the recipe asks for that."""

@@ -66,17 +66,17 @@ class Reading:
     grams: Counter[str]  # beginnings of words, for the likeness of segments
 
     def counts(self, category: str) -> Counter[str]:
-        return Counter(one.feature for one in self.found[category])
+        return Counter(occurrence.feature for occurrence in self.found[category])
 
 
 def read(text: str, analysis: Analysis, finder: Finder) -> Reading:
     """Pronouns, finite verbs, markers and names of an analysed segment."""
-    found: dict[str, list[Occurrence]] = {category: [] for category in _CATEGORIES}
-    for one in finder.find(analysis):
-        if one.category == "tense":
-            one = one._replace(feature=_TENSES.get(one.feature, ""))
-        if one.category in found and one.feature:
-            found[one.category].append(one)
+    occurrences: dict[str, list[Occurrence]] = {category: [] for category in _CATEGORIES}
+    for occurrence in finder.find(analysis):
+        if occurrence.category == "tense":
+            occurrence = occurrence._replace(feature=_TENSES.get(occurrence.feature, ""))
+        if occurrence.category in occurrences and occurrence.feature:
+            occurrences[occurrence.category].append(occurrence)
     names = tuple(
         (token.text, token.start, token.end)
         for token in analysis.tokens
@@ -88,7 +88,7 @@ def read(text: str, analysis: Analysis, finder: Finder) -> Reading:
     words = [token.text for token in analysis.tokens if any(map(str.isalnum, token.text))]
     return Reading(
         text,
-        {key: tuple(value) for key, value in found.items()},
+        {key: tuple(value) for key, value in occurrences.items()},
         names,
         frozenset(words),
         Counter(word.lower()[:5] for word in words),
@@ -119,50 +119,50 @@ class Pair:
 
     def _pronouns(self, at: int) -> Iterator[Finding]:
         """A pronoun where the reference has another, or of a gender that the reference's document does not have."""
-        strange = {one for one in _GENDERS if self._genders[one] and not self._ref_genders[one]}
+        strange = {item for item in _GENDERS if self._genders[item] and not self._ref_genders[item]}
         if strange and not sum(
             self._ref_genders.values()
         ):  # only the output marks genders: the rarer is strange
             strange = (
-                {min(_GENDERS, key=lambda one: self._genders[one])} if len(strange) > 1 else set()
+                {min(_GENDERS, key=lambda item: self._genders[item])} if len(strange) > 1 else set()
             )
         seen = set()
-        for one in self.hyp[at].found["pronoun"]:
-            if one.feature in strange:
-                seen.add(one.start)
+        for item in self.hyp[at].found["pronoun"]:
+            if item.feature in strange:
+                seen.add(item.start)
                 yield Finding(
                     "pronoun",
                     1.0,
-                    one.start,
-                    one.end,
-                    f"the reference has no {one.feature} pronoun",
+                    item.start,
+                    item.end,
+                    f"the reference has no {item.feature} pronoun",
                 )
-        yield from (one for one in self._replaced("pronoun", at) if one.start not in seen)
+        yield from (item for item in self._replaced("pronoun", at) if item.start not in seen)
 
     def _replaced(self, category: str, at: int) -> Iterator[Finding]:
         """As many occurrences as the reference has others in their place: clipped counts, as in BlonDe's Eq. 2."""
-        has, wanted = self.hyp[at].counts(category), self.ref[at].counts(category)
-        extra, missing = has - wanted, wanted - has
+        has, expected = self.hyp[at].counts(category), self.ref[at].counts(category)
+        extra, missing = has - expected, expected - has
         left = min(extra.total(), missing.total())
         instead = ", ".join(missing)
-        for one in reversed(self.hyp[at].found[category]):
-            if left and extra[one.feature] > 0:
-                extra[one.feature] -= 1
+        for occurrence in reversed(self.hyp[at].found[category]):
+            if left and extra[occurrence.feature] > 0:
+                extra[occurrence.feature] -= 1
                 left -= 1
-                size = 1 / has.total() if category == "tense" else self._size(one, missing)
+                size = 1 / has.total() if category == "tense" else self._size(occurrence, missing)
                 yield Finding(
                     category,
                     size,
-                    one.start,
-                    one.end,
-                    f"{one.feature}, where the reference has {instead}",
+                    occurrence.start,
+                    occurrence.end,
+                    f"{occurrence.feature}, where the reference has {instead}",
                 )
 
     @staticmethod
-    def _size(one: Occurrence, missing: Counter[str]) -> float:
+    def _size(occurrence: Occurrence, missing: Counter[str]) -> float:
         """Translators choose between *it* and *they*, *their* and *his*; hardly between *he* and *she*."""
-        gendered = one.feature in _GENDERS and any(gender in missing for gender in _GENDERS)
-        return 1.0 if gendered or one.category != "pronoun" else _NO_GENDER
+        gendered = occurrence.feature in _GENDERS and any(gender in missing for gender in _GENDERS)
+        return 1.0 if gendered or occurrence.category != "pronoun" else _NO_GENDER
 
     def _names(self, at: int) -> Iterator[Finding]:
         for name, start, end in self.hyp[at].names:
@@ -185,14 +185,14 @@ class Pair:
 
     def _coverage(self, at: int) -> Iterator[Finding]:
         """Missing or extra words, beyond the ratio of the two documents' lengths."""
-        has, wanted = self.hyp[at].grams.total(), self.ref[at].grams.total()
+        has, expected = self.hyp[at].grams.total(), self.ref[at].grams.total()
         text = self.hyp[at].text
-        if not has and wanted:
+        if not has and expected:
             yield Finding("coverage", 1.0, 0, len(text), "nothing is left of the segment")
-        elif wanted:
-            off = abs(math.log(has / wanted / self._ratio)) - math.log(_LONGER)
-            if off > 0 and abs(has - wanted * self._ratio) > 4:
-                kind = "much shorter" if has < wanted * self._ratio else "much longer"
+        elif expected:
+            off = abs(math.log(has / expected / self._ratio)) - math.log(_LONGER)
+            if off > 0 and abs(has - expected * self._ratio) > 4:
+                kind = "much shorter" if has < expected * self._ratio else "much longer"
                 yield Finding("coverage", min(1.0, off), 0, len(text), f"{kind} than the reference")
 
     # -------------------------------------------------------- of the document as a whole
@@ -208,69 +208,69 @@ class Pair:
     @cached_property
     def _variants(self) -> dict[str, str]:
         """Names that are not in the reference, and occur in the output in another spelling too."""
-        names = Counter(name for one in self.hyp for name, _, _ in one.names)
-        known = frozenset().union(*(one.words for one in self.ref))
-        words = frozenset().union(*(one.words for one in self.hyp))
-        found = {}
+        names = Counter(name for item in self.hyp for name, _, _ in item.names)
+        known = frozenset().union(*(item.words for item in self.ref))
+        words = frozenset().union(*(item.words for item in self.hyp))
+        variants = {}
         for name in names:
             if name in known or name.lower() in words:
                 continue
-            others = [one for one in names if one != name and _spelled_alike(name, one)]
-            better = [one for one in others if one in known or names[one] >= names[name]]
+            others = [item for item in names if item != name and _spelled_alike(name, item)]
+            better = [item for item in others if item in known or names[item] >= names[name]]
             if better:
-                found[name] = max(better, key=lambda one: (one in known, names[one]))
-        return found
+                variants[name] = max(better, key=lambda item: (item in known, names[item]))
+        return variants
 
     @cached_property
     def _ratio(self) -> float:
         """Words of the output per word of the reference, in the middle of the document's segments."""
         ratios = [
-            one.grams.total() / two.grams.total()
-            for one, two in zip(self.hyp, self.ref)
-            if one.grams and two.grams
+            hyp.grams.total() / ref.grams.total()
+            for hyp, ref in zip(self.hyp, self.ref)
+            if hyp.grams and ref.grams
         ]
         return float(np.median(ratios)) if ratios else 1.0
 
     @cached_property
     def _likeness(self) -> FloatArray:
         """(segments, segments) cosine of every output's segment with every reference's, rare words weighing more."""
-        seen = Counter(gram for one in self.ref for gram in one.grams)
+        seen = Counter(gram for segment in self.ref for gram in segment.grams)
         size = len(self.ref)
         kinds = {
-            gram: (place, math.log((1 + size) / many))
-            for place, (gram, many) in enumerate(seen.items())
+            gram: (place, math.log((1 + size) / count))
+            for place, (gram, count) in enumerate(seen.items())
         }
         tables = []
         for side in (self.hyp, self.ref):
             table = np.zeros((size, len(kinds)))
-            for row, one in zip(table, side):
-                for gram, many in one.grams.items():
+            for row, segment in zip(table, side):
+                for gram, count in segment.grams.items():
                     if gram in kinds:
-                        row[kinds[gram][0]] = many * kinds[gram][1]
+                        row[kinds[gram][0]] = count * kinds[gram][1]
             tables.append(table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12))
         return np.asarray(tables[0] @ tables[1].T)
 
 
 def _genders(side: Sequence[Reading]) -> Counter[str]:
     return Counter(
-        one.feature
+        pronoun.feature
         for reading in side
-        for one in reading.found["pronoun"]
-        if one.feature in _GENDERS
+        for pronoun in reading.found["pronoun"]
+        if pronoun.feature in _GENDERS
     )
 
 
-def _spelled_alike(one: str, other: str) -> bool:
+def _spelled_alike(name: str, other: str) -> bool:
     """The same first letter, at most two letters of six changed, and neither begins with the other (plurals …)."""
-    if one[0] != other[0] or one.startswith(other) or other.startswith(one):
+    if name[0] != other[0] or name.startswith(other) or other.startswith(name):
         return False
-    return edits(one, other) <= max(1, min(2, min(len(one), len(other)) // 3))
+    return edits(name, other) <= max(1, min(2, min(len(name), len(other)) // 3))
 
 
-def edits(one: str, other: str) -> int:
+def edits(name: str, other: str) -> int:
     """Levenshtein's distance."""
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(name, 1):
         above, row[0] = row[0], i
         for j, b in enumerate(other, 1):
             above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (a != b))
@@ -289,14 +289,14 @@ class Qualities:
         return Fit(tokens=1)
 
     def run(self, batch: Sequence[tuple[str, ...]]) -> list[float]:
-        asked = [
+        requests = [
             Request(
                 (Excerpt((hyp,), (0, 1)),), None, tuple(Excerpt((ref,), (0, 1)) for ref in refs)
             )
             for hyp, *refs in batch
         ]
-        found: list[float] = self.learned.measure(asked, self.runtime)[:, 0].tolist()
-        return found
+        scores: list[float] = self.learned.measure(requests, self.runtime)[:, 0].tolist()
+        return scores
 
     def pack(self, output: float) -> bytes:
         return struct.pack("<d", output)
@@ -336,13 +336,13 @@ class WtDoc(ModelMetric):
                 f"wt-doc is for English outputs, and these are in {lang}",
                 next="use wt-mini or d-blonde",
             )
-        found = replace(self, revision=hub.locate(self.model, self.revision).revision)
-        if found._learned.notes(("", "en")):
+        resolved = replace(self, revision=hub.locate(self.model, self.revision).revision)
+        if resolved._learned.notes(("", "en")):
             raise MetricError(
                 f"wt-doc is for English outputs, and {self.model} was not trained on them",
                 next="use wt-doc without model=",
             )
-        return found
+        return resolved
 
     def facts(self) -> Mapping[str, str]:
         points = ",".join(f"{part}={value:g}" for part, value in POINTS.items())
@@ -364,25 +364,25 @@ class WtDoc(ModelMetric):
         return self._learned.backend(run)
 
     def inputs(self, request: Request) -> list[tuple[str, Request]]:
-        return [each for one in alone(request) for each in self._learned.inputs(one)]
+        return [item for segment in alone(request) for item in self._learned.inputs(segment)]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        return [shown for one in alone(request) for shown in self._learned.shows(one, run)]
+        return [shown for segment in alone(request) for shown in self._learned.shows(segment, run)]
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         segments = [alone(request) for request in requests]
-        flat = list(dict.fromkeys(texts_of(one) for row in segments for one in row))
+        flat = list(dict.fromkeys(texts_of(segment) for row in segments for segment in row))
         quality = dict(zip(flat, run.map(Qualities(self._learned, run), flat)))
         pairs = self._pairs(requests, run)
         rows = []
         for index, (request, row) in enumerate(zip(requests, segments)):
-            found = [self._found(pairs, request, at) for at in range(*request.hyp[0].focus)]
-            sentence = [quality[texts_of(one)] for one in row]
-            lost = [_points(each) for each in found]
+            per_segment = [self._found(pairs, request, at) for at in range(*request.hyp[0].focus)]
+            sentence = [quality[texts_of(segment)] for segment in row]
+            lost = [_points(findings) for findings in per_segment]
             score = [max(0.0, good - sum(points.values())) for good, points in zip(sentence, lost)]
             parts = [float(np.mean([points[part] for points in lost])) for part in POINTS]
             rows.append([float(np.mean(score)), float(np.mean(sentence)), *parts])
-            marked = list(_marked(request.hyp[0], found))
+            marked = list(_marked(request.hyp[0], per_segment))
             if marked:
                 run.detail(index, spans=marked)
         return mean_stats(rows)
@@ -401,11 +401,11 @@ class WtDoc(ModelMetric):
         finder = Finder(self._table, analyser.layers, "fixed")
         texts = list(dict.fromkeys(part for pair in sides for side in pair for part in side))
         readings = {
-            text: read(text, one, finder) for text, one in zip(texts, run.map(analyser, texts))
+            text: read(text, item, finder) for text, item in zip(texts, run.map(analyser, texts))
         }
         return {
             (hyp, ref): Pair(
-                tuple(readings[one] for one in hyp), tuple(readings[one] for one in ref)
+                tuple(readings[item] for item in hyp), tuple(readings[item] for item in ref)
             )
             for hyp, ref in dict.fromkeys(sides)
         }
@@ -418,15 +418,18 @@ class WtDoc(ModelMetric):
         self, pairs: Mapping[tuple[Any, Any], Pair], request: Request, at: int
     ) -> tuple[Finding, ...]:
         """Of each part, the findings beside the reference where they cost least."""
-        each = [pairs[hyp.parts, ref.parts].findings(at) for hyp, ref in request.pairs()]
-        found = [
+        by_reference = [pairs[hyp.parts, ref.parts].findings(at) for hyp, ref in request.pairs()]
+        cheapest = [
             min(
-                ([one for one in some if one.part == part] for some in each),
-                key=lambda one: _points(one)[part],
+                (
+                    [finding for finding in findings if finding.part == part]
+                    for findings in by_reference
+                ),
+                key=lambda finding: _points(finding)[part],
             )
             for part in POINTS
         ]
-        return tuple(chain.from_iterable(found))
+        return tuple(chain.from_iterable(cheapest))
 
 
 def alone(request: Request) -> list[Request]:
@@ -449,24 +452,24 @@ def _segment(view: Excerpt, at: int) -> Excerpt:
     return Excerpt((view.parts[at] if at < len(view.parts) else "",), (0, 1), view.glue)
 
 
-def _points(found: Sequence[Finding]) -> dict[str, float]:
+def _points(findings: Sequence[Finding]) -> dict[str, float]:
     """Points that a segment loses, by part; at most two findings of a part count."""
     return {
-        part: value * min(2.0, sum(one.size for one in found if one.part == part))
+        part: value * min(2.0, sum(finding.size for finding in findings if finding.part == part))
         for part, value in POINTS.items()
     }
 
 
-def _marked(hyp: Excerpt, found: Sequence[Sequence[Finding]]) -> Iterator[dict[str, Any]]:
+def _marked(hyp: Excerpt, per_segment: Sequence[Sequence[Finding]]) -> Iterator[dict[str, Any]]:
     """Spans over the joined scored segments, for `explain` and the report."""
     begin = 0
-    for text, some in zip(hyp.scored, found):
-        for one in some:
+    for text, findings in zip(hyp.scored, per_segment):
+        for finding in findings:
             yield {
-                "start": begin + one.start,
-                "end": begin + one.end,
+                "start": begin + finding.start,
+                "end": begin + finding.end,
                 "severity": "minor",
-                "category": one.part,
-                "reason": f"{one.why} (−{POINTS[one.part] * one.size:.1f})",
+                "category": finding.part,
+                "reason": f"{finding.why} (−{POINTS[finding.part] * finding.size:.1f})",
             }
         begin += len(text) + len(hyp.glue)

@@ -77,9 +77,9 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
         name: layer for name, layer in model.named_modules() if isinstance(layer, torch.nn.Linear)
     }
     lasts = {name.rpartition(".")[2] for name in linears}
-    wanted = adapter.linears or next((each for each in ATTENTION if set(each) <= lasts), ())
-    unknown = [each for each in wanted if each not in lasts]
-    if unknown or not wanted:
+    targets = adapter.linears or next((group for group in ATTENTION if set(group) <= lasts), ())
+    unknown = [group for group in targets if group not in lasts]
+    if unknown or not targets:
         what = (
             f"it has no layer {unknown[0]!r}"
             if unknown
@@ -90,7 +90,7 @@ def _add_low_rank(model: Any, adapter: Adapter) -> None:
             f"{what} to adapt",
             next=near or f"name some of adapter.linears: {', '.join(sorted(lasts))}",
         )
-    chosen = {name: layer for name, layer in linears.items() if name.rpartition(".")[2] in wanted}
+    chosen = {name: layer for name, layer in linears.items() if name.rpartition(".")[2] in targets}
     most = min(min(layer.weight.shape) for layer in chosen.values())
     if not 1 <= adapter.rank <= most:
         raise ModelError(

@@ -1,10 +1,11 @@
-"""Form ``aligned``: how well each token is found in the other text, at several layers, matched as by BERTScore
-(Zhang et al. 2020, eq. 1): the mean and the worst matches, their order, and the surface overlap.
+"""Form ``aligned``: matches of tokens at several layers, as in BERTScore (Zhang et al. 2020, eq. 1).
+
+Features are the mean and the worst matches, their order, and the surface overlap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from wholetext.errors import ModelError
 from wholetext.models.device import memory, torch_module
+from wholetext.models.encoder import EncoderBackend
 from wholetext.models.layout import Layout, together
 from wholetext.models.tokenizer import TokenizedText
 from wholetext.text.overlap import NAMES, likeness
@@ -26,22 +28,16 @@ STEP = 3  # tokens found at most so far to the right of the one before are in or
 PER_LAYER, ONCE = 6, 9
 
 
-class Texts:
-    """A backend that reads each text by itself; ``run`` is what becomes of them."""
+class Texts(EncoderBackend):
+    """Base class of backends that encode each text by itself."""
 
     def __init__(self, body: Body, limit: int, name: str) -> None:
-        self.body = body
+        self.body, self.encoder = body, body.encoder
         self.reading = TokenizedText(body.tokenizer.limited(limit or None))
         self.id = f"{body.id}/{name}/{self.reading}"
 
-    def fit(self, x: Excerpt) -> Fit:
-        return self.layout(x).fit
-
-    def layout(self, view: Excerpt) -> Layout:
-        return self.body.tokenizer.layout(view, self.reading)
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        return self.body.encoder.spread(work, batches)
+    def layout(self, x: Excerpt) -> Layout:
+        return self.body.tokenizer.layout(x, self.reading)
 
     def stacked(self, batch: Sequence[Excerpt]) -> tuple[list[Layout], Any, Any]:
         """Layouts of the texts; (batch, layers, tokens, width) states, and the same as unit vectors."""
@@ -56,20 +52,22 @@ class Texts:
 def both_read(
     sides: Sequence[Sequence[Excerpt]], backend: Any, run: Runtime, most: int
 ) -> Iterator[tuple[int, Any, Any]]:
-    """Of each pair of texts its number and what the backend gives for both; ``most`` pairs are held at a time, those
-    with the same second text together, so that it is encoded once.
+    """Yield (index, output, output) of the backend for each pair of texts.
+
+    ``most`` pairs are in memory at a time; pairs with the same second text are neighbours, so that
+    it is encoded once.
     """
     order = sorted(range(len(sides)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
     for at in range(0, len(order), most):
         chosen = order[at : at + most]
         views = list(dict.fromkeys(view for i in chosen for view in sides[i]))
-        found = dict(zip(views, run.map(backend, views)))
+        outputs = dict(zip(views, run.map(backend, views)))
         for i in chosen:
-            yield i, found[sides[i][0]], found[sides[i][1]]
+            yield i, outputs[sides[i][0]], outputs[sides[i][1]]
 
 
 def reads_only(opening: Opening, form: str, reads: Sequence[str]) -> None:
-    """Raise if a configuration has a form read other texts than it can."""
+    """Raise if a configuration reads other texts than the form can."""
     if set(opening.config.reads) != set(reads):
         raise ModelError(
             f"the form {form} reads {' and '.join(reads)}, not {', '.join(opening.config.reads)}",
@@ -98,7 +96,7 @@ class Units(Texts):
 
 
 class PairForm:
-    """What forms have in common that compare two texts: features by the encoder (``compare``), then of the surface."""
+    """Base class of forms that compare two texts: encoder features, then surface features."""
 
     Settings: type
     reads = ("hyp", "ref")
@@ -172,25 +170,26 @@ def matched_features(hyp: FloatArray, ref: FloatArray, hyp_text: str, ref_text: 
     """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors."""
     layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
     ratio = float(np.log((size + 1) / (ref_size + 1)))
-    # how finely words fall apart: broken words do
+    # pieces per word: high for garbled words
     pieces = [
-        many / max(1, len(text.split())) for many, text in ((size, hyp_text), (ref_size, ref_text))
+        tokens / max(1, len(text.split()))
+        for tokens, text in ((size, hyp_text), (ref_size, ref_text))
     ]
     lengths = [
         min(3.0, max(-3.0, ratio)),
         float(np.log1p(ref_size)),
-        *(min(5.0, each) for each in pieces),
+        *(min(5.0, share) for share in pieces),
     ]
     if not size or not ref_size:
         return np.array([0.0] * (layers * PER_LAYER) + [0.0, 0.0, 1.0, 1.0, 0.0] + lengths)
     similar = hyp @ ref.transpose(0, 2, 1)  # (layers, hyp tokens, ref tokens)
-    found, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
+    precise, covered = similar.max(axis=2), similar.max(axis=1)  # (layers, tokens of one side)
     parts: list[FloatArray] = []
-    for side in (found, covered):
+    for side in (precise, covered):
         parts += [side.mean(axis=1), tail(side), side.min(axis=1)]
     middle = layers // 2
     order = [in_order(similar[middle].argmax(axis=axis)) for axis in (1, 0)]
-    poor = [float((side[middle] < POOR).mean()) for side in (found, covered)]
+    poor = [float((side[middle] < POOR).mean()) for side in (precise, covered)]
     mean = [side[-1].mean(axis=0) for side in (hyp, ref)]
     cosine = float(
         mean[0] @ mean[1] / max(1e-12, float(np.linalg.norm(mean[0]) * np.linalg.norm(mean[1])))

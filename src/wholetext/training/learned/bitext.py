@@ -1,8 +1,8 @@
-"""Form ``bitext``: how well a text and its source match in one space of 16 languages, without a reference.
+"""Form ``bitext``: match of a text and its source in a shared space of 16 languages.
 
-Both are read by the multilingual Universal Sentence Encoder (Yang et al. 2020). Windows of neighbouring pieces are
-matched as BERTScore matches tokens (Zhang et al. 2020, eq. 1), at several widths: whatever has no counterpart was left
-out or added. No torch is needed.
+Both are encoded by the multilingual Universal Sentence Encoder (Yang et al. 2020). Windows of
+neighbouring pieces are matched as BERTScore matches tokens (Zhang et al. 2020, eq. 1), at several
+widths: whatever has no counterpart was omitted or added. Needs neither a reference nor torch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from wholetext.models.layout import together
 from wholetext.text.overlap import NAMES, foreign, likeness
 from wholetext.training.learned.aligned import both_read, in_order, reads_only, tail
 from wholetext.training.learned.body import Opening, texts_of
-from wholetext.training.learned.config import fill
 from wholetext.training.learned.matched import longest
 from wholetext.training.learned.windows import Array, Windows, pieces, windows
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
@@ -29,17 +28,8 @@ ROWS = 1024  # windows compared at a time
 PER_SIZE, ONCE = 9, 14
 POOR = 0.5  # a window that matches worse has no counterpart
 LEAST = -20.0  # log-probability of the rarest pieces
-KIND_SIGNS = (
-    0.0,
-    1.0,
-    0.0,
-    1.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-    0.0,
-)  # how well the source is covered: mean, worst fifth
+# how well the source is covered: mean, worst fifth
+KIND_SIGNS = (0.0, 1.0, 0.0, 1.0) + (0.0,) * 5
 ONCE_SIGNS = (1.0,) + (0.0,) * 4 + (1.0,) + (0.0,) * 8  # the cosine, counterparts
 KEPT = ("precision of numbers", "recall of numbers")
 COPIED = ("precision of words' 3-grams", "equal")  # of a text that is longer than a name
@@ -49,7 +39,7 @@ NAME = 4  # words: shorter texts may stay as they are
 
 @dataclass(frozen=True)
 class Settings:
-    """There is nothing to set."""
+    """No settings."""
 
 
 class Texts:
@@ -71,14 +61,13 @@ class Texts:
 
 
 class Bitext:
-    """Matches of windows in both directions, the cosine of wholes, how common pieces are, length, surface."""
+    """Matches of windows in both directions, cosine of texts, frequency of pieces, length, surface."""
 
     Settings = Settings
     reads = ("hyp", "src")
     languages = LANGUAGES
 
     def __init__(self, opening: Opening) -> None:
-        fill(Settings, opening.config.settings, opening.base.name, "settings.")
         reads_only(opening, "bitext", self.reads)
         self.texts = Texts(opening.base.id)
         self.id = f"{self.texts.id}/2"
@@ -103,12 +92,12 @@ class Bitext:
         for i, hyp, src in both_read(sides, self.texts, run, PAIRS):
             deep[i] = compared(hyp, src, empty=not all(view.text.strip() for view in sides[i]))
         surface = likeness([hyp.text for hyp, _ in sides], [src.text for _, src in sides])
-        kept = [may_be_kept(hyp.text) for hyp, _ in sides]
-        surface[np.ix_(kept, [NAMES.index(name) for name in COPIED])] = 0.0
+        untranslated = [may_be_kept(hyp.text) for hyp, _ in sides]
+        surface[np.ix_(untranslated, [NAMES.index(name) for name in COPIED])] = 0.0
         return np.concatenate([deep, surface], axis=1)
 
     def untrained(self, features: FloatArray) -> FloatArray:
-        """(n,) the cosine of wholes and the mean match of the widest windows, standardised and added."""
+        """(n,) standardised sum of the cosine of texts and the mean match of the widest windows."""
         match = features[:, len(SIZES) - 1] + features[:, 2 * len(SIZES) - 1]  # of both directions
         cosine = features[:, len(SIZES) * PER_SIZE]
         return np.asarray(
@@ -117,18 +106,18 @@ class Bitext:
 
     @property
     def signs(self) -> FloatArray:
-        """(width,) 1 where more of a feature is better, -1 where less is; 0: no part of a linear head.
+        """(width,) 1 if higher values are better, -1 if lower ones are, 0 if a linear head omits it.
 
-        Left out is what grows with the length of a text, single worst windows, how well the hypothesis is found in the
-        source (a part of a translation is found better than the whole), and what is no quality (lengths, how common
-        pieces are, letters that languages happen to share).
+        Omitted are features that grow with the length of a text, single worst windows, matches of
+        the hypothesis in the source (part of a translation matches better than the whole), and
+        what is not quality: lengths, frequency of pieces, shared letters.
         """
         surface = [1.0 if name in KEPT else -1.0 if name in WORSE else 0.0 for name in NAMES]
         return np.array([*np.repeat(KIND_SIGNS, len(SIZES)), *ONCE_SIGNS, *surface])
 
 
 def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
-    """(sizes · PER_SIZE + ONCE,) features of two texts; each kind for all sizes in turn."""
+    """(sizes · PER_SIZE + ONCE,) features of two texts, grouped by kind."""
     sizes = (len(hyp.ids), len(src.ids))
     ratio = float(np.clip(np.log((sizes[0] + 1) / (sizes[1] + 1)), -3.0, 3.0))
     lengths = [ratio, abs(ratio), float(np.log1p(sizes[0])), float(np.log1p(sizes[1]))]
@@ -151,8 +140,8 @@ def compared(hyp: Windows, src: Windows, empty: bool = False) -> FloatArray:
     middle = matches[len(SIZES) // 2]
     once = [
         float(hyp.whole @ src.whole),
-        *(float(np.log1p(longest(found < POOR))) for found, _ in middle),
-        *(float((found < POOR).mean()) for found, _ in middle),
+        *(float(np.log1p(longest(match < POOR))) for match, _ in middle),
+        *(float((match < POOR).mean()) for match, _ in middle),
         len(np.unique(middle[0][1])) / len(middle[1][0]),
     ]
     return np.array(
@@ -167,12 +156,12 @@ def may_be_kept(text: str) -> bool:
 
 def _best(ours: Array, theirs: Array) -> tuple[FloatArray, IntArray]:
     """(n,) the best match of each row of one side among the rows of the other, and its index."""
-    found, where = np.empty(len(ours)), np.empty(len(ours), dtype=np.int64)
+    best, where = np.empty(len(ours)), np.empty(len(ours), dtype=np.int64)
     for at in range(0, len(ours), ROWS):
         similar = ours[at : at + ROWS] @ theirs.T
         where[at : at + ROWS] = similar.argmax(axis=1)
-        found[at : at + ROWS] = similar.max(axis=1)
-    return found, where
+        best[at : at + ROWS] = similar.max(axis=1)
+    return best, where
 
 
 def _common(ids: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The encoder under a learned metric, which it shares with other metrics, and the texts that it reads."""
+"""The base encoder of a learned metric, shared with other metrics, and the texts it reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wholetext.errors import MetricError, ModelError
+from wholetext.errors import ModelError
 from wholetext.models.device import Precision
 from wholetext.models.encoder import Encoder, open_encoder
 from wholetext.models.hub.locate import Located
@@ -18,10 +18,10 @@ from wholetext.types import Excerpt, Request, Runtime
 
 @dataclass(frozen=True, eq=False)
 class Opening:
-    """What a form is made from. ``run`` lends models that are shared; a form does not keep it."""
+    """Arguments of a form. ``run`` provides shared models; a form does not keep it."""
 
     config: Config
-    base: Located  # the base model, found and checked
+    base: Located  # the base model, checked
     precision: Precision
     run: Runtime
 
@@ -63,13 +63,5 @@ class Body:
 def texts_of(pair: Request, reads: Sequence[str]) -> dict[str, Excerpt]:
     """The texts a metric reads, in its order, the hypothesis first."""
     sides = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
-    texts = {
-        side: view for side in dict.fromkeys(("hyp", *reads)) if (view := sides[side]) is not None
-    }
-    missing = [side for side in reads if side not in texts]
-    if missing:
-        raise MetricError(
-            f"this metric reads the {missing[0]}, and there is none",
-            next="give it, or use another metric",
-        )
-    return texts
+    order = dict.fromkeys(("hyp", *reads))
+    return {side: view for side in order if (view := sides[side]) is not None}

@@ -107,13 +107,17 @@ def read_config(folder: Path) -> Config:
             where=str(path),
             next="use the version of wholetext that wrote it",
         )
-    found = fill(Config, given, str(path))
-    if "hyp" not in found.reads or len(found.reads) < 2 or len(set(found.reads)) < len(found.reads):
+    config = fill(Config, given, str(path))
+    if (
+        "hyp" not in config.reads
+        or len(config.reads) < 2
+        or len(set(config.reads)) < len(config.reads)
+    ):
         raise ModelError(
-            f"reads is {list(found.reads)}: it must contain hyp, and at least one of ref and src",
+            f"reads is {list(config.reads)}: it must contain hyp, and at least one of ref and src",
             where=str(path),
         )
-    return found
+    return config
 
 
 def fill(
@@ -127,7 +131,7 @@ def fill(
     if not isinstance(given, Mapping):
         raise error(f"{inside.rstrip('.') or 'it'} is not a table of names and values", where=where)
     hints = typing.get_type_hints(kind)
-    known = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    known = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in given:
         if key not in known:
             raise error(
@@ -135,9 +139,9 @@ def fill(
                 where=where,
                 next=did_you_mean(str(key), list(known)) or f"there are {', '.join(known)}",
             )
-    for name, each in known.items():
+    for name, item in known.items():
         required = (
-            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+            item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
         )
         if required and name not in given:
             raise error(f"the setting {inside}{name} is missing", where=where)
@@ -158,21 +162,21 @@ def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextEr
         if value is None and type(None) in inner:
             return None
         return _value(
-            next(each for each in inner if each is not type(None)), value, where, name, error
+            next(item for item in inner if item is not type(None)), value, where, name, error
         )
     if outer is Literal:
         if value not in inner:
             raise error(
                 f"{name} is one of {', '.join(map(str, inner))}; got {value!r}",
                 where=where,
-                next=did_you_mean(str(value), [str(each) for each in inner]),
+                next=did_you_mean(str(value), [str(item) for item in inner]),
             )
         return value
     if outer is tuple:
         if not isinstance(value, (list, tuple)):
             raise error(f"{name} is a list; got {value!r}", where=where)
         return tuple(
-            _value(inner[0], each, where, f"{name}[{i}]", error) for i, each in enumerate(value)
+            _value(inner[0], item, where, f"{name}[{i}]", error) for i, item in enumerate(value)
         )
     if outer is not None and isinstance(value, Mapping):
         return dict(value)
@@ -185,10 +189,12 @@ def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextEr
     return value
 
 
-def plain(made: Any) -> Any:
+def plain(value: Any) -> Any:
     """The other way: a dataclass as JSON-ready data."""
-    if dataclasses.is_dataclass(made) and not isinstance(made, type):
-        return {each.name: plain(getattr(made, each.name)) for each in dataclasses.fields(made)}
-    if isinstance(made, (list, tuple)):
-        return [plain(each) for each in made]
-    return {key: plain(each) for key, each in made.items()} if isinstance(made, Mapping) else made
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return (
+        {key: plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    )

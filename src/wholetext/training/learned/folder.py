@@ -1,6 +1,6 @@
-"""Folders of learned metrics: trained tensors, their base model, writing all at once.
+"""Folders of learned metrics: trained tensors, the base model, atomic writing.
 
-Tensors in ``weights.safetensors`` are expected by name and shape; whatever else is there is refused.
+``weights.safetensors`` must hold exactly the tensors expected by name and shape.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_weights(path: Path) -> dict[str, Array]:
 
 
 def read_head(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The tensors of a head by their names without prefix, of these shapes; there may be no others."""
+    """The tensors of a head by name without prefix; exactly these shapes are accepted."""
     tensors, expected = (
         read_weights(path),
         {f"{PREFIX}{name}": shape for name, shape in shapes.items()},
@@ -93,18 +93,18 @@ def safetensors_faults() -> Iterator[None]:
         raise OSError(number, os.strerror(number)) from fault
 
 
-def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
+def find_base(config: Config, folder: Path, override: str) -> hub.Located:
     """The base model: as given, next to the metric's folder, or by name; its content must match."""
     if not config.base:
-        if wanted:
+        if override:
             raise ModelError(
                 "it contains the whole model, so base= has no effect",
                 where=str(folder),
                 next="leave it out",
             )
         return hub.locate(str(folder))
-    name = wanted or hub.beside(folder, Path(config.base).name)
-    if not wanted and not Path(name).is_dir():
+    name = override or hub.beside(folder, Path(config.base).name)
+    if not override and not Path(name).is_dir():
         name = config.base
     path = Path(name)
     if "/" in name and path.is_dir() and not (path / "config.json").is_file():
@@ -120,19 +120,15 @@ def find_base(config: Config, folder: Path, wanted: str) -> hub.Located:
             where=str(folder),
             next="put it next to the metric's folder, or give its path: learned(base=FOLDER)@…",
         )
-    found = (
-        hub.locate(name, patterns=FILES)
-        if local
-        else hub.locate(name, config.content, patterns=FILES)
-    )
-    if found.revision != config.content:
+    base = hub.locate(name, "" if local else config.content, patterns=FILES)
+    if base.revision != config.content:
         raise ModelError(
             f"it was trained on {Path(config.base).name} with the content {config.content}; {name} has "
-            f"{found.revision}",
+            f"{base.revision}",
             where=str(folder / FILE),
             next="give the base model it was trained on: learned(base=FOLDER)@…",
         )
-    return found
+    return base
 
 
 def write_folder(
@@ -158,7 +154,7 @@ def write_folder(
 
 
 def verify(folder: Path) -> None:
-    """An error if weights are not as they were written; folders of 0.1.0 have no list."""
+    """Raise if weights were changed; bundled folders have no list of files."""
     for name, digest in read_list(folder, ModelError).items():
         path = folder / name
         if name.endswith(".safetensors") and path.is_file() and sha256(path) != digest:
@@ -170,17 +166,12 @@ def verify(folder: Path) -> None:
 
 
 def _written(folder: Path) -> dict[str, str] | None:
+    """Files that ``write_folder`` listed, with their hashes; None without a list."""
     try:
-        found = read_list(folder, ModelError)
-        if found:
-            return {LIST: "", **found}
-        head = json.loads((folder / FILE).read_bytes())
-    except (ModelError, OSError, ValueError, RecursionError):
+        listed = read_list(folder, ModelError)
+    except ModelError:
         return None
-    if not isinstance(head, dict) or not {"form", "content", "reads"} <= set(head):
-        return None
-    own = (FILE, WEIGHTS, CARD) if head.get("base") else OWN  # of 0.1.0, which listed no files
-    return dict.fromkeys(own, "")
+    return {LIST: "", **listed} if listed else None
 
 
 # of a whole model, next to its weights

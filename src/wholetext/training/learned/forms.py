@@ -178,10 +178,10 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
 
 def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
     """Name → shape of every tensor of a head over ``width`` features."""
-    found: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,)}
+    shapes: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,)}
     for i, (size, out) in enumerate(pairwise((width, *shape.hidden, 1))):
-        found |= {f"{i}.weight": (out, size), f"{i}.bias": (out,)}
-    return found
+        shapes |= {f"{i}.weight": (out, size), f"{i}.bias": (out,)}
+    return shapes
 
 
 def predictions(

@@ -1,7 +1,8 @@
-"""Form ``matched``: how well two texts match, token by token at every layer, as wholes, and on the surface.
+"""Form ``matched``: match of two texts by tokens at every layer, by pooled vectors, on the surface.
 
-Tokens are matched as by BERTScore (Zhang et al. 2020, eq. 1), also weighted by how rare they are; the cosine of
-pooled vectors is that of Sentence-BERT (Reimers & Gurevych 2019, §3). Upper and lower case make one difference only.
+Tokens are matched as in BERTScore (Zhang et al. 2020, eq. 1), also weighted by rarity; the cosine
+of pooled vectors is that of Sentence-BERT (Reimers & Gurevych 2019, §3). Case affects a single
+feature.
 """
 
 from __future__ import annotations
@@ -19,20 +20,14 @@ from wholetext.types import Excerpt, FloatArray
 
 PAIRS = 64  # whose token vectors are held at a time
 POOR = 0.6  # a token that matches worse is not found
-ROUNDING = (
-    1e-4  # similarities that differ by less are equal: the last digits depend on the processor
-)
+ROUNDING = 1e-4  # smaller differences of similarities depend on the processor
 BELOW = (0.4, 0.6, 0.8)  # shares of tokens are counted whose match is worse
 PER_LAYER, ONCE = 9, 29
 MEANS = (0, 1, 2, 3, 8)  # of the features per layer: means over tokens, and the cosine of wholes
 # order, 12 shares of poor tokens, counterparts, 2 omissions, 4 sums, use of context; length ratio, its size, 4 lengths
 ONCE_SIGNS = np.array([1.0] * 2 + [0.0] * 12 + [1.0] * 2 + [0.0] * 7 + [0.0, -1.0] + [0.0] * 4)
-SHARED = (
-    "precision",
-    "recall",
-    "the same last character",
-    "equal",
-)  # what two texts share on the surface, or
+# surface features for which higher, and lower, is better
+SHARED = ("precision", "recall", "the same last character", "equal")
 WORSE = (
     "its size",
     "foreign script in the hypothesis alone",
@@ -45,7 +40,7 @@ NOTHING = [0.0] * 2 + [1.0] * 12 + [0.0] * 9
 
 
 class Encoded(NamedTuple):
-    """A text as the encoder gives it."""
+    """An encoded text."""
 
     units: NDArray[np.float32]  # (layers, tokens, width) of the scored tokens, each of length 1
     pooled: NDArray[np.float32]  # (layers, width) mean over scored tokens and markers
@@ -65,21 +60,21 @@ class Vectors(Texts):
 
     def run(self, batch: Sequence[Excerpt]) -> list[Encoded]:
         layouts, plain, unit = self.stacked(batch)
-        found = []
+        encoded = []
         for layout, states, units in zip(layouts, plain.cpu().numpy(), unit.cpu().numpy()):
-            start, stop, kept = layout.start, layout.stop, layout.kept(markers=True)
-            found.append(
+            start, stop, pooled = layout.start, layout.stop, layout.kept(markers=True)
+            encoded.append(
                 Encoded(
                     units[:, start:stop].copy(),
-                    states[:, kept].mean(axis=1),
+                    states[:, pooled].mean(axis=1),
                     rarity(layout.ids[start:stop]),
                 )
             )
-        return found
+        return encoded
 
 
 def rarity(ids: Sequence[int]) -> FloatArray:
-    """(tokens,) weights: WordPiece vocabularies are ordered by frequency, so a token's rank stands for its idf."""
+    """(tokens,) weights: WordPiece ids are ordered by frequency, so that ranks replace idf."""
     return np.log1p(np.asarray(ids, dtype=np.float64) / 1000.0)
 
 
@@ -96,7 +91,7 @@ class Matched(PairForm):
         return likeness_folded(hyps, refs)
 
     def untrained(self, features: FloatArray) -> FloatArray:
-        """(n,) BERTScore's F of the middle layer and Sentence-BERT's cosine, standardised and added."""
+        """(n,) standardised sum of BERTScore's F at the middle layer and Sentence-BERT's cosine."""
         layers = len(self.body.layers)
         precision, recall = features[:, layers // 2], features[:, layers + layers // 2]
         f = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
@@ -105,9 +100,9 @@ class Matched(PairForm):
 
     @property
     def signs(self) -> FloatArray:
-        """(width,) 1 where more of a feature is better, -1 where less is; 0: no part of a linear head.
+        """(width,) 1 if higher values are better, -1 if lower ones are, 0 if a linear head omits it.
 
-        Left out is what grows with the length of a text, single worst tokens, and what is no quality (lengths).
+        Omitted are features that grow with the length of a text, single worst tokens, and lengths.
         """
         deep = np.repeat(np.isin(np.arange(PER_LAYER), MEANS).astype(float), len(self.body.layers))
         surface = [
@@ -117,7 +112,7 @@ class Matched(PairForm):
 
 
 def compared(hyp: Encoded, ref: Encoded, words: tuple[int, int]) -> FloatArray:
-    """(layers · PER_LAYER + ONCE,) features of two texts of so many words; each kind for all layers in turn."""
+    """(layers · PER_LAYER + ONCE,) features of two texts with these word counts, grouped by kind."""
     layers, size, ref_size = hyp.units.shape[0], hyp.units.shape[1], ref.units.shape[1]
     ratio = min(3.0, max(-3.0, float(np.log((size + 1) / (ref_size + 1)))))
     lengths = [
@@ -125,7 +120,7 @@ def compared(hyp: Encoded, ref: Encoded, words: tuple[int, int]) -> FloatArray:
         abs(ratio),
         float(np.log1p(ref_size)),
         float(np.log1p(words[1])),
-        *(min(5.0, many / max(1, of)) for many, of in zip((size, ref_size), words)),
+        *(min(5.0, tokens / max(1, of)) for tokens, of in zip((size, ref_size), words)),
     ]
     if not size or not ref_size:
         return np.array([0.0] * (layers * PER_LAYER) + NOTHING + lengths)
@@ -146,15 +141,15 @@ def compared(hyp: Encoded, ref: Encoded, words: tuple[int, int]) -> FloatArray:
     places = [similar[middle].argmax(axis=axis) for axis in (1, 0)]
     missed = [side[middle] < POOR for side, _ in sides]
     once = [
-        *(in_order(each) for each in places),
+        *(in_order(part) for part in places),
         *(
             float((side[at] < bound).mean())
             for side, _ in sides
             for at in (middle, -1)
             for bound in BELOW
         ),
-        *(len(np.unique(each)) / of for each, of in zip(places, (ref_size, size))),
-        *(float(np.log1p(longest(each))) for each in missed),
+        *(len(np.unique(part)) / of for part, of in zip(places, (ref_size, size))),
+        *(float(np.log1p(longest(part))) for part in missed),
         *(float(np.log1p((1.0 - side[at]).sum())) for side, _ in sides for at in (middle, -1)),
         float((similar[-1].max(axis=1) > similar[0].max(axis=1) + ROUNDING).mean()),
     ]

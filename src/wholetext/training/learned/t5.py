@@ -94,9 +94,9 @@ class T5:
         source = self.checkpoint.located.path
         words = locate_tokenizer(self.checkpoint.located, self.regressor.tokenizer).path
         for name in MODEL_FILES:
-            found = next((path for path in (source / name, words / name) if path.is_file()), None)
-            if found is not None:
-                shutil.copyfile(found, folder / name)
+            file = next((path for path in (source / name, words / name) if path.is_file()), None)
+            if file is not None:
+                shutil.copyfile(file, folder / name)
         model = merge(self.checkpoint.weights)
         first: dict[int, str] = {}  # tied tensors are written once, under their first name
         for name, tensor in model.state_dict().items():
