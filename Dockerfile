@@ -1,24 +1,31 @@
-# wholetext on a CPU, on Debian's own Python.
+# wholetext on a CPU, on Debian's own Python. The base image is pinned by digest, every package by the hash of its file:
 #
-#   docker build -t wholetext .
+#   docker buildx imagetools inspect debian:bookworm-slim    # prints the digest: sha256:…
+#   make release-check                                       # writes build/release/constraints-hashes.txt (in each release)
+#   docker build --build-arg DIGEST=… -t wholetext .         # 64 hexadecimal digits; there is no default
 #   docker run --rm -v "$PWD:/data" wholetext score -s src.txt -t sys.txt -r ref.txt -d docids.txt -m d-blonde chrf --out run
 #
 # Models that are not in the image are kept in /cache: give it a volume (-v wholetext-cache:/cache) to keep them.
-# Packages of Debian have no version here: its mirrors keep only the latest of each.
-FROM debian:bookworm-slim AS build
+# Packages of Debian have no version here: its mirrors keep only the latest of each, signed by Debian.
+ARG DIGEST
+FROM debian:bookworm-slim@sha256:${DIGEST} AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv \
  && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/wholetext
-COPY pyproject.toml README.md LICENSE constraints.txt /src/
+COPY build/release/constraints-hashes.txt /src/
+# PyPI's torch for Linux brings gigabytes of CUDA libraries; the second index has the build for CPUs. Only files whose
+# hash is on the list are kept, whichever index they come from; packages without a wheel are built by Debian's setuptools.
+RUN /opt/wholetext/bin/pip download --no-cache-dir --no-deps --no-build-isolation --require-hashes -d /wheels \
+      --extra-index-url https://download.pytorch.org/whl/cpu -r /src/constraints-hashes.txt
+COPY pyproject.toml README.md LICENSE /src/
 COPY src /src/src
 ARG EXTRAS=demo,de,zh
-# PyPI's torch for Linux brings gigabytes of CUDA libraries; this index has the build for CPUs.
-RUN /opt/wholetext/bin/pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-      -c /src/constraints.txt "/src[$EXTRAS]"
+RUN /opt/wholetext/bin/pip wheel --no-deps --no-index --find-links /wheels -w /wheels /src \
+ && /opt/wholetext/bin/pip install --no-cache-dir --no-build-isolation --no-index --find-links /wheels "wholetext[$EXTRAS]"
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim@sha256:${DIGEST}
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 \

@@ -38,7 +38,7 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	$(PYTEST) tests/test_doc_blocks.py tests/test_docs.py
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
 	$(PYTEST) -rs tests/judges/test_servers.py tests/judges/test_real_judges.py tests/judges/test_faults.py
-	$(PYTEST) -rs tests/io/test_tables.py
+	$(PYTEST) -rs tests/io/test_records.py
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus"
 
 $(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt
@@ -68,9 +68,13 @@ $(VENV)/mutants.ready: $(VENV)/test.ready
 test-mutants: $(VENV)/mutants.ready  ## share of wrong changes to stats, views, spec, engine that tests notice (a sample; ARGS=--all)
 	$(BIN)/python tools/test_mutants.py $(ARGS)
 
+# Scripts: what they call must exist and take these arguments; the rest is not held against them.
+LOOSELY := --no-strict-optional --allow-untyped-calls --allow-untyped-defs --no-warn-unused-ignores --no-warn-unreachable \
+  --no-warn-return-any $(addprefix --disable-error-code ,import-not-found import-untyped misc var-annotated func-returns-value)
 lint: $(VENV)/test.ready  ## ruff, mypy (strict) and the layers of the package
 	$(BIN)/ruff check src tests examples benchmarks tools studies
 	$(BIN)/mypy
+	$(BIN)/mypy --python-version 3.11 $(LOOSELY) -p tools -p benchmarks -p studies # they call what exists
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 release-check: $(VENV)/test.ready  ## what would be published: built twice, installed without the repository, metadata, SBOM, versions

@@ -46,7 +46,7 @@ from wholetext.meta.agreement.permutation import Draws, compare
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.metrics.surface import Bleu, Chrf, Surface
 from wholetext.metrics.ter import Ter
-from wholetext.scoring.evaluate import Options, score_texts
+from wholetext.scoring.evaluate import Options, score
 
 Work = Callable[[], Any]
 Stored = dict[str, dict[str, dict[str, float]]]  # kind of processor → comparison → ratio and own time
@@ -103,7 +103,7 @@ def scoring(metric: Surface, langs: str, systems: int, segments: int) -> tuple[W
         hyps = [line for each in lines for line in each]
         docs = [f"{n}" for n in range(len(lines)) for _ in refs]
         options = Options(cache=False, flags=False)
-        return list(score_texts(hyps, refs=refs * len(lines), docs=docs, metric=spec, options=options).at("doc"))
+        return list(score(hyps, spec, refs=refs * len(lines), docs=docs, options=options)[spec]["hyp"].at("doc"))
 
     assert np.allclose(theirs(), ours(), rtol=1e-9, atol=0), f"{metric.name} differs from sacrebleu"
     return theirs, ours

@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wholetext.demo import load
-from wholetext.io import read
-from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.text.taggers.analysis import Analysis, analyser_for
+from wholetext.io import Loaded, read
+from wholetext.scoring.evaluate import Options, score
+from wholetext.text.taggers.analysis import Analysis, Layer, analyser_for
 from wholetext.text.taggers.spacy_pipeline import SpacyAnalyser
 from wholetext.types import Corpus, Document, Output
 
-SYSTEMS, DOCUMENTS, LAYERS = 10, 80, frozenset({"tag", "entity"})
+SYSTEMS, DOCUMENTS = 10, 80
+LAYERS: frozenset[Layer] = frozenset({"tag", "entity"})
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -79,10 +80,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(cache=Path(folder) / "cache.sqlite")
         bare = timed(lambda: list(pipeline.pipe(distinct)))
-        first = timed(lambda: evaluate(corpus, outputs, ["blonde"], options))
+        first = timed(lambda: score(Loaded(corpus, outputs), ["blonde"], options=options))
         assert sorted(asked) == sorted(distinct), "each distinct segment is analysed once"
-        again = timed(lambda: evaluate(corpus, outputs, ["blonde"], options))
-        other = timed(lambda: evaluate(corpus, outputs, ["blonde(profile=fixed)"], options))
+        again = timed(lambda: score(Loaded(corpus, outputs), ["blonde"], options=options))
+        other = timed(lambda: score(Loaded(corpus, outputs), ["blonde(profile=fixed)"], options=options))
         assert len(asked) == len(distinct), "nothing is analysed again"
         size = (Path(folder) / "cache.sqlite").stat().st_size / 1e6
     print(f"  bare nlp.pipe, one process     {bare:7.2f} s   ({', '.join(pipeline.pipe_names)})")

@@ -88,8 +88,8 @@ def false_claims(simulations: int, systems: int, rng: np.random.Generator) -> di
         square = np.full((2, systems, systems), np.nan)
         for table, column in zip(square, (values, holm(values))):
             table[np.triu_indices(systems, 1)] = column
-        count += [max(cluster_ranks(square[0])) > 1, (holm(values[: systems - 1]) <= 0.05).any(),
-                  (holm(values) <= 0.05).any(), max(cluster_ranks(square[1])) > 1]
+        count += np.array([max(cluster_ranks(square[0])) > 1, (holm(values[: systems - 1]) <= 0.05).any(),
+                           (holm(values) <= 0.05).any(), max(cluster_ranks(square[1])) > 1])
     names = ("clusters, uncorrected", "against the best, Holm over systems", "any pair, Holm", "clusters, Holm")
     return dict(zip(names, count / simulations))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from wholetext.io import read
 from wholetext.types import Corpus, Output
 
 
-def loaded(folder: Path) -> Iterator[tuple[str, Corpus, tuple[Output, ...]]]:
+def loaded(folder: Path) -> Iterator[tuple[str, Corpus, Sequence[Output]]]:
     for source in sorted((folder / "evalsets").glob("*/sources/*.txt")):
         pair = source.name.split(".")[0]
         found = read(source.parents[1], langs=pair)
@@ -31,11 +31,11 @@ def without_references(corpus: Corpus) -> Corpus:
     return replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
 
 
-def swapped(corpus: Corpus, outputs: tuple[Output, ...]) -> list[str]:
+def swapped(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     return input_notes(replace(corpus, langs=corpus.langs[::-1]), outputs)
 
 
-def wrong(corpus: Corpus, outputs: tuple[Output, ...], side: int) -> list[str]:
+def wrong(corpus: Corpus, outputs: Sequence[Output], side: int) -> list[str]:
     """The pair with another language, written in the same script, on one side."""
     langs = list(corpus.langs)
     others = {"en": "nl", "de": "nl", "cs": "hu", "ru": "bg", "uk": "ru", "zh": "ja", "ja": "zh"}

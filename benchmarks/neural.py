@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 from machine import processor
 
+from wholetext.io import Loaded
 from wholetext.models.hub import locate as hub
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import batches
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results
 from wholetext.types import Corpus, Document, Output
 
@@ -171,8 +172,8 @@ def ours(corpus: Corpus, outputs: list[Output], spec: str) -> Timed:
     """Score with wholetext, without its cache; the model is loaded before the clock starts, as the original's is."""
     options = Options(cache=False, device="cpu", batch_tokens=BUDGET)
     first = Corpus(corpus.id, corpus.langs, corpus.docs[:1])
-    evaluate(first, outputs[:1], [spec], options)
-    return timed(lambda: evaluate(corpus, outputs, [spec], options))
+    score(Loaded(first, outputs[:1]), [spec], options=options)
+    return timed(lambda: score(Loaded(corpus, outputs), [spec], options=options))
 
 
 def rows(results: Results) -> np.ndarray:

@@ -46,12 +46,12 @@ def write(folder: Path, rows: int) -> None:
 
 
 def child(folder: str) -> None:
-    from wholetext.scoring.comparison import compare_run
+    from wholetext.scoring.comparison import compare
     from wholetext.scoring.evaluate import open_run
 
     began, busy = time.perf_counter(), time.process_time()
     results = open_run(folder)
-    compare_run(results)
+    compare(results)
     opened, cpu = time.perf_counter() - began, time.process_time() - busy
     last = results.corpus.docs[-1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

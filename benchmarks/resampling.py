@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def theirs(
     engine = metric.sacrebleu()
     ready = {id(each): engine._extract_corpus_statistics(each, [refs]) for each in lines}
     engine._extract_corpus_statistics = lambda hypotheses, references: ready[id(hypotheses)]
-    named = [(f"s{i}", each) for i, each in enumerate(lines)]
+    named: list[tuple[str, Sequence[str]]] = [(f"s{i}", each) for i, each in enumerate(lines)]
     seconds, (_, results) = timed(lambda: PairedTest(named, {"m": engine}, None, test, draws)())
     (column,) = (values for name, values in results.items() if name != "System")
     return seconds, [result.p_value for result in column[1:]]

@@ -60,14 +60,15 @@ def judged(folder: Path, langs: str, gold: str, ref: str) -> Judged:
     known = ~np.isnan(human.values)
     outputs = {one.system: one for one in loaded.outputs}
     rows = [i for i, name in enumerate(human.systems) if name in outputs and name[:3] != "ref" and known[i].any()]
-    counts = np.stack([np.bincount(place, known[i], len(docs)) for i in rows])
-    sums = np.stack([np.bincount(place, np.where(known[i], human.values[i], 0.0), len(docs)) for i in rows])
+    counts = np.stack([np.bincount(place, known[i], len(docs)) for i in rows]).astype(float)
+    values = np.where(known, human.values, 0.0)
+    sums = np.stack([np.bincount(place, values[i], len(docs)) for i in rows]).astype(float)
     kept = np.flatnonzero(counts.sum(axis=0))
     chosen = tuple(replace(docs[d], refs={ref: docs[d].refs[ref]}) for d in kept)
     corpus = replace(loaded.corpus, docs=chosen)
     names = [human.systems[i] for i in rows]
     systems = [wt.Output(name, {doc.id: outputs[name].docs[doc.id] for doc in chosen}) for name in names]
-    results = wt.evaluate(corpus, systems, ["chrf", "bleu"], wt.Options(flags=False, cache=False))
+    results = wt.score(wt.Loaded(corpus, systems), ["chrf", "bleu"], options=wt.Options(flags=False, cache=False))
     values = np.stack([[scores[name].at("doc") for name in names] for scores in results.scores.values()])
     values = (values - values.mean(axis=(1, 2), keepdims=True)) / values.std(axis=(1, 2), keepdims=True)
     contested = np.any([overlapping({name: scores[name] for name in names}) for scores in results.scores.values()],

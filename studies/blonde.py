@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.io import read
+from wholetext.io import Loaded, read
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.scoring.evaluate import evaluate
+from wholetext.scoring.evaluate import score
 from wholetext.types import FloatArray, Scores
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,7 +65,7 @@ def table(task: Task) -> str:
     outputs = [o for o in loaded.outputs if o.system in judged.systems and not o.system.startswith("ref")]
     rows = [judged.systems.index(output.system) for output in outputs]
     human, counts = by_document(judged.values[rows], [len(doc) for doc in loaded.corpus.docs])
-    results = evaluate(loaded.corpus, outputs, task.specs)
+    results = score(Loaded(loaded.corpus, outputs), task.specs)
     weights = draws(len(loaded.corpus))
     gold = (weights @ human.T) / (weights @ counts.T)  # (1 + draws, systems)
     lines = ["| metric | Pearson | 95 % interval | Kendall | 95 % interval | published |",

@@ -10,14 +10,14 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from wholetext.io import read
+from wholetext.io import Loaded, read
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, FloatArray, IntArray, Output, Scores
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,7 +88,9 @@ def kendall(x: FloatArray, y: FloatArray) -> FloatArray:
         return (dx * dy).sum(-1) / np.sqrt((dx**2).sum(-1) * (dy**2).sum(-1))
 
 
-def agreement(scores: dict[str, Scores], output: str | None, human: FloatArray, systems: Sequence[str]) -> FloatArray:
+def agreement(
+    scores: Mapping[str, Scores], output: str | None, human: FloatArray, systems: Sequence[str]
+) -> FloatArray:
     """(aspects, 3): τ of system means, oriented so that more is better, and its 95 % interval over documents."""
     values = np.array([scores[system].at("doc", output) for system in systems])  # (systems, docs)
     sign = 1.0 if scores[systems[0]].higher_is_better else -1.0
@@ -105,14 +107,16 @@ def agreement(scores: dict[str, Scores], output: str | None, human: FloatArray, 
     return np.array(rows)
 
 
-def table(name: str, aspects: Sequence[str], paper: dict[str, tuple[float, ...]]) -> list[str]:
+def table(name: str, aspects: Sequence[str], paper: Mapping[str, tuple[float, ...]]) -> list[str]:
     corpus, outputs, human = summaries(name, aspects)
     systems = [output.system for output in outputs]
     lines = ["| metric | " + " | ".join(aspects) + " | interval (coherence) | paper |",
              "|---|" + "---:|" * len(aspects) + "---|---|"]
     for spec in SPECS:
         model = f"@{MODEL}" if spec.startswith("ds-") else ""
-        scores = next(iter(evaluate(corpus, outputs, [spec + model], Options(block=100_000)).scores.values()))
+        scores = next(
+            iter(score(Loaded(corpus, outputs), [spec + model], options=Options(block=100_000)).scores.values())
+        )
         variants = [("", None)] if "ds-focus" not in spec else [("", "precision"), (":recall", "recall"), (":f", "f")]
         for suffix, output in variants:
             found = 100 * agreement(scores, output, human, systems)
@@ -150,7 +154,9 @@ def shuffling(many: int = 200) -> list[str]:
              f"ds-sent(weighting=w)@{MODEL}", f"ds-sent(focus=entity)@{MODEL}", f"ds-sent(use_graph=false)@{MODEL}",
              "lexical-chain")
     for spec in specs:
-        scores = next(iter(evaluate(corpus, [as_is, mixed], [spec], Options(block=100_000)).scores.values()))
+        scores = next(
+            iter(score(Loaded(corpus, [as_is, mixed]), [spec], options=Options(block=100_000)).scores.values())
+        )
         before, after = (scores[output.system].at("doc") for output in (as_is, mixed))
         change = after - before
         draws = np.random.default_rng(SEED).choice(change, (DRAWS, len(change))).mean(axis=1)
@@ -176,7 +182,7 @@ def translation() -> list[str]:
         sizes = np.array([len(doc) for doc in loaded.corpus.docs])
         gold = human.values[[human.systems.index(system) for system in systems]]  # (systems, segments)
         for spec in TRANSLATION:
-            scores = next(iter(evaluate(loaded.corpus, loaded.outputs, [spec]).scores.values()))
+            scores = next(iter(score(loaded, [spec]).scores.values()))
             r, low, high = pearson([scores[system] for system in systems], gold, sizes)
             cells.setdefault(spec, []).append(f"{r:.3f} | {low:.2f} … {high:.2f}")
             print(time.strftime("%H:%M:%S"), name, spec, cells[spec][-1], flush=True)

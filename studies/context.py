@@ -23,10 +23,10 @@ import numpy as np
 from context_page import write_page
 
 from wholetext.files.storage import write_file
-from wholetext.io import read
+from wholetext.io import Loaded, read
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.registry import Scorer, scorer
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.sweep import Axes, Cell
 from wholetext.types import Corpus, Output
 
@@ -107,7 +107,7 @@ def _cells(axes: Axes, metric: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Judged:
     """All documents of an evaluation set, the outputs of judged systems, and what people thought of the systems."""
 
     corpus: Corpus
@@ -115,14 +115,14 @@ class Loaded:
     gold: tuple[float, ...]  # official system scores
 
 
-def load(source: Source) -> Loaded:
+def load(source: Source) -> Judged:
     folder = str(DATA / "evalsets" / source.folder)
     human = EvalSet.open(folder, source.langs).human(source.human, "sys")
     scores = dict(zip(human.systems, human.values[:, 0].tolist()))
     judged = [name for name, value in scores.items() if np.isfinite(value) and not name.startswith("ref")]
     loaded = read(folder, langs=source.langs, systems=judged, refs=[source.ref])
     outputs = {one.system: one for one in loaded.outputs}
-    return Loaded(loaded.corpus, tuple(outputs[name] for name in judged), tuple(scores[name] for name in judged))
+    return Judged(loaded.corpus, tuple(outputs[name] for name in judged), tuple(scores[name] for name in judged))
 
 
 def known(source: Source) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def known(source: Source) -> dict[str, Any]:
     return found
 
 
-def begin(source: Source, loaded: Loaded) -> dict[str, Any]:
+def begin(source: Source, loaded: Judged) -> dict[str, Any]:
     """The head of a set's file; an error if what earlier runs measured is of other documents or systems."""
     head = {"set": source.name, "human": source.human, "reference": source.ref,
             "systems": [one.system for one in loaded.outputs], "gold": [round(one, 6) for one in loaded.gold],
@@ -142,11 +142,12 @@ def begin(source: Source, loaded: Loaded) -> dict[str, Any]:
     return {**head, "cells": before.get("cells", [])}
 
 
-def measure(part: Part, loaded: Loaded, work: Path) -> None:
+def measure(part: Part, loaded: Judged, work: Path) -> None:
     """Scores of every document and system in each cell of a part, added to the file of its set."""
     began = time.process_time()
     full = [spec for _, spec in part.cells]
-    found = evaluate(loaded.corpus, loaded.outputs, full, Options(cache=work / "cache.sqlite", flags=False))
+    texts = Loaded(loaded.corpus, loaded.outputs)
+    found = score(texts, full, options=Options(cache=work / "cache.sqlite", flags=False))
     seconds = time.process_time() - began
     new = []
     for settings, spec in part.cells:

@@ -32,8 +32,8 @@ from wholetext.meta.paragraphs import Windows, curves_of
 from wholetext.meta.participants import Participants, Selection, read_participants
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.training.learned.forms import LearnedModel, open_learned, scaled
+from wholetext.scoring.evaluate import Options, score
+from wholetext.training.learned.forms import LearnedModel, open_learned, predictions, scaled
 from wholetext.training.learner import features_of
 from wholetext.training.recipe import Recipe, read_recipe
 from wholetext.training.run import Moment, Session, train
@@ -66,7 +66,7 @@ class Models:
         form: Any = next(iter(self.trained.values())).form
         features = features_of(form, pairs, self.work, self.engine, lambda done, total: None)
         exact = features.astype(np.float64)
-        found = {name: scaled(model.head(exact), model.config.output)  # type: ignore[misc]
+        found = {name: scaled(predictions(exact, model.config.head, model.head), model.config.output)
                  for name, model in self.trained.items()}  # fmt: skip
         return {"bertscore": form.untrained(exact), **found}
 
@@ -120,7 +120,7 @@ def score_texts(models: Models, where: Participants, loaded: Loaded) -> dict[str
             begin += size * len(order)
         table = np.concatenate(blocks, axis=1)
         found[name] = table[[order.index(system) for system in where.systems]]
-    results = evaluate(loaded.corpus, loaded.outputs, ["bleu", "chrf"], Options(refs=where.refs, cache=False))
+    results = score(loaded, ["bleu", "chrf"], options=Options(refs=where.refs, cache=False))
     for name in ("bleu", "chrf"):
         found[name] = np.stack([results.scores[name][system].at("segment") for system in where.systems])
     return found

@@ -24,11 +24,12 @@ import numpy as np
 from stress_page import write_page
 
 from wholetext.files.storage import write_file
+from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.scoring.comparison import plain
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.stress.evaluate import stress
-from wholetext.stress.perturb import DOSES, StressOptions
+from wholetext.stress.perturbation import DOSES, StressOptions
 from wholetext.stress.statistics import Drawing, Losses, spread, stress_cells
 from wholetext.types import Corpus, Document, Output
 
@@ -77,7 +78,6 @@ class Group:
 
 GROUPS: Mapping[str, Group] = {
     "surface": Group(("bleu", "chrf", "ter", "d-bleu", "d-chrf"), DOSES),
-    "wt-doc": Group(("wt-doc",)),
     "wt-mini": Group(("wt-mini",)),
     "sentence": Group(("bertscore", "sbert")),
     "blonde": Group(("blonde", "d-blonde"), DOSES),
@@ -163,7 +163,7 @@ def spreads(corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], o
     """Standard deviation between systems of their mean scores of the same few documents."""
     docs = tuple(corpus.docs[at] for at in np.linspace(0, len(corpus) - 1, min(SPREAD, len(corpus))).astype(int))
     some = [Output(one.system, {doc.id: one.docs[doc.id] for doc in docs}) for one in outputs]
-    results = evaluate(replace(corpus, docs=docs), some, [spec_of(metric) for metric in metrics], options)
+    results = score(Loaded(replace(corpus, docs=docs), some), [spec_of(metric) for metric in metrics], options=options)
     return {metric: spread(by_system, list(by_system)) for metric, by_system in zip(metrics, results.scores.values())}
 
 
@@ -171,22 +171,19 @@ def spreads(corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str], o
 
 
 def figures(work: Path, groups: Mapping[str, int]) -> dict[str, Any]:
-    """Cells of metrics × changes × doses by domain and over both, and slopes, from the losses of all sets."""
+    """Cells of metrics × changes × doses by domain and over both, from the losses of all sets."""
     parts = {(name, group): json.loads(part_file(name, group, work, every).read_text("utf-8"))
              for name, one in SETS.items() if one.test for group, every in groups.items()}
     sets = {name: whole(name) for name, one in SETS.items() if one.test}
     cells: list[dict[str, Any]] = []
-    slopes: list[dict[str, Any]] = []
     drawing = Drawing(DRAWS, 12345)
     for domain in ("all", *dict.fromkeys(one.domain for one in SETS.values() if one.test)):
         chosen = [name for name in sets if domain in ("all", SETS[name].domain)]
         for losses in _pooled(parts, chosen, list(groups)):
             made = [cell for cell in stress_cells(losses, drawing) if domain == "all" or cell.dose == "all"]
             cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in made]
-            if domain == "all":
-                slopes += [vars(slope) for one in losses if (slope := one.slope(drawing))]
     seconds = {f"{name}, {group}": part["seconds"] for (name, group), part in parts.items()}
-    found: dict[str, Any] = plain({"sets": sets, "cells": cells, "slopes": slopes, "seconds": seconds,
+    found: dict[str, Any] = plain({"sets": sets, "cells": cells, "seconds": seconds,
                                    "sampled": {metric: every for group, every in groups.items() if every > 1
                                                for metric in GROUPS[group].metrics}})
     return found
@@ -210,17 +207,16 @@ def _pooled(
         for metric in GROUPS[group].metrics:
             found = []
             for change, kind in changes:
-                by_dose: dict[str, list[tuple[str, float, float]]] = {}
-                sites: dict[str, int] = {}
+                by_dose: dict[str, list[tuple[str, float, int]]] = {}
                 for name in sets:
                     unit = parts[name, group]["spreads"][metric] or np.nan
                     for item in parts[name, group]["items"]:
                         if item["change"] == change:
                             doc, loss = f"{name}/{item['doc']}", item["loss"][metric]
                             value = np.nan if loss is None else loss / unit
-                            by_dose.setdefault(item["dose"], []).append((doc, value, item["share"]))
-                            sites[doc] = item["sites"]
-                found.append(Losses(metric, change, kind, by_dose, sites, 1.0, sizes, change != "resegment"))
+                            made = round(item["share"] * item["sites"])
+                            by_dose.setdefault(item["dose"], []).append((doc, value, made))
+                found.append(Losses(metric, change, kind, by_dose, 1.0, sizes))
             yield found
 
 
@@ -230,7 +226,7 @@ def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, A
         return dict(found)
     new = {one["metric"] for one in found["cells"]}
     kept = {key: [*(one for one in before[key] if one["metric"] not in new), *found[key]]
-            for key in ("cells", "slopes")}  # fmt: skip
+            for key in ("cells",)}  # fmt: skip
     sampled = {metric: every for metric, every in before["sampled"].items() if metric not in new}
     return {**found, **kept, "seconds": {**before["seconds"], **found["seconds"]},
             "sampled": sampled | found["sampled"]}

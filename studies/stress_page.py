@@ -28,7 +28,6 @@ class Figures:
     def __init__(self, found: Mapping[str, Any]) -> None:
         self.found = found
         self.cells = {(one["domain"], one["metric"], one["change"], one["dose"]): one for one in found["cells"]}
-        self.slopes = {(one["metric"], one["change"]): one for one in found["slopes"]}
         every = dict.fromkeys(one["metric"] for one in found["cells"])
         self.metrics = [*(name for name in ORDER if name in every), *(name for name in every if name not in ORDER)]
 

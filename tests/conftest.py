@@ -14,32 +14,27 @@ hypothesis.settings.register_profile("wholetext", deadline=None, max_examples=EX
 hypothesis.settings.load_profile("wholetext")
 
 ROOT = Path(__file__).resolve().parent.parent
-MODELS = ("backends", "metrics", "training", "taggers", "demo")  # torch and spaCy, once loaded, serve them all
+MODELS = ("models", "metrics", "training", "text", "demo")  # torch and spaCy, once loaded, serve them all
 
 
-def data_folder() -> Path | None:
-    """The folder of real human judgments, or None where it is not there."""
-    given = os.environ.get("WHOLETEXT_DATA")
-    folder = Path(given) if given else ROOT.parent / "shared" / "data"
-    return folder if folder.is_dir() else None
+def beside(variable: str, name: str) -> Path:
+    """A folder beside the project, or where an environment variable says; the test is skipped without it."""
+    folder = Path(os.environ.get(variable) or ROOT.parent / "shared" / name)
+    if not folder.is_dir():
+        pytest.skip(f"the folder {name} is not beside the project (set {variable})")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    folder = data_folder()
-    if folder is None:
-        pytest.skip("the real evaluation data is not beside the project (set WHOLETEXT_DATA)")
-    return folder
+    """The folder of real human judgments."""
+    return beside("WHOLETEXT_DATA", "data")
 
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
     """The full golden folder; what default tests need of it is copied into tests/oracle."""
-    given = os.environ.get("WHOLETEXT_GOLDEN")
-    folder = Path(given) if given else ROOT.parent / "shared" / "golden"
-    if not folder.is_dir():
-        pytest.skip("the golden outputs are not beside the project (set WHOLETEXT_GOLDEN)")
-    return folder
+    return beside("WHOLETEXT_GOLDEN", "golden")
 
 
 @pytest.fixture(scope="session")

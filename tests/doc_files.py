@@ -93,9 +93,9 @@ def judges(folder: Path) -> None:
 def report(folder: Path) -> None:
     """Folders of a sweep and of a ranking of the run that the page makes."""
     loaded = wt.read(folder / "corpus.jsonl")
-    found = wt.sweep(loaded.corpus, loaded.outputs, "chrf", wt.Axes(window=2))
-    wt.write_sweep(found, folder / "windows")
-    wt.write_run(wt.evaluate(loaded.corpus, loaded.outputs, ["chrf", "bleu"]), folder / "first")
+    found = wt.sweep(loaded.corpus, loaded.outputs, "chrf", wt.scoring.Axes(window=2))
+    wt.scoring.write_sweep(found, folder / "windows")
+    wt.scoring.write_run(wt.score(loaded, ["chrf", "bleu"]), folder / "first")
     with contextlib.suppress(SystemExit):
         main(["rank", str(folder / "first"), "--out", str(folder / "ranking")])
 
@@ -124,7 +124,7 @@ def names(folder: Path) -> dict[str, Any]:
     found |= {"output": loaded.outputs[0], "__name__": "__main__", "__file__": str(folder / "example.py")}
     if more.exists():  # of other segments: not to be scored as they are
         return found
-    found["scores"] = wt.score(loaded.corpus, loaded.outputs, "chrf")
+    found["scores"] = wt.score(loaded, "chrf")["chrf"]
     rows = [{"doc": doc.id, "src": src, "ref": ref} for doc in loaded.corpus.docs
             for src, ref in zip(doc.src or (), doc.refs["human"])]  # fmt: skip
     texts = {one.system: [text for doc in one.docs.values() for text in doc] for one in loaded.outputs}

@@ -77,7 +77,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_recipe_is_there_and_a_metric_is_short() -> None:
     found = recipes()
-    assert set(found) == {"metric", "format", "view", "verb", "change"}
+    assert set(found) == {"metric", "format", "view", "verb", "panel", "change"}
     written = [(kind, text) for kind, path, text in found["metric"] if path.startswith("src")]
     lines = [line for kind, text in written for line in text.splitlines() if kind == "python" or line.startswith("+")]
     assert len(written) <= 2 and len(lines) <= 30
@@ -88,7 +88,7 @@ SLOW = pytest.mark.slow  # `make docs` scores the demo corpus, for the table of 
 
 @pytest.mark.long
 @pytest.mark.parametrize("recipe", ["metric", pytest.param("format", marks=SLOW), "view",
-                                    pytest.param("verb", marks=SLOW), "change"])
+                                    pytest.param("verb", marks=SLOW), "panel", "change"])
 def test_what_a_recipe_promises_is_seen(copy: Path, recipe: str) -> None:
     commands = [line for kind, _, text in recipes()[recipe] if kind == "sh" for line in text.splitlines()]
     assert commands

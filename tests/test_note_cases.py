@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import wholetext as wt
-from tests.judges.scripted import ScriptedServer
+from tests.in_process import call
+from tests.judges.scripted import Reply, ScriptedServer, completion
 from tools.note_cases import CASES, FILES, PUBLISHED, Case, page
-from wholetext.cli.main import main
 from wholetext.files import packages
 from wholetext.io import LineFiles, read
 from wholetext.reporting import PageOptions, analyse
@@ -27,7 +27,7 @@ TINY = Path(__file__).parent / "oracle" / "neural" / "models"
 MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50", "judge")))
 
 
-def careless(body: Mapping[str, Any], number: int) -> str:
+def careless(body: Mapping[str, Any], number: int) -> Reply:
     """What a judge answers that gives cause for notes."""
     said = body["messages"][-1]["content"]
     if '"errors"' in said:
@@ -35,7 +35,7 @@ def careless(body: Mapping[str, Any], number: int) -> str:
     if '"better"' in said:
         return '{"better": "A"}'
     if body["temperature"]:
-        return "70" if number % 2 else "I cannot assist with this request."
+        return "70" if number % 2 else (200, completion(None, message={"refusal": "no"}))
     return "70" if "could not be used" in said else "0.50"
 
 
@@ -80,23 +80,21 @@ def outputs(case: Case) -> list[str]:
     return ["a.txt", "b.txt", *(["c.txt"] if "c.txt" in case.files else [])]
 
 
-def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(list(argv))
-    out, err = capsys.readouterr()
-    assert not left.value.code, err
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[str, str]:
+    code, out, err = call(capsys, *argv)
+    assert not code, err
     return out, err
 
 
 def told(case: Case, capsys: pytest.CaptureFixture[str]) -> Iterator[tuple[str, str]]:
     """(place, everything said there) of one run."""
-    table, _ = call(capsys, "score", *words(case))
+    table, _ = printed(capsys, "score", *words(case))
     yield "table", " ".join(re.sub(r"\n  ", " ", table).split())
-    out, _ = call(capsys, "score", *words(case), "-f", "json", "--out", "run", "--overwrite")
+    out, _ = printed(capsys, "score", *words(case), "-f", "json", "--out", "run", "--overwrite")
     yield "json", "\n".join(json.loads(out)["notes"])
     for kind in ("tsv", "latex"):
-        yield kind, call(capsys, "score", *words(case), "-f", kind)[1]
-    table, _ = call(capsys, "compare", "run")
+        yield kind, printed(capsys, "score", *words(case), "-f", kind)[1]
+    table, _ = printed(capsys, "compare", "run")
     yield "compare", " ".join(re.sub(r"\n  ", " ", table).split())
     head: dict[str, Any] = _parts(analyse(wt.open_run("run")), PageOptions())["head"]
     yield "report", "\n".join([*head["warnings"], *(note for one in head["metrics"] for note in one["warnings"])])
@@ -111,7 +109,7 @@ def in_python(case: Case) -> list[str]:
     loaded = read(case.corpus or lines, langs=case.langs or None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        results = wt.evaluate(loaded.corpus, loaded.outputs, specs)
+        results = wt.score(loaded, specs)
     own = [note for by_system in results.scores.values() for one in by_system.values() for note in one.notes]
     said = [str(one.message) for one in caught if issubclass(one.category, wt.WholetextWarning)]
     assert all(any(note.partition(" (")[0] in text for text in said) for note in own), "scores.notes are warned of too"

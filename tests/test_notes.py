@@ -55,8 +55,8 @@ def talkative(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_system_gets_its_notes_on_the_first_and_on_the_cached_run(talkative: None, tmp_path: Path) -> None:
     options = Options(cache=tmp_path / "cache.sqlite")
-    first = wt.evaluate(CORPUS, [GOOD, POOR], ["talkative"], options)
-    again = wt.evaluate(CORPUS, [GOOD, POOR], ["talkative"], options)
+    first = wt.score(wt.Loaded(CORPUS, [GOOD, POOR]), ["talkative"], options=options)
+    again = wt.score(wt.Loaded(CORPUS, [GOOD, POOR]), ["talkative"], options=options)
     assert again.counts.get("computed", 0) == 0 < first.counts["computed"]
     for results in (first, again):
         assert results["talkative"]["good"].notes == (
@@ -71,43 +71,40 @@ def test_every_system_gets_its_notes_on_the_first_and_on_the_cached_run(talkativ
 
 
 def test_notes_survive_the_run_folder(talkative: None, tmp_path: Path) -> None:
-    results = wt.evaluate(CORPUS, [GOOD, POOR], ["talkative"], Options(cache=False))
-    wt.write_run(results, tmp_path / "run")
+    results = wt.score(wt.Loaded(CORPUS, [GOOD, POOR]), ["talkative"], options=Options(cache=False))
+    wt.scoring.write_run(results, tmp_path / "run")
     back = wt.open_run(tmp_path / "run")
     assert back.warnings == results.warnings
     assert {s: one.notes for s, one in back["talkative"].items()} == \
         {s: one.notes for s, one in results["talkative"].items()}
 
 
-def test_segments_in_no_window_are_told() -> None:
-    spec = "slide(size=2,step=2):chrf"
-    found = wt.evaluate(CORPUS, [GOOD, POOR], [spec], Options(cache=False))
-    (note,) = found[spec]["poor"].notes
-    assert note == "text that fills no window is not scored; partial=include scores it (2 of 10 segments)"
-    assert f"{spec}: {note}" in found.warnings
-
-
-def test_a_view_that_cannot_change_a_metric_is_told(tmp_path: Path) -> None:
-    options = Options(cache=tmp_path / "cache.sqlite")
-    for _ in range(2):
-        results = wt.evaluate(CORPUS, [POOR], ["chrf", "context(prev=2):chrf"], options)
-        assert np.array_equal(results["chrf"]["poor"].stats, results["context(prev=2):chrf"]["poor"].stats)
+@pytest.mark.parametrize(("spec", "said"), [
+    ("slide(size=2,step=2):chrf",
+     "text that fills no window is not scored; partial=include scores it (2 of 10 segments)"),
+    ("context:chrf", "the metric reads no context: its scores are those of the sentence view"),
+])  # fmt: skip
+def test_what_a_view_drops_or_cannot_change_is_told(spec: str, said: str, tmp_path: Path) -> None:
+    for _ in range(2):  # computed, and from the cache
+        options = Options(cache=tmp_path / "cache.sqlite")
+        results = wt.score(wt.Loaded(CORPUS, [POOR]), ["chrf", spec], options=options)
+        assert results[spec]["poor"].notes == (said,) and f"{spec}: {said}" in results.warnings
         assert results["chrf"]["poor"].notes == ()
-        assert results["context(prev=2):chrf"]["poor"].notes == (
-            "the metric reads no context: its scores are those of the sentence view",)
+    if spec.startswith("context"):
+        assert np.array_equal(results["chrf"]["poor"].stats, results[spec]["poor"].stats)
 
 
 def test_python_users_are_warned_where_they_call(talkative: None) -> None:
     options = Options(cache=False)
     with pytest.warns(wt.WholetextWarning, match="talkative: knows nothing of en") as caught:
-        wt.evaluate(CORPUS, [GOOD], ["talkative"], options)
-        wt.score(CORPUS, [GOOD], "talkative", options)
-        wt.score_texts(TEXT, refs=TEXT, metric="talkative", langs="de-en", options=options)
+        wt.score(wt.Loaded(CORPUS, [GOOD]), ["talkative"], options=options)
+        wt.score(wt.Loaded(CORPUS, [GOOD]), "talkative", options=options)
+        wt.score(TEXT, "talkative", refs=TEXT, langs="de-en", options=options)
     hurry = [one for one in caught if "in a hurry" in str(one.message)]
     assert len(hurry) == 3 and {one.filename for one in hurry} == {__file__}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        wt.score_texts(["a good text"], refs=["a better text"], metric="chrf", langs="de-en", options=options)
+        wt.score(["a good text"], "chrf", refs=["a better text"], langs="de-en", options=options)
 
 
 def test_what_systems_share_is_said_once() -> None:
@@ -144,5 +141,6 @@ class Undecided(Metric):
 
 def test_scores_that_are_all_undefined_are_told_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BUILTIN, "undecided", f"{__name__}:Undecided")
-    scores = wt.score(CORPUS, [GOOD], "undecided", Options(cache=False, flags=False))["good"]
+    options = Options(cache=False, flags=False)
+    scores = wt.score(wt.Loaded(CORPUS, [GOOD]), "undecided", options=options)["undecided"]["good"]
     assert scores.notes == ("every score is undefined, so there is no average (10 of 10 segments)",)

@@ -11,11 +11,13 @@ import pytest
 
 from tests.judges.scripted import ScriptedServer
 from tests.judges.scripted_judge import right
-from wholetext import Corpus, Document, Options, Output, evaluate, open_run, plugins, write_run
+from wholetext import Corpus, Document, Options, Output, open_run, plugins, score
 from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
+from wholetext.io import Loaded
 from wholetext.registry import catalogue, scorer
 from wholetext.reporting.texts import Texts, marks_of
+from wholetext.scoring import write_run
 from wholetext.scoring.explain import explain
 from wholetext.testing import sample
 from wholetext.views import Whole
@@ -45,7 +47,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 def test_nothing_is_imported_before_it_is_used(install: Install) -> None:
-    install("first", "[wholetext.things]\none = first_code:one\nbad = nowhere:one\n", "one = len\n")
+    install("first", "[wholetext.things]\none = first_code:one\nbad = nowhere:one\n", "interface = 3\none = len\n")
     found = plugins.load("wholetext.things")
     assert list(found) == ["bad", "one"] and "first_code" not in sys.modules
     assert found["one"]() is len
@@ -61,22 +63,23 @@ def test_a_broken_plugin_is_named_with_its_package(install: Install) -> None:
 
 
 def test_a_name_that_is_taken_is_refused(install: Install) -> None:
-    install("first", "[wholetext.things]\nscore = first_code:one\nmine = first_code:one\n", "one = len\n")
+    install(
+        "first", "[wholetext.things]\nscore = first_code:one\nmine = first_code:one\n", "interface = 3\none = len\n"
+    )
     with pytest.raises(PluginError, match=r"'score' is the name of a built-in.* of first 1.5"):
         plugins.load("wholetext.things", {"score": ""})["score"]()
-    install("second", "[wholetext.things]\nmine = second_code:one\n", "one = len\n")
+    install("second", "[wholetext.things]\nmine = second_code:one\n", "interface = 3\none = len\n")
     with pytest.raises(PluginError, match=r"(first|second) 1.5 and (first|second) 1.5 both provide 'mine'"):
         plugins.load("wholetext.things")["mine"]()
 
 
-@pytest.mark.parametrize("declared", ["", "interface = 1", f"interface = {plugins.INTERFACE}"])
-def test_interfaces_that_work(install: Install, declared: str) -> None:
-    install("fits", "[wholetext.things]\nthing = fits_code:thing\n", f"{declared}\ndef thing(): pass\n")
-    assert callable(plugins.load("wholetext.things")["thing"]())
+def test_the_interface_that_works(install: Install) -> None:
+    install("fits", "[wholetext.things]\nthing = fits_code:thing\n", "interface = 3\ndef thing(): pass\n")
+    assert plugins.INTERFACE == 3 and callable(plugins.load("wholetext.things")["thing"]())
 
 
 @pytest.mark.parametrize(("declared", "remedy"), [
-    (f"{plugins.INTERFACE + 1}", "update wholetext"), ("0", "update that package"), ("'new'", "update that package"),
+    ("4", "update wholetext"), ("2", "docs/plugins.md"), ("1", "docs/plugins.md"), ("None", "docs/plugins.md"),
 ])  # fmt: skip
 def test_other_interfaces_are_refused(install: Install, declared: str, remedy: str) -> None:
     points = "[wholetext.things]\nthing = apart_code:thing\nkind = apart_code:Kind\n"
@@ -92,7 +95,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from wholetext.views import Span, View
 
-interface = 2
+interface = 3
 
 @dataclass(frozen=True)
 class Halves(View):
@@ -109,7 +112,7 @@ class Halves(View):
 
 def test_a_view_of_a_plugin_is_used_like_any_other(install: Install) -> None:
     install("halves", "[wholetext.views]\nhalves = halves_code:Halves\nwhole = halves_code:Halves\n", VIEW)
-    results = evaluate(*sample(), ["halves(swap=true):chrf"], Options(cache=False))
+    results = score(Loaded(*sample()), ["halves(swap=true):chrf"], options=Options(cache=False))
     scores = results["halves(swap=true):chrf"]["same"]
     assert [(row.start, row.stop) for row in scores.rows][:2] == [(1, 3), (0, 1)]
     assert scores.signature["view"] == "halves" and scores.signature["view.plugin"] == "halves 1.5"
@@ -125,7 +128,7 @@ def test_a_view_of_a_plugin_is_used_like_any_other(install: Install) -> None:
 
 def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
     points = "[wholetext.views]\nodd = wrong_code:Odd\n[wholetext.metrics]\nbad = wrong_code:Odd\n"
-    install("wrong", points, "Odd = dict\n")
+    install("wrong", points, "interface = 3\nOdd = dict\n")
     for spec, kind in (("odd:chrf", "view"), ("bad", "metric")):
         with pytest.raises(PluginError, match=f"of wrong 1.5 is not a {kind}") as caught:
             scorer(spec)
@@ -138,7 +141,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from wholetext.judges.judge import JudgeDa
 
-interface = 2
+interface = 3
 
 @dataclass(frozen=True)
 class Tone(JudgeDa):
@@ -163,7 +166,7 @@ def test_a_judge_of_a_plugin_asks_with_its_own_prompt(
     assert "judge-tone" in catalogue()["metrics"]
     with ScriptedServer(right) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        scores = evaluate(*sample(), ["judge-tone@m"], Options(cache=False))["judge-tone@m"]["same"]
+        scores = score(Loaded(*sample()), ["judge-tone@m"], options=Options(cache=False))["judge-tone@m"]["same"]
     assert scores.signature["plugin"] == "tone 1.5" and scores.signature["prompt"].startswith("tone.toml#")
     asked = [body["messages"][-1]["content"] for body in server.asked]
     assert all(text.startswith("Rate the tone of ") for text in asked) and len({*asked}) == len(asked) > 3
@@ -177,7 +180,7 @@ def test_spans_that_a_plugin_marks_are_explained_and_reported(
     install("lengths", "[wholetext.metrics]\nlengthmatch = lengths_code:LengthMatch\n", EXAMPLE.read_text("utf-8"))
     doc = Document("d", None, {"r": ("a b c", "e f")})
     outputs = [Output("s", {"d": ("a b c", "e f g h")})]
-    results = evaluate(Corpus("c", ("de", "en"), (doc,)), outputs, [spec], Options(cache=False))
+    results = score(Loaded(Corpus("c", ("de", "en"), (doc,)), outputs), [spec], options=Options(cache=False))
     write_run(results, tmp_path / "run")
     with pytest.raises(SystemExit) as left:
         main(["explain", str(tmp_path / "run")])

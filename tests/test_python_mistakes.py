@@ -14,9 +14,8 @@ from wholetext import Corpus, Document, Options, Output
 CORPUS = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",)}),))
 OUTPUT = Output("s", {"d": ("a b",)})
 score: Any = wt.score  # the calls below are wrong on purpose
-evaluate: Any = wt.evaluate
 compare: Any = wt.compare
-texts: Any = wt.score_texts
+LOADED = wt.Loaded(CORPUS, [OUTPUT])
 read: Any = wt.read
 open_run: Any = wt.open_run
 document: Any = Document
@@ -25,16 +24,15 @@ corpus: Any = Corpus
 options: Any = Options
 
 WRONG: dict[str, Callable[[], Any]] = {
-    "the corpus is of the type list": lambda: score([CORPUS], [OUTPUT], "chrf"),
-    "the corpus is of the type str": lambda: score("corpus.jsonl", [OUTPUT], "chrf"),
-    "this is of the type Output": lambda: score(CORPUS, OUTPUT, "chrf"),
-    "this is of the type dict": lambda: score(CORPUS, {"s": ["a b"]}, "chrf"),
-    "this is of the type str": lambda: score(CORPUS, ["a b"], "chrf"),
-    "this is of the type NoneType": lambda: score(CORPUS, None, "chrf"),
-    "a metric is named by a spec string, and this is of the type NoneType": lambda: score(CORPUS, [OUTPUT], None),
-    "a metric is named by a spec string, and this is of the type int": lambda: evaluate(CORPUS, [OUTPUT], [3]),
-    "a metric is named by a spec string, and this is of the type set": lambda: evaluate(CORPUS, [OUTPUT], {"chrf"}),
-    "options are of the type dict": lambda: score(CORPUS, [OUTPUT], "chrf", {"refs": ("r",)}),
+    "expected a list of strings, got Corpus": lambda: score(CORPUS, [OUTPUT]),
+    "the corpus is of the type str": lambda: score(wt.Loaded("corpus.jsonl", [OUTPUT]), "chrf"),  # type: ignore[arg-type]
+    "this is of the type Output": lambda: score(wt.Loaded(CORPUS, OUTPUT), "chrf"),  # type: ignore[arg-type]
+    "this is of the type str": lambda: score(wt.Loaded(CORPUS, ["a b"]), "chrf"),  # type: ignore[list-item]
+    "expected texts, got a path": lambda: score("corpus.jsonl", "chrf"),
+    "refs, srcs, docs and langs go with plain texts": lambda: score(LOADED, "chrf", refs=["a b"]),
+    "a metric is named by a spec string, and this is of the type int": lambda: score(LOADED, [3]),
+    "a metric is named by a spec string, and this is of the type set": lambda: score(LOADED, {"chrf"}),
+    "options are of the type dict": lambda: score(LOADED, "chrf", options={"refs": ("r",)}),
     "refs is a tuple of names, not 3": lambda: options(refs=3),
     "there is no device None": lambda: options(device=None),
     "cache is true, false or a file": lambda: options(cache=3),
@@ -48,13 +46,12 @@ WRONG: dict[str, Callable[[], Any]] = {
     "segments are a list of strings, and one is of the type int": lambda: output("s", {"d": (1,)}),
     "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
     "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
-    "expected a list of strings, got str": lambda: texts("a b", refs=["a"], metric="chrf"),
-    "references is a list of references": lambda: texts(["a"], references=["a"], metric="chrf"),
-    "give loaded.corpus, loaded.outputs": lambda: score(wt.from_texts(["a"]), [OUTPUT], "chrf"),
-    "expected a list of strings, got int": lambda: texts(["a"], refs=[1], metric="chrf"),
-    "a language pair is written like de-en, not 3": lambda: texts(["a"], refs=["a"], langs=3, metric="chrf"),
+    "expected a list of strings, got str": lambda: score(["a b"], "chrf", refs="a"),
+    "expected a list of strings, got int": lambda: score(["a"], "chrf", refs=[1]),
+    "a language pair is written like de-en, not 3": lambda: score(["a"], "chrf", refs=["a"], langs=3),
     "expected a file, a folder or a list of files, got NoneType": lambda: read(None),
-    "scores of systems under one metric, not Results": lambda: compare(score(CORPUS, [OUTPUT], ["chrf"])),
+    "compare takes Results, not dict": lambda: compare({}),
+    "this has 2 scores, not one": lambda: score(LOADED, ["chrf", "bleu"]).score,
     "expected a folder, got NoneType": lambda: open_run(None),
 }
 
@@ -72,7 +69,7 @@ def test_lists_do_where_tuples_are_meant() -> None:
 
 
 def test_scores_by_any_spelling_of_a_spec() -> None:
-    results = wt.evaluate(CORPUS, [OUTPUT], ["d-bleu", "chrf"], Options(cache=False))
+    results = wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["d-bleu", "chrf"], options=Options(cache=False))
     assert results["d-bleu"] is results["whole:bleu"] is results.scores["whole:bleu"]
     assert results["chrf(char_order=6)"] is results["chrf"]
     with pytest.raises(wt.WholetextError, match="there are no scores of 'ter' here") as caught:
@@ -87,14 +84,14 @@ def test_a_window_longer_than_all_documents_is_told_before_anything_is_measured(
 
     monkeypatch.setattr(Chrf, "measure", lambda *_: pytest.fail("something was measured"))
     with pytest.raises(wt.WholetextError, match="leaves no row to score"):
-        wt.evaluate(CORPUS, [OUTPUT], ["chrf", "slide(size=3):bleu"], Options(cache=False))
+        wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["chrf", "slide(size=3):bleu"], options=Options(cache=False))
 
 
 def test_references_not_read_and_references_not_used_are_the_same() -> None:
     two = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",), "other": ("x y",)}),))
-    chosen = wt.score(two, [OUTPUT], "bleu", Options(refs=("r",), cache=False))["s"]
-    read_one = wt.score(CORPUS, [OUTPUT], "bleu", Options(cache=False))["s"]
-    both = wt.score(two, [OUTPUT], "bleu", Options(cache=False))["s"]
+    chosen = wt.score(wt.Loaded(two, [OUTPUT]), "bleu", options=Options(refs=("r",), cache=False))["bleu"]["s"]
+    read_one = wt.score(wt.Loaded(CORPUS, [OUTPUT]), "bleu", options=Options(cache=False))["bleu"]["s"]
+    both = wt.score(wt.Loaded(two, [OUTPUT]), "bleu", options=Options(cache=False))["bleu"]["s"]
     assert chosen.signature == read_one.signature
     assert chosen.signature["corpus"] != both.signature["corpus"]
 
@@ -107,5 +104,5 @@ MODEL = Path(__file__).parent / "oracle" / "neural" / "models" / "tiny-mbart50"
 ])  # fmt: skip
 def test_what_is_missing_is_named_as_python_names_it(metric: str, refs: list[str] | None, parameter: str) -> None:
     with pytest.raises(wt.WholetextError) as caught:
-        wt.score_texts(["a b"], refs=refs, metric=metric)
+        wt.score(["a b"], metric, refs=refs)
     assert parameter in caught.value.next

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -59,15 +60,50 @@ def test_the_workflow_publishes_what_was_checked() -> None:
     assert release_check.OUT.relative_to(ROOT) == Path("build/release")
 
 
+def test_the_workflow_runs_the_steps_of_continuous_integration() -> None:
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8"))["jobs"]["test"]
+    assert job["steps"][-1]["run"] == "make ${{ matrix.step }}"
+    steps = [f"make {step}" for step in job["strategy"]["matrix"]["step"]]
+    assert steps == re.findall("^make .+$", (ROOT / ".ci" / "run").read_text("utf-8"), re.M)
+
+
 def test_the_image_installs_extras_that_exist_and_files_that_are_sent() -> None:
     text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", "")
     assert set(re.findall(r"^ARG EXTRAS=(\S+)", text, re.M)[0].split(",")) <= extras()
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")}
     copied = {name for names in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.M) for name in names.split()}
-    assert copied == sent and all((ROOT / name).exists() for name in copied)
+    assert copied == sent
+    assert all((ROOT / name).exists() for name in copied - {"build/release/constraints-hashes.txt"})  # made at release
     known = r"FROM|RUN|COPY|ARG|ENV|USER|WORKDIR|ENTRYPOINT|CMD|#"
     assert all(re.match(known, line) for line in text.splitlines() if line.strip())
     assert re.search(r"^USER [1-9]\d*$", text, re.M), "nothing runs as root"
+
+
+def test_the_image_is_pinned_by_digest_and_its_packages_by_hash() -> None:
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", "")
+    assert re.findall(r"^FROM (\S+)", text, re.M) == ["debian:bookworm-slim@sha256:${DIGEST}"] * 2
+    assert re.search(r"^ARG DIGEST$", text, re.M), "a build that names no digest fails"
+    for command in re.findall(r"bin/pip [^&\n]+", text):
+        assert "--require-hashes" in command or "--no-index" in command
+
+
+def test_the_example_workflow_is_pinned_and_quotes_its_variables() -> None:
+    text = (ROOT / "examples" / "ci" / "quality-gate.yml").read_text("utf-8")
+    uses = re.findall(r"uses: ([\w-]+/\S+) *(.*)", text)
+    assert len(uses) == 3 and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", " ".join(use)) for use in uses)
+    for command in re.findall(r" run: (.+)", text):
+        assert "$" not in re.sub(r'"[^"]*"', "", command)
+
+
+def test_lower_bounds_name_the_vulnerability_that_they_exclude() -> None:
+    requirements = pytest.importorskip("packaging.requirements")
+    bounds = re.findall(r'"(.+)", # .*(?:CVE-\d{4}-\d+|GHSA-[\w-]+)', (ROOT / "pyproject.toml").read_text("utf-8"))
+    bounded = {need.name: need.specifier for need in map(requirements.Requirement, bounds)}
+    assert bounded.keys() == {"starlette", "uvicorn", "python-multipart", "jinja2", "pyarrow", "protobuf",
+                              "transformers", "torch"}  # fmt: skip
+    for name, versions in bounded.items():
+        assert versions.contains(version(name)), name
 
 
 def test_other_versions_are_tested_with_extras_and_tests_that_exist() -> None:
@@ -135,4 +171,4 @@ def test_the_lock_has_every_package_with_its_hashes(tmp_path: Path, monkeypatch:
 
 def test_every_requirement_is_in_the_environment_of_the_lock() -> None:
     pytest.importorskip("packaging")
-    assert {"numpy", "torch", "typer"} <= make_lock.resolved().keys()
+    assert {"numpy", "torch", "cyclopts"} <= make_lock.resolved().keys()

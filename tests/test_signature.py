@@ -26,7 +26,7 @@ def corpus(*names: str, texts: tuple[tuple[str, ...], ...] = (TEXT, SRC)) -> Cor
 
 
 def signature(made: Corpus, spec: str = "chrf", text: tuple[str, ...] = TEXT) -> Signature:
-    return wt.score(made, [Output("s", {"d": text})], spec, OPTIONS)["s"].signature
+    return wt.score(wt.Loaded(made, [Output("s", {"d": text})]), spec, options=OPTIONS)[spec]["s"].signature
 
 
 def test_equal_texts_have_equal_hashes_whatever_references_are_called() -> None:
@@ -71,7 +71,7 @@ def test_realigned_output_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
         main(["align", str(lines), "--out", str(tmp_path / "out.jsonl")])
     loaded = wt.read(tmp_path / "out.jsonl")
     assert not loaded.corpus.docs[0].meta
-    results = wt.evaluate(loaded.corpus, loaded.outputs, ["chrf"], OPTIONS)
+    results = wt.score(loaded, ["chrf"], options=OPTIONS)
     free, good = (results["chrf"][name].signature for name in ("free", "good"))
     named = r"1/1 to=ref,split=rules,similarity=[\w.-]+,nulls=count omitted=0 added=0"
     assert re.fullmatch(named, str(free["realigned"])) and "realigned" not in good
@@ -83,7 +83,7 @@ def test_realigned_output_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_output_with_other_segments_is_named() -> None:
     outputs = [Output("joined", {"d": (" ".join(TEXT),)}), Output("good", {"d": TEXT})]
-    scores = wt.score(corpus("ref"), outputs, "whole:chrf", OPTIONS)
+    scores = wt.score(wt.Loaded(corpus("ref"), outputs), "whole:chrf", options=OPTIONS)["whole:chrf"]
     joined, good = (scores[name].signature for name in ("joined", "good"))
     assert joined["resegmented"] == "1/1" and "resegmented" not in good
     assert joined.hash == good.hash and joined.short == good.short  # the text is compared as a whole
@@ -93,13 +93,13 @@ def test_runs_of_the_first_version_open_and_give_the_same_numbers(capsys: pytest
     """Written by 0.1.0: two documents of the demo corpus, three systems."""
     folder = Path(__file__).parent / "oracle" / "run-0.1.0"
     results = wt.open_run(folder)
-    best = {spec: wt.compare(scores).standings[0] for spec, scores in results.scores.items()}
+    best = {spec: compared.standings[0] for spec, compared in wt.compare(results).items()}
     assert {spec: (one.system, one.score) for spec, one in best.items()} == {
         "chrf": ("patchwork", pytest.approx(73.96064490660281)),
         "bleu": ("patchwork", pytest.approx(53.575851861543555)),
         "slide(size=4,step=4):chrf": ("patchwork", pytest.approx(74.55741179670497)),
     }
-    literal = wt.compare(results["chrf"])["literal"]
+    literal = wt.compare(results)["chrf"]["literal"]
     assert (literal.interval.low, literal.interval.high) == pytest.approx((50.814534160795965, 55.658683641377884))
     with pytest.raises(SystemExit, match="0"):
         main(["compare", str(folder)])
@@ -140,7 +140,7 @@ def test_what_is_left_out_is_told() -> None:
 
 
 def test_a_run_folder_gives_the_same_short_signature_back(tmp_path: Path) -> None:
-    results = wt.evaluate(corpus("ref"), [Output("s", {"d": TEXT})], [GIVEN], OPTIONS)
+    results = wt.score(wt.Loaded(corpus("ref"), [Output("s", {"d": TEXT})]), [GIVEN], options=OPTIONS)
     write_run(results, tmp_path / "run")
     (spec,) = results.scores
     assert wt.open_run(tmp_path / "run")[spec]["s"].signature.short == results[spec]["s"].signature.short

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.scored import scored
 from wholetext.errors import AlignmentError, SpecError
-from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, Excerpt, Output, Request
 from wholetext.views import (
     Context,
@@ -190,7 +192,7 @@ def corpus_of(sizes: list[int]) -> tuple[Corpus, Output]:
 )
 def test_segment_scores_are_means_over_covering_windows(sizes: list[int], partial: str, step: int) -> None:
     corpus, output = corpus_of(sizes)
-    scores = score(corpus, [output], f"slide(size=3,step={step},partial={partial}):chrf", Options(cache=False))["sys"]
+    scores = scored(corpus, [output], f"slide(size=3,step={step},partial={partial}):chrf", Options(cache=False))["sys"]
     rows, segments = scores.at("row"), scores.at("segment")
     dropped, at = 0, 0
     for doc, size in zip(corpus.docs, sizes):
@@ -212,10 +214,14 @@ def test_views_are_hashable_values() -> None:
     assert len({Request((view,)), Request((Excerpt(("a",), (0, 1)),))}) == 1
 
 
-def test_a_step_that_skips_segments_is_refused_with_both_numbers() -> None:
-    with pytest.raises(SpecError, match=r"slide\(size=2,step=3\) would skip") as caught:
-        Slide(size=2, step=3)
-    assert caught.value.next == "choose a step of at most 2"
+@pytest.mark.parametrize(("make", "message", "step"), [
+    (lambda: Slide(size=2, step=3), r"slide\(size=2,step=3\) would skip", "choose a step of at most 2"),
+    (lambda: Paragraph(size=0), r"paragraph\(size=0\) must be at least 1", ""),
+])  # fmt: skip
+def test_impossible_sizes_are_refused_with_the_numbers(make: Callable[[], object], message: str, step: str) -> None:
+    with pytest.raises(SpecError, match=message) as caught:
+        make()
+    assert step in caught.value.next
 
 
 def test_token_budgets_count_each_segment_with_all_its_sides() -> None:
@@ -235,8 +241,3 @@ def test_token_budgets_count_each_segment_with_all_its_sides() -> None:
     with pytest.raises(SpecError, match="no model") as caught:
         Slide(tokens=7).cut(doc, hyp, SIDES)
     assert caught.value.next == "use slide(size=…) instead"
-
-
-def test_a_paragraph_has_a_segment_at_least() -> None:
-    with pytest.raises(SpecError, match=r"paragraph\(size=0\) must be at least 1"):
-        Paragraph(size=0)

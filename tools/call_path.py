@@ -1,7 +1,8 @@
 """How far one call reaches: functions and modules of wholetext that a command enters, as a measure of what to read.
 
     python tools/call_path.py score -s src.txt -t out.txt -r ref.txt -m bleu
-    python tools/call_path.py            # score of two documents with bleu and chrf
+    python tools/call_path.py            # score of three segments with bleu and chrf, with --out
+    python tools/call_path.py --list     # the same, with the names of the functions by module
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def entered(arguments: list[str]) -> set[CodeType]:
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        arguments = sys.argv[1:]
+        arguments = [word for word in sys.argv[1:] if word != "--list"]
         if not arguments:
             paths = {name: Path(folder) / f"{name}.txt" for name in EXAMPLE}
             for name, text in EXAMPLE.items():
@@ -46,8 +47,15 @@ def main() -> int:
             files = {"-s": "src", "-t": "out", "-r": "ref", "-d": "docs"}
             arguments = ["score", *(str(word) for flag, name in files.items() for word in (flag, paths[name]))]
             arguments += ["-m", "bleu", "-m", "chrf", "-l", "de-en", "--no-cache"]
+            arguments += ["--out", str(Path(folder) / "run")]
         codes = entered(arguments)
     print(f"{len(codes)} functions in {len({code.co_filename for code in codes})} modules")
+    if "--list" in sys.argv:
+        modules: dict[str, list[str]] = {}
+        for code in sorted(codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
+            modules.setdefault(code.co_filename.partition("/wholetext/")[2], []).append(code.co_qualname)
+        for module, names in modules.items():
+            print(f"{len(names):4} {module}: {', '.join(names)}")
     return 0
 
 

@@ -1,10 +1,11 @@
-"""Writes what is generated again: the references of the command line and of Python, the type stub, the notes."""
+"""Writes what is generated again: the references of the command line and of Python, the notes."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,77 +14,80 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def command_reference() -> str:
     """Every verb's help as Markdown."""
-    from wholetext.cli.main import VERBS, command, function
+    from wholetext.cli.main import VERBS, build
 
     lines = ["# Command line", "", "Made by `make docs` from the commands themselves.", ""]
+    app = build()
     for name in sorted(VERBS):
-        found = command(name, function(name))
-        lines += _section(f"wholetext {name}", found)
-        for sub, inner in sorted(getattr(found, "commands", {}).items()):
-            lines += _section(f"wholetext {name} {sub}", inner)
+        command = app[name]
+        lines += _section(f"wholetext {name}", command)
+        for sub in sorted(word for word in command if not word.startswith("-")):
+            lines += _section(f"wholetext {name} {sub}", command[sub])
     return "\n".join(lines)
 
 
-def _section(title: str, command: object) -> list[str]:
-    lines = [f"## {title}", "", (command.help or "").strip(), ""]  # type: ignore[attr-defined]
+def _section(title: str, command: Any) -> list[str]:
+    """A command: what it does, and its options as a table."""
+    from wholetext.cli.help import entries
+
+    function = command.default_command
+    lines = [f"## {title}", "", inspect.getdoc(function) if function else command.help, ""]
     rows = []
-    for param in command.params:  # type: ignore[attr-defined]
-        option = param.param_type_name == "option"
-        names = ", ".join(param.opts) if option else param.name.upper()
-        choices = getattr(param.type, "choices", None)
-        kind = " \\| ".join(map(str, choices or _kind(param).split("|")))
-        default = "" if param.default in (None, False, (), []) or callable(param.default) else f"`{param.default}`"
-        if names != "--help":
-            rows.append(f"| `{names}` | {kind} | {default} | {getattr(param, 'help', '') or ''} |")
+    for entry in entries(command) if function else ():
+        names = entry.takes if entry.positional else ", ".join(entry.names)
+        takes = "" if entry.positional else entry.takes.replace("|", " \\| ")
+        default = f"`{entry.default}`" if entry.default else ""
+        rows.append(f"| `{names}` | {takes} | {default} | {entry.text} |")
     return [*lines, "| option | takes | default | |", "|---|---|---|---|", *rows, ""] if rows else lines
-
-
-def _kind(param: Any) -> str:
-    """What an option takes, in a word."""
-    return str(param.metavar or param.type.name) if param.param_type_name == "option" else str(param.type.name)
 
 
 API = """# Python
 
-Everything the command line can do is a function of `wholetext`. Made by `make docs` from the functions themselves.
+Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs` from the
+functions themselves.
 
 | command | Python |
 |---|---|
-| `score` | `read` or `from_texts`, then `make_run`, `log_run`; `score`, `evaluate` and `score_texts` for scores alone |
-| `rank` | `rank` |
-| `sample` | `sample`, then `make_campaign` |
-| `annotations` | `read_pearmut`, then `write_judgments` |
-| `compare` | `open_run`, then `compare_run`; `compare` for the scores of one metric |
+| `score` | `read` or `from_texts`, then `score`; `integrations.log_run` |
+| `rank` | `ranking.rank` |
+| `sample` | `annotation.sample`, then `annotation.make_campaign` |
+| `annotations` | `annotation.read_pearmut`, then `annotation.write_judgments` |
+| `compare` | `open_run`, then `compare` |
 | `gate` | `gate` |
 | `report`, `explain` | `report`, `plot`; `explain` |
-| `plan`, `sweep`, `align` | `plan`; `sweep`, `write_sweep`; `align`, `write` |
-| `meta`, `paragraphs`, `features` | `meta_evaluate`, `paragraph_sets`, `discriminativeness` |
-| `spans` | `read_spans`, then `evaluate_spans` or `rater_spans` |
-| `contrast` | `read_contrast_set`, then `contrast` |
-| `judge-check` | `judge_check`, `write_judge_check` |
-| `stress` | `wholetext.stress.stress`, `write_stress`; `perturb` for the changed documents alone, `list_changes` |
-| `serve` | `serve` |
-| `train` | `make_recipe`, then `train` |
-| `list`, `cache` | `list_metrics`, `Cache` |
-| `models` | `list_models`, `show_model`, `fetch_model`, `verify_model` |
+| `plan`, `sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
+| `meta`, `paragraphs`, `features` | `meta.meta_evaluate`, `meta.paragraph_sets`, `meta.discriminativeness` |
+| `spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
+| `contrast` | `meta.read_contrast_set`, then `meta.contrast` |
+| `judge-check` | `judges.judge_check`, `judges.write_judge_check` |
+| `stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` for the documents alone, `stress.list_changes` |
+| `serve` | `serving.serve` |
+| `train` | `training.make_recipe`, then `training.train` |
+| `list`, `cache` | `list_metrics`, `scoring.Cache` |
+| `models` | `models.list_models`, `models.show_model`, `models.fetch_model`, `models.verify_model` |
 """
+PACKAGES = ("wholetext", "wholetext.scoring", "wholetext.alignment", "wholetext.annotation", "wholetext.integrations",
+            "wholetext.judges", "wholetext.meta", "wholetext.models", "wholetext.ranking", "wholetext.serving",
+            "wholetext.stress", "wholetext.training", "wholetext.errors")  # fmt: skip
 
 
 def api_page() -> str:
     """Every public name with its signature and the first line of its docstring."""
-    import wholetext
-
-    sections: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
-    for name in wholetext.__all__:
-        found = getattr(wholetext, name)
-        if name in ("__version__", "FloatArray"):
-            continue
-        error = isinstance(found, type) and issubclass(found, (Exception, Warning))
-        kind = "Errors" if error else "Classes" if isinstance(found, type) else "Functions"
-        line = f"{inspect.getdoc(found)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
-        sections[kind].append(f"### {name}\n" + ("" if error else f"`{_signature(name, found)}`\n\n") + f"{line}\n")
-    parts = [API, *(f"## {title}\n\n" + "\n".join(entries) for title, entries in sections.items())]
+    parts = [API]
+    for package in map(import_module, PACKAGES):
+        names = getattr(package, "__all__", None) or sorted(
+            name for name, value in vars(package).items() if isinstance(value, type) and issubclass(value, Exception)
+            and not (package.__name__ != "wholetext" and name in ("WholetextError", "WholetextWarning"))
+        )  # fmt: skip
+        entries = [_entry(name, getattr(package, name)) for name in names if name not in ("__version__", "FloatArray")]
+        parts.append(f"## {package.__name__}\n\n" + "\n".join(entries))
     return "\n".join(parts)
+
+
+def _entry(name: str, value: Any) -> str:
+    error = isinstance(value, type) and issubclass(value, (Exception, Warning))
+    line = f"{inspect.getdoc(value)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
+    return f"### {name}\n" + ("" if error else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
 
 
 def _signature(name: str, found: Any) -> str:
@@ -97,16 +101,6 @@ def _signature(name: str, found: Any) -> str:
         return name
     text = str(inspect.Signature(plain))
     return name + re.sub(r"<factory>|<class '\w+'>|<function .*? at 0x[0-9a-f]+>", "…", text)
-
-
-def type_stub() -> str:
-    """The public names as type checkers and editors see them."""
-    import wholetext
-
-    lines = ['"""Made by `make docs` from the table of public names in __init__.py."""', ""]
-    for module, names in sorted(wholetext._PUBLIC.items()):
-        lines += [f"from wholetext.{module} import {name} as {name}" for name in names]
-    return "\n".join([*lines, "from wholetext.version import __version__ as __version__", ""])
 
 
 def notes_page() -> str:
@@ -136,8 +130,7 @@ def troubleshooting_page() -> str:
 def main() -> int:
     pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
              ROOT / "docs" / "metrics.md": metrics_page(), ROOT / "docs" / "notes.md": notes_page(),
-             ROOT / "docs" / "troubleshooting.md": troubleshooting_page(),
-             ROOT / "src" / "wholetext" / "__init__.pyi": type_stub()}  # fmt: skip
+             ROOT / "docs" / "troubleshooting.md": troubleshooting_page()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
     for page, text in pages.items():

@@ -71,7 +71,6 @@ MISTAKES = (
     Mistake("a run folder that is in use", f"score {FILES} -m chrf --out run"),
     Mistake("a folder that is not a run", "compare outputs"),
     Mistake("a metric that the run does not have", "compare run -m bleu"),
-    Mistake("BlonDe explained on a run without it", "explain run --system sysA"),
     Mistake("a gate against an unknown system", "gate run --baseline prod"),
     Mistake("a report of an empty folder", "report outputs"),
     Mistake("meta-evaluation of a corpus without human scores", "meta corpus.jsonl -m chrf"),
@@ -100,7 +99,7 @@ def workplace() -> Iterator[Path]:
                                           docs="ids.txt"), langs="de-en")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", wt.WholetextWarning)
-                wt.make_run(loaded, ["chrf"], wt.Options(cache=False), wt.Significance(draws=50), out="run")
+                wt.score(loaded, ["chrf"], options=wt.Options(cache=False), significance=wt.Significance(draws=50), out="run")
             yield folder
         finally:
             os.chdir(before)

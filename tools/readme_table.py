@@ -8,9 +8,10 @@ from pathlib import Path
 from wholetext.cli.leaderboard import MARKS, order
 from wholetext.cli.terminal import number
 from wholetext.demo import load
+from wholetext.io import Loaded
+from wholetext.scoring.comparison import compare
 from wholetext.scoring.defaults import demo_metrics
-from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.scoring.significance.compare import compare
+from wholetext.scoring.evaluate import Options, score
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- end of demo table -->\n"
@@ -18,18 +19,18 @@ BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- en
 
 def table() -> str:
     corpus, outputs = load("de-en")
-    results = evaluate(corpus, outputs, demo_metrics(), Options(flags=False))
-    comparisons = [compare(scores) for scores in results.scores.values()]
+    results = score(Loaded(corpus, outputs), demo_metrics(), options=Options(flags=False))
+    comparisons = list(compare(results).values())
     lines = ["| system | " + " | ".join(f"{c.metric} {'↑' if c.higher_is_better else '↓'}" for c in comparisons) + " |"]
     lines.append("|---" * (len(comparisons) + 1) + "|")
     for system in order(comparisons):
         cells = []
         for comparison in comparisons:
             standing, places = comparison[system], comparison.decimals
-            score = number(standing.score, places)
-            score = f"**{score}**" if standing.rank == 1 else score
+            value = number(standing.score, places)
+            value = f"**{value}**" if standing.rank == 1 else value
             half = number(standing.interval.half_width, places)
-            cells.append(f"{score} ±{half} {MARKS[standing.verdict].strip()} #{standing.rank}".replace("  ", " "))
+            cells.append(f"{value} ±{half} {MARKS[standing.verdict].strip()} #{standing.rank}".replace("  ", " "))
         lines.append(f"| {system} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -28,8 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "release"
 LARGEST = 2_000_000  # bytes of the wheel
-WANTED = ("wholetext/py.typed", "wholetext/__init__.pyi", "wholetext/demo/de-en.jsonl", "wholetext/demo/zh-en.jsonl",
-          "wholetext/models/wt-mini/weights.safetensors", "wholetext/models/wt-qe/weights.safetensors",
+WANTED = ("wholetext/py.typed", "wholetext/demo/de-en.jsonl", "wholetext/demo/zh-en.jsonl",
+          "wholetext/training/bundled/wt-mini/weights.safetensors",
           "wholetext/files/package_hashes.json")  # fmt: skip
 BUILDS = ({"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"},
           {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "1", "LC_ALL": "C"})  # fmt: skip
@@ -41,8 +41,8 @@ import wholetext as wt
 assert wt.__version__ == sys.argv[1], wt.__version__
 assert Path(wt.__file__).is_relative_to(sys.prefix), wt.__file__
 texts = ["The cat sat on the mat.", "It purred."]
-assert wt.score_texts(texts, references=[texts], metric="chrf").score == 100
-assert wt.score_texts(texts, references=[texts[::-1]], metric="bleu").score < 50
+assert wt.score(texts, "chrf", refs=texts).score == 100
+assert wt.score(texts, "bleu", refs=texts[::-1]).score < 50
 assert {"chrf", "bleu", "blonde", "comet", "bertscore"} <= set(wt.list_metrics())
 """
 
@@ -67,7 +67,7 @@ def environment(name: str, *packages: str | Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True, symlinks=True)
     python = folder / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
     run([*pip, "-U", "pip"])
     run([*pip, *packages])
     return python

@@ -33,7 +33,7 @@ SLICES = {
     "meta": (3600, ("meta", "cli/meta.py", "cli/meta_tables.py", "cli/contrast.py")),
     "judges": (1200, ("judges", "metrics/judges", "backends/chat", "meta/judge_check.py", "meta/judge_statistics.py",
                       "reporting/judge_panels.py")),
-    "training": (1600, ("training", "backends/learned", "metrics/learned.py", "metrics/wt_doc.py",
+    "training": (1600, ("training", "findings", "backends/learned", "metrics/learned.py", "metrics/wt_doc.py",
                         "cli/train.py")),
     "stress": (1200, ("stress", "perturbation", "reporting/stress_panels.py", "cli/studies")),
     "annotation": (450, ("annotation", "cli/annotation.py")),

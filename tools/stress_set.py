@@ -23,7 +23,7 @@ from typing import Any
 
 from wholetext.files.storage import write_file
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.perturb import Perturbed, StressOptions, perturb
+from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
 from wholetext.stress.store import contrastive
 from wholetext.types import Corpus, Document, Output
 
@@ -34,8 +34,8 @@ BOOKS = {1: "Genesis", 7: "Judges", 8: "Ruth", 9: "1 Samuel", 10: "2 Samuel", 11
 VERSES = 12  # of a document
 DOSES = ("1", "all")
 SEED = 20
-CHANGES = ("pronoun", "tense", "name", "connective", "no-connective", "swap", "shuffle", "reverse", "drop", "double",
-           "move", "foreign", "negation", "paraphrase", "contraction", "typography", "resegment")  # fmt: skip
+CHANGES = ("pronoun", "tense", "name", "connective", "no-connective", "swap", "shuffle", "drop", "double",
+           "foreign", "negation", "paraphrase", "contraction", "typography", "resegment")  # fmt: skip
 INVALID = {("Acts 9:25–36", "tense"), ("2 Samuel 23:13–24", "tense"), ("Luke 10:1–12", "pronoun")}  # as read by hand
 _QUOTED = re.compile(r"(?<!\w)`|`(?!\w)")
 

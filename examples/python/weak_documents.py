@@ -15,7 +15,7 @@ def weakest(files: wt.LineFiles, metric: str = "d-chrf", number: int = 5) -> lis
     """(document, score) of the documents with the lowest scores."""
     loaded = wt.read(files)
     system = loaded.outputs[0].system
-    scores = wt.score(loaded.corpus, loaded.outputs, metric)[system]
+    scores = wt.score(loaded, metric)[metric][system]
     found: list[tuple[str, float]] = list(zip(scores.rows.docs, scores.at("doc").tolist()))
     return sorted(found, key=lambda entry: entry[1])[:number]
 

@@ -12,17 +12,15 @@ from wholetext.errors import PluginError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
-INTERFACE = 2  # of this version; a plug-in that declares none is taken for one of interface 1
-OLDEST = 1  # the oldest interface that still works
+INTERFACE = 3  # a plug-in declares the interface it was made for
 METRICS, VIEWS = "wholetext.metrics", "wholetext.views"
 FORMATS, VERBS, LOGGERS = "wholetext.formats", "wholetext.verbs", "wholetext.loggers"
-CHANGES = "wholetext.changes"  # of stress tests
 
 
 def load(group: str, builtin: Collection[str] = ()) -> dict[str, Callable[[], object]]:
     """Name → a function that imports the plug-in; nothing is imported before it is called.
 
-    It raises ``PluginError`` where the plug-in is broken, is made for a newer interface, or has the
+    It raises ``PluginError`` where the plug-in is broken, is made for another interface, or has the
     name of another plug-in or of something in ``builtin``. Built-ins always win: look there first.
     """
     points: dict[str, list[EntryPoint]] = {}
@@ -65,15 +63,14 @@ def _load(points: list[EntryPoint], taken: bool) -> object:
             f"({type(fault).__name__}: {fault})",
             next="reinstall or update that package",
         ) from fault
-    module = sys.modules.get(getattr(loaded, "__module__", point.module))
-    interface = getattr(loaded, "interface", getattr(module, "interface", OLDEST))
-    if not isinstance(interface, int) or not OLDEST <= interface <= INTERFACE:
+    interface = getattr(loaded, "interface", getattr(sys.modules[point.module], "interface", None))
+    if interface != INTERFACE:
         newer = isinstance(interface, int) and interface > INTERFACE
         raise PluginError(
-            f"{point.name!r} of {package} is made for interface {interface!r}, and this version of "
-            f"wholetext has {OLDEST} to {INTERFACE}",
+            f"{point.name!r} of {package} is made for interface {interface}, and this version of "
+            f"wholetext has {INTERFACE}",
             next="update wholetext"
             if newer
-            else f"update that package, or declare `interface = {INTERFACE}` in it",
+            else f"update that package; docs/plugins.md says what changed in interface {INTERFACE}",
         )
     return loaded

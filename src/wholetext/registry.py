@@ -97,9 +97,8 @@ CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "gemba-esa": "judge-esa",
 }
 ALIASES: Mapping[str, str] = {**CORE_ALIASES, **slices.added("aliases")}
-ELSEWHERE: Mapping[str, str] = {
-    "discoscore": "ds-focus or ds-sent"
-}  # a name that stands for several metrics
+# names that stand for several metrics
+ELSEWHERE: Mapping[str, str] = {"discoscore": "ds-focus or ds-sent"}
 
 
 @dataclass(frozen=True)
@@ -126,17 +125,17 @@ class Scorer:
 
 
 def metric_names() -> list[str]:
-    """Every metric: built-ins in their order, then plug-ins."""
+    """List every metric: built-ins in their order, then plug-ins."""
     return list(dict.fromkeys((*BUILTIN, *plugins.load(plugins.METRICS))))
 
 
 def view_names() -> list[str]:
-    """Every view: built-ins in their order, then plug-ins."""
+    """List every view: built-ins in their order, then plug-ins."""
     return list(dict.fromkeys((*VIEWS, *plugins.load(plugins.VIEWS))))
 
 
 def names() -> list[str]:
-    """Every metric and alias that can be used, sorted."""
+    """List every metric and alias that can be used, sorted."""
     return sorted({*metric_names(), *ALIASES})
 
 
@@ -149,7 +148,7 @@ def canonical(name: str) -> str:
 
 
 def metric_class(name: str) -> type[Metric]:
-    """The class behind a metric's name (not an alias)."""
+    """Return the class of a metric by its name (not an alias)."""
     if name in BUILTIN:
         built_in: type[Metric] = slices.load(BUILTIN[name])
         return built_in
@@ -165,7 +164,7 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def view_class(name: str) -> type[View] | None:
-    """The class behind a view's name, None where there is none."""
+    """Return the class of a view by its name, None if there is none."""
     return VIEWS.get(name) or _plugin(plugins.VIEWS, name, View)
 
 
@@ -190,14 +189,14 @@ def catalogue() -> dict[str, dict[str, typing.Any]]:
     metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
     views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
     broken: dict[str, str] = {}
-    for group, found, entry in (
+    for group, entries, describe in (
         (plugins.METRICS, metrics, _metric_entry),
         (plugins.VIEWS, views, _view_entry),
     ):
-        for name, load in plugins.load(group, set(found)).items():
+        for name, load in plugins.load(group, set(entries)).items():
             try:
                 load()
-                found[name] = entry(name)
+                entries[name] = describe(name)
             except Exception as fault:  # code of another package: the others are still listed
                 broken[name] = str(fault)
     aliases = {alias: str(expand(parse(alias))) for alias in ALIASES}
@@ -278,26 +277,29 @@ def expand(spec: Spec) -> Spec:
 
 
 def facts(metric: Metric) -> dict[str, str]:
-    """Facts of a metric for the signature besides its parameters, with the package of a plug-in."""
+    """Return facts for the signature besides the parameters, with the package of a plug-in."""
     package = "" if metric.name in BUILTIN else plugins.origin(plugins.METRICS, metric.name)
     return {**metric.facts(), **({"plugin": package} if package else {})}
 
 
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
-    """Field name → (type, default) of a metric or view class."""
+    """Return field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)
-    return {f.name: (hints[f.name], _default(f)) for f in dataclasses.fields(kind)}
+    defaults = {
+        f.name: None if f.default is dataclasses.MISSING else f.default
+        for f in dataclasses.fields(kind)
+    }
+    return {name: (hints[name], default) for name, default in defaults.items()}
 
 
 def explanations(kind: type) -> dict[str, str]:
-    """Field name → what the parameter does and where it is from (``metrics/parameters.toml``).
+    """Return field name → what the parameter does and its source (``metrics/parameters.toml``).
 
     A plug-in gives it in the field: ``field(default=2, metadata={"help": "…"})``.
     """
     known = _explained()
-    names = [
-        str(vars(one)["name"]) for one in kind.__mro__ if isinstance(vars(one).get("name"), str)
-    ]
+    own = [vars(base).get("name") for base in kind.__mro__]
+    names = [name for name in own if isinstance(name, str)]
     merged = {
         key: text for name in ("all", *reversed(names)) for key, text in known.get(name, {}).items()
     }
@@ -313,10 +315,10 @@ def _explained() -> dict[str, dict[str, str]]:
 
 
 def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
-    known = parameters(kind)
+    known = parameters(kind) if args else {}
     for key, value in args.items():
-        found = re.search(rf"\b{re.escape(key)}\s*=", text)
-        at = found.start() if found else 0
+        place = re.search(rf"\b{re.escape(key)}\s*=", text)
+        at = place.start() if place else 0
         if key not in known:
             raise caret(
                 text,
@@ -337,7 +339,7 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
 
 
 def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
-    """The value as the field's type, or an error under the argument."""
+    """Convert a value to the field's type, or raise an error with a caret under the argument."""
     options = typing.get_args(hint) if typing.get_origin(hint) is not None else (hint,)
     literals = (
         [o for o in options if not isinstance(o, type)]
@@ -376,18 +378,14 @@ def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
     return value
 
 
-def _default(field: dataclasses.Field[typing.Any]) -> Value:
-    return typing.cast(Value, None if field.default is dataclasses.MISSING else field.default)
-
-
 def _number(value: Value) -> Value:
-    """A choice such as "1" as a number, which needs no quotes and reads back as the same choice."""
+    """Convert a choice such as "1" to a number, which needs no quotes and reads back the same."""
     digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19
     return int(str(value)) if digits and str(int(str(value))) == value else value
 
 
 def arguments(made: object) -> dict[str, Value]:
-    """The arguments of a metric or view that differ from their defaults."""
+    """Return the arguments of a metric or view that differ from their defaults."""
     return {
         f.name: _number(getattr(made, f.name))
         for f in dataclasses.fields(made)  # type: ignore[arg-type]

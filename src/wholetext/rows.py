@@ -89,9 +89,7 @@ class Rows(Sequence[Row]):
     start: IntArray  # (rows,)
     stop: IntArray  # (rows,)
     weight: FloatArray  # (rows,)
-    unasked: NDArray[np.bool_] | None = (
-        None  # (segments,) those that were not to be scored, where there are any
-    )
+    unrequested: NDArray[np.bool_] | None = None  # (segments,) not to be scored
 
     def __len__(self) -> int:
         return len(self.doc)
@@ -125,7 +123,7 @@ class Rows(Sequence[Row]):
     def covered(self) -> NDArray[np.bool_]:
         """(segments,) whether a row covers the segment or it was not requested; others were dropped."""
         covered = self.coverage() > 0
-        return np.asarray(covered if self.unasked is None else covered | self.unasked)
+        return np.asarray(covered if self.unrequested is None else covered | self.unrequested)
 
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
         """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""

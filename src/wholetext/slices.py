@@ -21,7 +21,11 @@ Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
 SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "alignment": {
         "commands": {"align": "commands:align"},
-        "hooks": {"align": "realign:align", "align-options": "realign:AlignOptions"},
+        "hooks": {
+            "align": "realign:align",
+            "align-options": "realign:AlignOptions",
+            "unrelated": "unrelated:unrelated",
+        },
     },
     "ranking": {
         "commands": {"rank": "commands:rank"},
@@ -36,8 +40,8 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "meta": "commands:meta",
             "paragraphs": "commands:paragraphs",
             "spans": "commands:spans",
-            "contrast": "contrast.commands:contrast",
-            "features": "contrast.commands:features",
+            "contrast": "contrastive.commands:contrast",
+            "features": "contrastive.commands:features",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
     },
@@ -57,19 +61,18 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "judge-coherence": "judge:JudgeCoherence",
         },
         "studies": {"judge-check": "panels:judge_check"},
-        "hooks": {"calls": "chat.calls:Calls", "run-notes": "parsers:reparse_notes"},
+        "hooks": {"calls": "chat.calls:Calls"},
     },
     "annotation": {
         "commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}
     },
     "training": {
         "commands": {"train": "commands:train"},
-        "metrics": {"learned": "metric:Learned", "wt-doc": "wt_doc:WtDoc"},
+        "metrics": {"learned": "metric:Learned"},
         "aliases": {
             "wt-mini": "learned@wt-mini",
             "doc-wt-mini": "context(prev=2):learned@wt-mini",
             "wt-mini-penalty": "learned(output=penalty)@wt-mini",
-            "wt-qe": "learned@wt-qe",
         },
         "hooks": {
             "checked-config": "learned.forms:checked_config",
@@ -77,6 +80,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "catalogue": "catalogue:ENTRIES",
         },
     },
+    "findings": {"hooks": {"findings": "findings:findings"}},
     "serving": {"commands": {"serve": "commands:serve"}},
     "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},
 }

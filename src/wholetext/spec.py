@@ -63,16 +63,16 @@ class Spec:
 
 def parse(text: str) -> Spec:
     """Read a spec string; a fault is shown with a caret under it."""
-    reader = _Reader(text)
-    first = reader.call("a view or metric name")
+    cursor = _Cursor(text)
+    first = cursor.call("a view or metric name")
     view, metric = None, first
-    if reader.take(":"):
-        view, metric = first, reader.call("a metric name")
+    if cursor.take(":"):
+        view, metric = first, cursor.call("a metric name")
     name = revision = ""
-    if reader.take("@"):
-        name, revision = reader.model()
-    elif reader.at < len(text):
-        raise caret(text, reader.at, f"unexpected {text[reader.at]!r}", _FORM)
+    if cursor.take("@"):
+        name, revision = cursor.model()
+    elif cursor.at < len(text):
+        raise caret(text, cursor.at, f"unexpected {text[cursor.at]!r}", _FORM)
     return Spec(metric, view, name or None, revision or None)
 
 
@@ -109,11 +109,12 @@ def caret(text: str, at: int, what: str, next: str = "") -> SpecError:
     return SpecError(f"{what}\n  {text}\n  {' ' * at}^", next=next)
 
 
-class _Reader:
-    """A cursor over the spec string."""
+@dataclass
+class _Cursor:
+    """A position in a spec string."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+    text: str
+    at: int = 0
 
     def blank(self) -> None:
         while self.at < len(self.text) and self.text[self.at] in " \t":

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from wholetext.io import Loaded
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.engine import Engine, run_or_halve
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Backend, Corpus, Document, Output
 
 X = TypeVar("X", bound=Hashable)
@@ -58,7 +59,7 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
     _check_declaration(one)
     corpus, outputs = sample()
     options = Options(cache=False)
-    together = evaluate(corpus, outputs, [spec], options).scores[one.spec]
+    together = score(Loaded(corpus, outputs), [spec], options=options).scores[one.spec]
     for output in outputs:
         scores = together[output.system]
         assert scores.stats.ndim == 2, "measure returns (n, k) statistics"
@@ -73,7 +74,9 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
         assert ((rows >= low - tolerance) & (rows <= high + tolerance)).all(), (
             f"row scores stay in {scores.range}"
         )
-        alone = evaluate(corpus, [output], [spec], options).scores[one.spec][output.system]
+        alone = score(Loaded(corpus, [output]), [spec], options=options).scores[one.spec][
+            output.system
+        ]
         _close(
             alone.at("row"),
             scores.at("row"),
@@ -81,7 +84,9 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
             "scores do not depend on the other systems in the run",
         )
     turned = Corpus(corpus.id, corpus.langs, corpus.docs[::-1])
-    back = evaluate(turned, outputs[::-1], [spec], Options(cache=False, block=1)).scores[one.spec]
+    back = score(
+        Loaded(turned, outputs[::-1]), [spec], options=Options(cache=False, block=1)
+    ).scores[one.spec]
     for system, scores in together.items():
         _close(
             scores.at("doc"),

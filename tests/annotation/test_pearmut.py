@@ -28,7 +28,11 @@ def run() -> wt.Results:
     """Two systems; chrF pretends to have marked error spans in the second document."""
     docs = tuple(wt.Document(doc, text, {"ref": HYP["a"][doc]}) for doc, text in SRC.items())
     outputs = [wt.Output(system, texts) for system, texts in HYP.items()]
-    made = wt.evaluate(wt.Corpus("made", ("de", "en"), docs), outputs, ["chrf"], wt.Options(cache=False, flags=False))
+    made = wt.score(
+        wt.Loaded(wt.Corpus("made", ("de", "en"), docs), outputs),
+        ["chrf"],
+        options=wt.Options(cache=False, flags=False),
+    )
     spans = [{"start": 4, "end": 5, "severity": "critical"}, {"start": 6, "end": 16, "severity": "minor"},
              {"start": 11, "end": 18, "severity": "major"}]
     scores = dict(made.scores["chrf"])
@@ -78,7 +82,7 @@ def test_esa_has_one_system_per_document_and_filled_in_spans(run: wt.Results) ->
 def test_annotators_read_what_the_systems_were_told() -> None:
     meta = {"prompt_instruction": "Keep <b> & names.", "evaluation_instruction": "Mind the register."}
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ("Ja.",), {"ref": ("Yes.",)}, meta),))
-    results = wt.evaluate(corpus, [wt.Output("a", {"d": ("Yes.",)})], "chrf", wt.Options(cache=False))
+    results = wt.score(wt.Loaded(corpus, [wt.Output("a", {"d": ("Yes.",)})]), "chrf", options=wt.Options(cache=False))
     content = make_campaign(results).content
     assert content["data"][0][0]["instructions"] == (
         "Evaluate the translation from de to en.<br>Mind the register.<br>"
@@ -93,8 +97,11 @@ def test_cesa_has_all_systems_side_by_side(run: wt.Results) -> None:
 
 def test_spans_of_blonde_have_no_severity() -> None:
     docs = (wt.Document("d", None, {"ref": ("She left the house.",)}),)
-    made = wt.evaluate(wt.Corpus("c", ("de", "en"), docs), [wt.Output("s", {"d": ("He left the house.",)})],
-                       ["d-blonde(tagger=plain)"], wt.Options(cache=False, flags=False))
+    made = wt.score(
+        wt.Loaded(wt.Corpus("c", ("de", "en"), docs), [wt.Output("s", {"d": ("He left the house.",)})]),
+        ["d-blonde(tagger=plain)"],
+        options=wt.Options(cache=False, flags=False),
+    )
     assert any("no spans are filled in" in note for note in make_campaign(made).notes)
     found = make_campaign(made, spans="d-blonde(tagger=plain)")
     assert found.content["data"][0][0]["error_spans"]["s"][0] == {
@@ -168,7 +175,7 @@ def test_the_file_of_the_dashboard_and_the_texts_of_the_annotations(run: wt.Resu
     found = read_pearmut(path)
     loaded = found.loaded("de-en")
     assert loaded.corpus.docs[0].src == SRC["one"] and loaded.outputs[0].docs["one"] == HYP["a"]["one"]
-    assert len(found.ratings()) == 2
+    assert found.judgments().values.tolist() == [[70.0, 70.0]]
 
 
 def test_resets_repeats_and_controls(tmp_path: Path) -> None:
@@ -232,7 +239,7 @@ def test_broken_files_are_answered(content: Any, tmp_path: Path) -> None:
 def test_from_run_to_campaign_to_judgments(
     run: wt.Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wt.write_run(run, tmp_path / "run")
+    wt.scoring.write_run(run, tmp_path / "run")
     code, out, _ = call(capsys, "sample", tmp_path / "run", "--documents", 1)
     assert code == 0 and out.strip() in SRC
     code, out, _ = call(capsys, "sample", tmp_path / "run", "--share", "1", "--json")
@@ -274,10 +281,7 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     assert (out / "thesis.tex").read_text() == "mine"
 
 
-@pytest.mark.parametrize("rater", ["a\tb", "a\nb", "a\u2028b"])
-def test_annotators_whose_names_break_a_table_are_refused(run: wt.Results, tmp_path: Path, rater: str) -> None:
-    items = make_campaign(run, spans=None).content["data"][0]
-    found = read_pearmut(log(tmp_path, [entry(items, {"a": 70}, rater)]))
-    with pytest.raises(InputError, match="name of the annotator"):
-        write_judgments(tmp_path / "set", found, found.loaded("de-en"))
-    assert not (tmp_path / "set").exists()
+def test_names_of_annotators_fit_into_a_table(tmp_path: Path) -> None:
+    item = [{"src": "x", "tgt": {"a": "text"}, "item_id": "i0"}]
+    found = read_pearmut(log(tmp_path, [entry(item, {"a": 10}, "a\tb\u2028c")]))
+    assert found.given[0].rater == "a b c"

@@ -39,8 +39,11 @@ def run() -> wt.Results:
                 for doc, segments in text.items()}
 
     outputs = [wt.Output(name, damaged(share)) for name, share in (("a", 0.1), ("b", 0.12), ("c", 0.6))]
-    return wt.evaluate(wt.Corpus("made", ("de", "en"), docs), outputs, ["chrf", "bleu"],
-                       wt.Options(cache=False, flags=False))
+    return wt.score(
+        wt.Loaded(wt.Corpus("made", ("de", "en"), docs), outputs),
+        ["chrf", "bleu"],
+        options=wt.Options(cache=False, flags=False),
+    )
 
 
 def cases(many: int) -> Iterator[tuple[np.random.Generator, int]]:

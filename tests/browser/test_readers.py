@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from wholetext.io import Loaded
 from wholetext.reporting import analyse, write_report
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
@@ -81,13 +82,13 @@ def test_right_to_left_and_unspaced_scripts(look: Look, tmp_path: Path, artefact
     chinese = ("渡轮早上到达港口。", "她说完就走了。")
     corpus = Corpus("scripts", ("zh", "ar"), (Document("d", chinese, {"human": arabic}),))
     outputs = [Output("s", {"d": arabic}), Output("t", {"d": arabic[::-1]})]
-    run = evaluate(corpus, outputs, ["chrf"], Options(cache=False))
+    run = score(Loaded(corpus, outputs), ["chrf"], options=Options(cache=False))
     write_report(analyse(run), [], tmp_path / "report.html")
     page = look(tmp_path / "report.html", "document")
     assert page.locator("td.ref .text").first.evaluate("node => getComputedStyle(node).direction") == "rtl"
     assert page.locator("td.src .text").first.evaluate("node => getComputedStyle(node).direction") == "ltr"
     assert page.locator("td.src .text").first.get_attribute("lang") == "zh"
     assert page.locator("td.hyp .text").first.inner_text() == arabic[0]
-    score, text = (page.locator(f"td.hyp {one}").first.bounding_box() for one in (".chipscore", ".text"))
-    assert score["x"] + score["width"] == pytest.approx(text["x"] + text["width"], abs=1)  # where the text begins
+    chip, text = (page.locator(f"td.hyp {one}").first.bounding_box() for one in (".chipscore", ".text"))
+    assert chip["x"] + chip["width"] == pytest.approx(text["x"] + text["width"], abs=1)  # where the text begins
     page.screenshot(path=artefacts / "scripts.png", full_page=True)

@@ -15,8 +15,9 @@ import pytest
 
 from tests.reporting.report_material import texts
 from tests.reporting.study_files import make as make_studies
+from wholetext.io import Loaded
 from wholetext.reporting import analyse, read_study, write_report
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
@@ -35,7 +36,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = replace(corpus, docs=tuple(replace(doc, id=names[doc.id]) for doc in corpus.docs))
     renamed = [replace(one, docs={names[doc]: text for doc, text in one.docs.items()}) for one in outputs]
     renamed[2] = replace(renamed[2], system=FORMULA)
-    run = evaluate(corpus, renamed, ["chrf", "ter", "paragraph(size=2):chrf"], Options(cache=False))
+    run = score(Loaded(corpus, renamed), ["chrf", "ter", "paragraph(size=2):chrf"], options=Options(cache=False))
     found = make_studies(folder)
     studies = [read_study(file) for file in (found["meta"] / "meta.json", found["windows"] / "grid.json",
                                              found["contexts"] / "grid.json", found["contrast"] / "contrast.json")]
@@ -53,7 +54,7 @@ def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     docs = (Document("a", ("x.", "y.", "z."), {"human": ref}), Document("b", ("x.", "w."), {"human": (ref[0], long)}))
     good, bad = (ref[0].replace("gestern", "heute"), "Dann ging er weg.", "-2"), ("Das Schiff kam.", "Weg.", "@x")
     outputs = [Output("one", {"a": good, "b": (bad[0], other)}), Output("two", {"a": bad, "b": (ref[0], other)})]
-    run = evaluate(Corpus("words", ("en", "de"), docs), outputs, ["chrf", "ter"], Options(cache=False))
+    run = score(Loaded(Corpus("words", ("en", "de"), docs), outputs), ["chrf", "ter"], options=Options(cache=False))
     write_report(analyse(run), [], path)
     return path
 
@@ -282,7 +283,7 @@ def test_nothing_essential_is_off_a_phone(look: Look, crowded: Path, artefacts: 
 
 
 def test_tables_of_many_systems_fit_a_sheet_of_paper(look: Look, tmp_path: Path) -> None:
-    run = evaluate(*texts(documents=8, segments=3, systems=24), ["chrf"], Options(cache=False))
+    run = score(Loaded(*texts(documents=8, segments=3, systems=24)), ["chrf"], options=Options(cache=False))
     write_report(analyse(run), [], tmp_path / "report.html")
     page = look(tmp_path / "report.html", "documents")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from wholetext import StressOptions, rank, report, write_stress
+from wholetext import report
+from wholetext.io import Loaded
+from wholetext.ranking import rank
 from wholetext.reporting import PageOptions, analyse, write_report
-from wholetext.scoring.evaluate import Options, evaluate
-from wholetext.stress import stress
+from wholetext.scoring.evaluate import Options, score
+from wholetext.stress import StressOptions, stress, write_stress
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
@@ -40,7 +42,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = Corpus("</title><script>window.pwned=9</script>", ("<de>", "\"en'"), (doc,))
     outputs = [Output(NAME, {doc.id: HOSTILE}), Output("{{ other }}", {doc.id: HOSTILE[1:] + HOSTILE[:1]})]
     path = tmp_path_factory.mktemp("hostile") / "report.html"
-    run = evaluate(corpus, outputs, ["chrf", "slide(size=2,step=1):chrf"], Options(cache=False, flags=False))
+    run = score(
+        Loaded(corpus, outputs), ["chrf", "slide(size=2,step=1):chrf"], options=Options(cache=False, flags=False)
+    )
     write_report(analyse(run), [], path, PageOptions())
     return path
 
@@ -80,7 +84,9 @@ def test_names_with_control_characters_are_shown(chromium: Any, tmp_path: Path) 
     evil = "\x1b[31m\u202elive\u2066\x9b"
     doc = Document(f"doc{evil}", ("a b c",), {f"ref{evil}": ("a b d",)})
     outputs = [Output(f"{kind}{evil}", {doc.id: (f"a {kind}",)}) for kind in ("one", "two")]
-    run = evaluate(Corpus(f"set{evil}", ("de", "en"), (doc,)), outputs, ["chrf"], Options(cache=False, flags=False))
+    run = score(
+        Loaded(Corpus(f"set{evil}", ("de", "en"), (doc,)), outputs), ["chrf"], options=Options(cache=False, flags=False)
+    )
     write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
     raw = (tmp_path / "report.html").read_text("utf-8")
     for where in ("leaderboard", "documents", "compare", "document"):

@@ -21,9 +21,11 @@ Look = Callable[..., Any]
 @pytest.fixture(scope="module")
 def stressed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus, outputs = load("de-en")
-    settings = wt.StressOptions(("swap", "drop", "number", "resegment"), ("1", "all"), draws=20)
+    settings = wt.stress.StressOptions(("swap", "drop", "number", "resegment"), ("1", "all"), draws=20)
     folder = tmp_path_factory.mktemp("stress") / "run"
-    wt.write_stress(wt.stress.stress(corpus, outputs, ["chrf", "whole:chrf"], settings, Options(cache=False)), folder)
+    wt.stress.write_stress(
+        wt.stress.stress(corpus, outputs, ["chrf", "whole:chrf"], settings, Options(cache=False)), folder
+    )
     return wt.report(folder)[0]
 
 

@@ -13,7 +13,8 @@ from tests.in_process import call
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
-from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.evaluate import Options, open_run
+from wholetext.scoring.evaluate import score as score_systems
 from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 
@@ -106,7 +107,9 @@ def test_decimals_follow_the_scale_and_not_the_scores(tmp_path: Path, capsys: Ca
     docs = tuple(Document(f"d{i}", ("x",) * 3, {"ref": (f"a good sentence number {i} is here now",) * 3})
                  for i in range(5))
     poor = Output("poor", {doc.id: ("a bad one has nothing of it good at all",) * 3 for doc in docs})
-    results = evaluate(Corpus("low", ("de", "en"), docs), [poor], ["bleu", "ter", "rouge"], Options(cache=False))
+    results = score_systems(
+        Loaded(Corpus("low", ("de", "en"), docs), [poor]), ["bleu", "ter", "rouge"], options=Options(cache=False)
+    )
     write_run(results, tmp_path / "run")
     assert 0 < results["bleu"]["poor"].score < 4
     _, out, _ = call(capsys, "compare", str(tmp_path / "run"))
@@ -125,7 +128,7 @@ def test_another_output_heads_its_column(corpus: str, tmp_path: Path, capsys: Ca
 
 def test_a_mark_inside_a_rank_cluster_is_explained(tmp_path: Path, capsys: Capture) -> None:
     """Against a named baseline p is corrected for few comparisons, for clusters over all pairs."""
-    from wholetext.scoring.significance.compare import compare
+    from tests.scored import compare
 
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
     docs = tuple(Document(f"d{i}", ("x",), {"ref": (" ".join(words),)}) for i in range(8))
@@ -134,7 +137,7 @@ def test_a_mark_inside_a_rank_cluster_is_explained(tmp_path: Path, capsys: Captu
         return Output(name, {doc.id: (" ".join(words[: 6 - (wrong if i < 7 else 0)]),) for i, doc in enumerate(docs)})
 
     outputs = [system("a", 0), *(system(f"s{n}", n) for n in (1, 2, 3, 4, 5))]
-    results = evaluate(Corpus("c", ("de", "en"), docs), outputs, ["chrf"], Options(cache=False))
+    results = score_systems(Loaded(Corpus("c", ("de", "en"), docs), outputs), ["chrf"], options=Options(cache=False))
     found = compare(results["chrf"], "s1", alpha=0.1)
     inside = [one for one in found.standings if one.verdict == "worse" and one.rank == found["s1"].rank]
     assert inside, "the case that needs explaining"

@@ -64,4 +64,4 @@ def test_spans(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = [json.loads(printed(capsys, [*argv, *more])) for more in (["--json"], ["-f", "json"])]
     assert found[0] == found[1] and found[0]["measures"][0]["metrics"][0]["value"] == pytest.approx(0.8)
     assert "me" in printed(capsys, argv) and "0.800" in printed(capsys, argv)
-    assert printed(capsys, [*argv, "-f", "tsv"]).startswith("metric\tcharacters value")
+    assert printed(capsys, [*argv, "-f", "tsv"]).startswith("measure\tmetric\tvalue\t")

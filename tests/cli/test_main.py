@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,18 +12,20 @@ import pytest
 
 from tests.in_process import call
 from wholetext import plugins
-from wholetext.cli import options
-from wholetext.cli.main import VERBS, command, function
+from wholetext.cli import help
+from wholetext.cli.main import VERBS, build
 
 VERB = '''
 from typing import Annotated
-import typer
+from cyclopts import App, Parameter
 from wholetext.cli import options
 
-interface = 2
+interface = 3
+app = App("tools", help="Tools.")
 
-def count(*, files: options.Files, chosen: options.Chosen,
-          shout: Annotated[bool, typer.Option("--shout", help="Print it loudly.")] = False) -> None:
+@app.command
+def count(files: options.Files = options.Files(), *, chosen: options.Chosen = options.Chosen(),
+          shout: Annotated[bool, Parameter(help="Print it loudly.")] = False) -> None:
     """Count the segments of the input."""
     loaded = options.load(files, chosen)
     text = f"{sum(map(len, loaded.corpus.docs))} segments"
@@ -40,7 +43,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: verbs\nVersion: 1.5\n")
     (info / "entry_points.txt").write_text("[wholetext.verbs]\n" + "".join(
         f"{name} = verbs_code:{function}\n" for name, function in
-        (("count", "count"), ("broken", "broken"), ("score", "count"))))
+        (("count", "count"), ("tools", "app"), ("broken", "broken"), ("score", "count"))))
     (tmp_path / "verbs_code.py").write_text(VERB)
     (tmp_path / "texts.txt").write_text("one\ntwo\nthree\n")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -52,7 +55,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_verb_of_a_package_is_listed_without_importing_it(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "--help")
-    assert code == 0 and "Plug-in of verbs 1.5\n" in out and "\n  count " in out
+    assert code == 0 and re.search(r"^  count +Plug-in of verbs 1.5$", out, re.M)
     assert "verbs_code" not in sys.modules
 
 
@@ -60,7 +63,8 @@ def test_a_verb_of_a_package_has_options_like_any_other(package: Path, capsys: p
     texts = str(package / "texts.txt")
     assert call(capsys, "count", "-t", texts, "-r", texts)[:2] == (0, "3 segments\n")
     assert call(capsys, "count", "-t", texts, "-r", texts, "--shout")[:2] == (0, "3 SEGMENTS\n")
-    code, out, _ = call(capsys, "count", "--help")
+    assert call(capsys, "tools", "count", "-t", texts, "-r", texts)[:2] == (0, "3 segments\n")
+    code, out, _ = call(capsys, "count", "--help-all")
     assert code == 0 and "Count the segments" in out and "--shout" in out and "--test-set" in out
 
 
@@ -85,13 +89,40 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_for_itself_and_all_its_options(verb: str) -> None:
-    found = command(verb, function(verb))
-    assert found.name == verb and found.help
-    for one in [found, *getattr(found, "commands", {}).values()]:
-        assert one.help and all(option.help for option in one.params if option.name != "help")
+    app = build()[verb]
+    commands = [app] if app.default_command else [app[name] for name in app if not name.startswith("-")]
+    assert app.default_command or app.help
+    for command in commands:
+        assert command.default_command is not None and command.default_command.__doc__
+        assert all(entry.text for entry in help.entries(command))
 
 
-@pytest.mark.parametrize("group", [options.Files, options.Chosen, options.Execution, options.Testing])
-def test_groups_of_options_have_defaults(group: type) -> None:
-    """Verbs that take only some options of a group make the rest themselves."""
-    assert group() == group()
+def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "--help")
+    assert code == 0 and max(map(len, out.splitlines())) <= 80
+    listed = {verb: text for verbs in help.COMMANDS.values() for verb, text in verbs.items()}
+    assert sorted(listed) == sorted(VERBS) and sum(map(len, help.COMMANDS.values())) == len(VERBS)
+    for verb, text in listed.items():
+        assert re.search(rf"^  {verb} +{re.escape(text)}$", out, re.M), verb
+
+
+def test_help_lists_options_by_section_and_rare_ones_on_request(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    short, out = (call(capsys, "score", word)[1] for word in ("--help", "--help-all"))
+    parts = dict(re.findall(r"^([A-Z].+):\n((?:  .*\n?)+)", out, re.M))
+    assert list(parts) == ["Input", "Options", "Alignment", "Significance tests", "Models and processors", "LLM judges"]
+    for title, option in (("Input", "--docs"), ("Options", "--out"), ("LLM judges", "--budget")):
+        assert [name for name in parts if option in parts[name]] == [title]
+    assert "--budget" not in short and "--help-all" in short
+    assert max(map(len, f"{short}\n{out}".splitlines())) <= 80
+
+
+def test_completion_is_installed_for_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    code, out, err = call(capsys, "--install-completion")
+    script = next(path for path in tmp_path.rglob("*") if path.is_file() and "--translations" in path.read_text())
+    assert code == 0 and str(script) in out, err

@@ -14,12 +14,11 @@ import pytest
 
 from tests.in_process import call
 from wholetext.cli.main import main
-from wholetext.cli.spelling import spread
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
-from wholetext.scoring.evaluate import evaluate
+from wholetext.scoring.evaluate import score
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -232,13 +231,6 @@ def test_what_is_wrong_is_told_before_scoring(
         assert code == 2 and err.startswith("error:") and "→" in err, wrong
 
 
-def test_files_that_are_not_given_are_missed() -> None:
-    for argv in (["score", "-t", "-r", "ref.txt"], ["score", "-r"]):
-        with pytest.raises(InputError, match="without a file"):
-            spread(argv)
-    assert spread(["-t", "-", "b"]) == ["-t", "-", "-t", "b"]
-
-
 def test_faults_of_our_own_show_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,7 +264,8 @@ def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str])
     here = call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache"))
     assert here[0] == 0
     assert call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache", "--workers", "1")) == here
-    sweep = ["sweep", *arguments(files, "-m", "chrf", "--window", "2", "-f", "json", "--no-cache")[1:]]
+    texts = arguments(files)[1 : -len(METRICS)]
+    sweep = ["sweep", *texts, "-m", "chrf", "--window", "2", "-f", "json", "--no-cache"]
     assert (found := call(capsys, *sweep))[0] == 0
     assert call(capsys, *sweep, "--workers", "1") == found
     for wrong in (["--on", "spark"], ["--on", "local", "--workers", "2"], ["--gpus", "99"]):
@@ -369,8 +362,9 @@ def test_scores_by_domain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     docs = tuple(replace(doc, meta={"domain": "ab"[i % 2]}) for i, doc in enumerate(corpus.docs))
     corpus = replace(corpus, docs=docs)
     part = replace(corpus, docs=corpus.docs[1::2])
-    alone = evaluate(part, [replace(one, docs={doc.id: one.docs[doc.id] for doc in part.docs}) for one in outputs],
-                     ["bleu"])["bleu"]
+    alone = score(
+        Loaded(part, [replace(one, docs={doc.id: one.docs[doc.id] for doc in part.docs}) for one in outputs]), ["bleu"]
+    )["bleu"]
     jsonl.write(tmp_path / "c.jsonl", Loaded(corpus, tuple(outputs), ()))
     command = ["score", str(tmp_path / "c.jsonl"), "-m", "bleu", "-m", "ter", "--by-domain"]
     _, out, _ = call(capsys, *command, "--json")

@@ -59,7 +59,7 @@ def places(corpus: Path, tmp_path: Path) -> Places:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", wt.WholetextWarning)
                 made = wt.read(corpus, langs="de-en")
-                wt.evaluate(made.corpus, made.outputs, ["chrf", "bleu"], wt.Options(cache=False)).save(tmp_path / "run")
+                wt.score(made, ["chrf", "bleu"], options=wt.Options(cache=False)).save(tmp_path / "run")
         return str(tmp_path / "run")
 
     def marked() -> str:
@@ -192,8 +192,13 @@ def test_every_table_is_paged_in_a_terminal_and_control_characters_are_shown_the
     corpus, outputs = load("de-en")
     run = str(tmp_path / "run")
     renamed = [replace(outputs[0], system="evil\x1b[2J"), *outputs[1:]]
-    wt.make_run(wt.Loaded(corpus, tuple(renamed), ()), ["chrf"], wt.Options(cache=False), wt.Significance(draws=50),
-                out=run)
+    wt.score(
+        wt.Loaded(corpus, tuple(renamed), ()),
+        ["chrf"],
+        options=wt.Options(cache=False),
+        significance=wt.Significance(draws=50),
+        out=run,
+    )
     for words in (["compare", run], ["rank", run], ["show", "slide"]):
         shown = in_terminal(*words, lines=4, PAGER="sed '1s/^/pager /'")
         assert shown.count("pager ") == 1 and "\x1b[2J" not in shown, words

@@ -1,30 +1,56 @@
-"""Mistakes in options and arguments are answered like all others: what, where, the next step."""
+"""Command lines as people type them: several values, spellings of other tools, mistakes."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.in_process import call
-from wholetext.cli.usage import usage_error
+from wholetext.cli.main import OTHER_TOOLS
+from wholetext.cli.options import Execution, split_metrics
+from wholetext.cli.score import with_model
+from wholetext.errors import InputError, SpecError
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, last in (("ref", "this is number four"), ("a", "this is number four"), ("b", "this is number five")):
+        (tmp_path / f"{name}.txt").write_text(f"there were one or two\n{last}\n", "utf-8")
+    return tmp_path
+
+
+def metrics(*words: str) -> list[str]:
+    return split_metrics(list, [SimpleNamespace(value=word) for word in words])
 
 
 @pytest.mark.parametrize(("typed", "what", "step"), [
+    ("scroe", "wholetext: there is no command 'scroe'", "did you mean score?"),
+    ("--verson", "wholetext: there is no option '--verson'", "`wholetext --help` lists the commands"),
     ("score --metic chrf", "wholetext score: there is no option --metic", "did you mean --metric"),
     ("score -z", "wholetext score: there is no option -z", "`wholetext score -h` lists the options"),
     ("score a.txt b.txt", "wholetext score: unexpected argument b.txt", "-t FILE …, references with -r FILE"),
-    ("gate run --baseline A --system B C", "wholetext gate: unexpected argument C", "--system A --system B"),
     ("compare run other", "wholetext compare: unexpected argument other", "`wholetext compare -h`"),
-    ("score -f text", "wholetext score: invalid value for '-f' / '--format': 'text'", "`wholetext score -h`"),
-    ("score --out", "wholetext score: option '--out' requires an argument", "`wholetext score -h`"),
-    ("compare", "wholetext compare: missing argument", "`wholetext compare -h`"),
-    ("models fetsh", "wholetext models: no such command 'fetsh'", "`wholetext models -h`|did you mean"),
-    ("cache show", "wholetext cache: no such command 'show'", "`wholetext cache -h` lists the commands"),
+    ("score -f text", "wholetext score: invalid value \"text\" for -f", 'choose from "table", "json", "tsv", "latex"'),
+    ("score x -w 13", "wholetext score: invalid value \"13\" for -w. Must be <= 12", "`wholetext score -h`"),
+    ("score x -w many", "wholetext score: invalid value for -w: unable to convert \"many\" into int", "-h`"),
+    ("score x -w 1 -w 2", "wholetext score: parameter -w specified multiple times", "`wholetext score -h`"),
+    ("score --out", "wholetext score: --out requires a value", "`wholetext score -h`"),
+    ("score -m -q", "wholetext score: -m requires a value", "`wholetext score -h`"),
+    ("compare", "wholetext compare: RUN is missing", "`wholetext compare -h`"),
+    ("gate run", "wholetext gate: --baseline is missing", "`wholetext gate -h`"),
+    ("models fetsh", "wholetext models: there is no command 'fetsh'", "`wholetext models -h` lists the commands"),
 ])  # fmt: skip
-def test_what_where_and_the_next_step(typed: str, what: str, step: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_answered_with_what_where_and_the_next_step(
+    typed: str, what: str, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, err = call(capsys, *typed.split())
-    said, _, following = err.strip().partition("\n  → ")
+    message, _, following = err.strip().partition("\n  → ")
     assert code == 2 and out == ""
-    assert said.startswith(f"error: {what}") and any(part in following for part in step.split("|")), err
+    assert message.startswith(f"error: {what}") and step in following, err
 
 
 @pytest.mark.parametrize("typed", ["", "models", "cache"])
@@ -33,5 +59,81 @@ def test_a_group_alone_shows_its_help(typed: str, capsys: pytest.CaptureFixture[
     assert code == 2 and err.startswith("Usage: wholetext") and "error:" not in err and out == ""
 
 
-def test_other_exceptions_are_not_mistakes_of_the_user() -> None:
-    assert usage_error(ValueError("x"), ["score"]) is None
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="unexpected argument"):
+        call(capsys, "compare", "run", "other", "--debug")
+
+
+@pytest.mark.parametrize(("typed", "split"), [
+    ("chrf,bleu", ["chrf", "bleu"]), ("chrf, bleu", ["chrf", "bleu"]),
+    ("slide(size=6,step=6):chrf,bleu", ["slide(size=6,step=6):chrf", "bleu"]),
+    ('blonde(weights="a=1,b=2",table=en),ter', ['blonde(weights="a=1,b=2",table=en)', "ter"]),
+    ("bleu(tokenize=13a", ["bleu(tokenize=13a"]),
+])
+def test_commas_separate_metrics_but_not_their_arguments(typed: str, split: list[str]) -> None:
+    assert metrics(typed) == split
+
+
+def test_files_and_folders_among_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a,b", "bleu", "corpus"):
+        (tmp_path / name).mkdir()
+    assert metrics(f"comet@{tmp_path}/a,b", "bleu") == [f"comet@{tmp_path}/a,b", "bleu"]
+    with pytest.raises(InputError, match=r"-m takes metrics\n.*write corpus before -m"):
+        metrics("chrf", "corpus")
+
+
+@pytest.mark.parametrize("typed", ["chrf,", ",chrf", "chrf,,bleu"])
+def test_a_missing_metric_is_an_error(typed: str) -> None:
+    with pytest.raises(SpecError, match="a metric is missing beside a comma"):
+        metrics(typed)
+
+
+def test_comets_model_is_that_of_metrics_which_name_none() -> None:
+    assert with_model(None, "a/b") == ["comet@a/b"]
+    assert with_model(["chrf", "bertscore", "comet@x/y"], "a/b") == ["chrf", "bertscore@a/b", "comet@x/y"]
+    with pytest.raises(SpecError, match="none of chrf, comet@x/y takes a model"):
+        with_model(["chrf", "comet@x/y"], "a/b")
+
+
+def test_every_way_to_name_metrics_gives_the_same(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ("-t", "a.txt", "b.txt", "-r", "ref.txt", "-f", "tsv", "-q")
+    ways = [("-m", "chrf", "bleu"), ("-m", "chrf,bleu"), ("-m", "chrf", "-m", "bleu"), ("--metrics=chrf,bleu",)]
+    answers = [call(capsys, "score", *way, *files) for way in ways]
+    assert all(answer[:2] == answers[0][:2] for answer in answers) and "bleu\tb" in answers[0][1]
+
+
+def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ("-t", "b.txt", "a.txt", "-r", "ref.txt", "-m", "chrf", "bleu")
+    code, out, err = call(capsys, "score", *files, "-b", "-w", "1")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert code == 0 and lines[1] == ["100.0", "100.0"] and len(lines[0]) == 2  # in the order given: b, then a
+    assert "next:" not in err and "warning:" in err  # nothing is silent
+    assert "±" in (table := call(capsys, "score", *files, "-w", "4")[1]) and "100.0000 ±" in table
+    assert json.loads(call(capsys, "score", *files, "-w", "4", "--json")[1])["metrics"][0]["decimals"] == 4
+
+
+def test_comets_options_are_understood(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model that is not there is asked for, after the options have been read."""
+    code, _, err = call(capsys, "score", "-s", "ref.txt", "-t", "a.txt", "-r", "ref.txt", "--batch_size", "8",
+                        "--gpus", "0", "--model", "./missing model")
+    assert code == 2 and "no such model folder" in err
+    assert Execution(batch_size=16).options().batch_tokens == Execution().options().batch_tokens
+    assert Execution(batch_size=4).options().batch_tokens == 256
+    assert Execution(gpus=0).options().device == "cpu"  # as comet-score --gpus 0
+
+
+@pytest.mark.parametrize(("words", "answer"), [
+    (["-i", "a.txt"], "-t FILE"), (["-m", "bleu", "-tok", "zh"], "bleu(tokenize=zh)"), (["--only_system"], "-b"),
+    (["--paired-bs"], "--test bootstrap"), (["--to_json", "x"], "-f json"), (["--seed_everything", "1"], "--seed")])
+def test_options_of_other_tools_are_answered_with_ours(
+    words: list[str], answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, "score", "-t", "a.txt", "-r", "ref.txt", *words)
+    assert code == 2 and answer in err
+    assert f"{next(word for word in words if word in OTHER_TOOLS)} is an option of another tool" in err
+
+
+def test_options_of_other_tools_are_none_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    words = {word.rstrip(",") for word in call(capsys, "score", "--help-all")[1].split()}
+    assert "--batch_size" in words and not words & {*OTHER_TOOLS}

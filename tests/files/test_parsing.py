@@ -29,7 +29,7 @@ def test_integers() -> None:
     assert integer("9" * 300) == 10**300 - 1
     with pytest.raises(SpecError, match="-1"):
         integer("-1", low=0, error=SpecError)
-    with pytest.raises(InputError, match=r"^--seed: '-1' is not an integer between 0 and 9$"):
+    with pytest.raises(InputError, match=r"^--seed: '-1' is not an integer from 0 to 9$"):
         integer("-1", low=0, high=9, where="--seed")
 
 
@@ -46,7 +46,7 @@ def test_numbers() -> None:
 
 @pytest.mark.parametrize("text", [
     "[" * 100_000, '{"a":' * 100_000, "9" * 5000, "[NaN]", "[-Infinity]", '"\\ud800"', '{"\\udc00": 1}',
-    '{"a": 1, "a": 2}', "{", '"unclosed', '"\\', "", "nul", b"\xff", '[1]\n]',
+    "{", '"unclosed', '"\\', "", "nul", b"\xff", '[1]\n]',
 ])  # fmt: skip
 def test_json_that_is_refused(text: str | bytes) -> None:
     with pytest.raises(ModelError, match="file") as caught:
@@ -56,7 +56,6 @@ def test_json_that_is_refused(text: str | bytes) -> None:
 
 def test_json() -> None:
     assert read_json('{"a": [1, 2.5, "\\ud83d\\ude00", "' + "9" * 5000 + '"]}')["a"][2] == "😀"
-    assert read_json('{"a": 1, "a": 2}', unique=False) == {"a": 2}
     assert read_json("[NaN, Infinity, 1e999]", constants=True)[1:] == [float("inf")] * 2
     with pytest.raises(InputError, match=r"^file:3: "):
         read_json('{"a": 1,\n"b": 2,\n}', where="file")

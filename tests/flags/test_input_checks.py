@@ -9,8 +9,8 @@ import pytest
 
 from wholetext.demo import load
 from wholetext.flags.input_checks import input_notes
-from wholetext.io import LineFiles, from_texts, read
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.io import LineFiles, Loaded, from_texts, read
+from wholetext.scoring.evaluate import Options, score
 from wholetext.text.identify import other_language
 from wholetext.types import Corpus, Output
 
@@ -67,17 +67,6 @@ def test_one_output_in_the_wrong_language() -> None:
     assert "the output of german looks like de, not en" in note
 
 
-@BOTH
-def test_a_file_of_two_languages(corpus: Corpus) -> None:
-    docs = {doc.id: (doc.src or ()) if i % 3 == 0 else SOUND.docs[doc.id] for i, doc in enumerate(corpus.docs)}
-    found = [note for note in input_notes(corpus, [SOUND, Output("half", docs)]) if "mixes" in note]
-    assert len(found) == 1 and "the output of half mixes languages" in found[0] and "looks like de" in found[0]
-    mixed = replace(corpus, docs=tuple(
-        replace(doc, src=SOUND.docs[doc.id]) if i % 3 == 0 else doc for i, doc in enumerate(corpus.docs)
-    ))  # fmt: skip
-    assert any(note.startswith("the source mixes languages") for note in input_notes(mixed, OUTPUTS))
-
-
 def test_an_undeclared_language_that_needs_a_tokenizer() -> None:
     texts = ["他说我们还不知道这件事情的结果，大家都在等。", "会议昨天在北京结束，没有达成任何协议。"] * 3
     loaded = from_texts(texts, refs=texts[::-1])
@@ -122,10 +111,10 @@ def test_outputs_given_twice() -> None:
 def test_notes_are_there_on_every_run(tmp_path: Path) -> None:
     outputs = [SOUND, Output("twin", dict(SOUND.docs))]
     options = Options(cache=tmp_path / "cache.db")
-    first, second = (evaluate(CORPUS, outputs, ["chrf"], options) for _ in range(2))
+    first, second = (score(Loaded(CORPUS, outputs), ["chrf"], options=options) for _ in range(2))
     assert second.counts != first.counts and first.warnings == second.warnings
     assert any("same text" in note for note in second.warnings)
-    silent = evaluate(CORPUS, outputs, ["chrf"], replace(options, flags=False))
+    silent = score(Loaded(CORPUS, outputs), ["chrf"], options=replace(options, flags=False))
     assert not any("same text" in note for note in silent.warnings)
 
 

@@ -10,6 +10,7 @@ import gzip
 import json
 import random
 import re
+import resource
 import shutil
 import sys
 import tempfile
@@ -30,7 +31,7 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.judges.chat.calls import Calls
 from wholetext.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
 from wholetext.judges.prompts import load_prompt
-from wholetext.meta.contrast.formats import read_contrast_set
+from wholetext.meta.contrastive.formats import read_contrast_set
 from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import read_rater_table
 from wholetext.meta.judgments.sources import find_ratings
@@ -38,7 +39,7 @@ from wholetext.meta.spans.files import read_spans
 from wholetext.metrics.blonde.categories import load_table
 from wholetext.metrics.blonde.units import read_annotations, read_names
 from wholetext.metrics.cohesion import vectors
-from wholetext.ranking.rank import rank
+from wholetext.ranking.procedure import rank
 from wholetext.registry import scorer
 from wholetext.reporting.studies import read_study
 from wholetext.serving.intake import json_request
@@ -92,9 +93,7 @@ def run(folder: Path) -> object:
 
 
 def request(folder: Path) -> object:
-    job = folder / "jobs" / "one"
-    job.mkdir(parents=True)
-    return load(json_request((folder / "body.json").read_bytes(), job, folder, ServeOptions(data=folder)), folder)
+    return load(json_request(folder / "body.json", ServeOptions(data=folder)), folder)
 
 
 def answer(path: Path) -> object:
@@ -269,5 +268,6 @@ if __name__ == "__main__":
     failures = [outcome for _, outcome in totals if outcome not in ("read", "refused")]
     print(*failures[:20], *(f"{kind:<12} {outcome[:12]:<12} {count}" for (kind, outcome), count in totals.items()
                             if outcome in ("read", "refused")), sep="\n")  # fmt: skip
-    print(f"{last - first} inputs, {len(failures)} failures")
-    sys.exit(bool(failures))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "linux" else 1024**3)  # GB
+    print(f"{last - first} inputs, {len(failures)} failures, {peak:.2f} GB at most")
+    sys.exit(bool(failures) or peak >= 1)

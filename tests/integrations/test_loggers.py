@@ -23,7 +23,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (info / "entry_points.txt").write_text(
         "[wholetext.loggers]\nnotebook = loggers_code:log\nnumber = loggers_code:number\n")
     (tmp_path / "loggers_code.py").write_text(
-        "interface = 2\nnumber = 3\n"
+        "interface = 3\nnumber = 3\n"
         "def log(results, compared, folder):\n"
         "    return f'{sorted(compared)} of {len(results.systems)} systems, {folder and folder.name}'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -35,9 +35,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_package_adds_a_logger(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = wt.evaluate(*load("de-en"), ["chrf"], wt.Options(cache=False))
-    assert wt.log_run(results, "notebook") == "['chrf'] of 4 systems, None"
-    assert wt.log_run(results, "notebook", "some/run") == "['chrf'] of 4 systems, run"
+    results = wt.score(wt.Loaded(*load("de-en")), ["chrf"], options=wt.Options(cache=False))
+    assert wt.integrations.log_run(results, "notebook") == "['chrf'] of 4 systems, None"
+    assert wt.integrations.log_run(results, "notebook", "some/run") == "['chrf'] of 4 systems, run"
     (package / "a.txt").write_text("one two three four\n")
     with pytest.raises(SystemExit) as left:
         main(["score", "-t", "a.txt", "-r", "a.txt", "-m", "chrf", "--log", "notebook", "-q", "--out", "run"])
@@ -47,10 +47,10 @@ def test_a_package_adds_a_logger(package: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_no_logger_is_an_error_before_anything_is_scored(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(wt.InputError, match="there is no logger 'wandb'") as caught:
+    with pytest.raises(wt.errors.InputError, match="there is no logger 'wandb'") as caught:
         loggers.find_logger("wandb")
     assert "loggers: mlflow, notebook, number" in caught.value.next
-    with pytest.raises(wt.PluginError, match=r"'number' of loggers 1\.0 is not a function"):
+    with pytest.raises(wt.errors.PluginError, match=r"'number' of loggers 1\.0 is not a function"):
         loggers.find_logger("number")
     with pytest.raises(SystemExit) as left:
         main(["score", "-t", "missing.txt", "-m", "chrf", "--log", "MLFlow"])
@@ -59,6 +59,6 @@ def test_what_is_no_logger_is_an_error_before_anything_is_scored(
 
 def test_a_tracker_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loggers, "find_spec", lambda name: None)
-    with pytest.raises(wt.MissingExtra) as caught:
+    with pytest.raises(wt.errors.MissingExtra) as caught:
         loggers.find_logger("mlflow")
     assert "wholetext[mlflow]" in caught.value.next

@@ -22,10 +22,15 @@ def test_a_run_is_logged_to_a_folder_and_read_back(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME", raising=False)
-    results = wt.make_run(wt.Loaded(*load("de-en"), ()), ["chrf", "slide(size=6,step=6):bleu"],
-                          wt.Options(cache=False), wt.Significance(draws=100), out=tmp_path / "run")
+    results = wt.score(
+        wt.Loaded(*load("de-en"), ()),
+        ["chrf", "slide(size=6,step=6):bleu"],
+        options=wt.Options(cache=False),
+        significance=wt.Significance(draws=100),
+        out=tmp_path / "run",
+    )
     before = dict(os.environ)
-    said = wt.log_run(results, "mlflow", tmp_path / "run")
+    said = wt.integrations.log_run(results, "mlflow", tmp_path / "run")
     assert dict(os.environ) == before and said == f"mlflow: 4 runs in {(tmp_path / 'mlruns').as_uri()}"
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
@@ -34,13 +39,13 @@ def test_a_run_is_logged_to_a_folder_and_read_back(tmp_path: Path, monkeypatch: 
     runs = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
     assert set(runs) == set(results.systems)
     for system, run in runs.items():
-        scores, standing = results["chrf"][system], wt.compare_run(results)[1]["chrf"][system]
+        scores, standing = results["chrf"][system], results.comparisons["chrf"][system]
         assert run.info.status == "FINISHED" and run.data.metrics["chrf"] == scores.score
         assert run.data.metrics["chrf.low"] == standing.interval.low
         assert run.data.tags["signature.chrf"] == str(scores.signature)
         assert "slide_size_6_step_6_.bleu" in run.data.metrics and run.data.params["documents"] == "12"
         assert [file.path for file in client.list_artifacts(run.info.run_id)] == ["run.json"]
-    wt.log_run(results, "mlflow")  # once more, to the same experiment
+    wt.integrations.log_run(results, "mlflow")  # once more, to the same experiment
     assert len(client.search_runs([experiment.experiment_id])) == 8
 
 
@@ -48,6 +53,11 @@ def test_a_store_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch:
     pytest.importorskip("mlflow")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "file" / "store").as_uri())
-    results = wt.make_run(wt.Loaded(*load("de-en"), ()), ["chrf"], wt.Options(cache=False), wt.Significance(draws=100))
-    with pytest.raises(wt.WriteError, match="MLflow cannot log the run"):
-        wt.log_run(results, "mlflow")
+    results = wt.score(
+        wt.Loaded(*load("de-en"), ()),
+        ["chrf"],
+        options=wt.Options(cache=False),
+        significance=wt.Significance(draws=100),
+    )
+    with pytest.raises(wt.errors.WriteError, match="MLflow cannot log the run"):
+        wt.integrations.log_run(results, "mlflow")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,12 +77,7 @@ def test_missing_translations_are_empty_text_and_a_warning(small: Path) -> None:
     assert "sys.1.txt: 2 segments have no translation, taken as empty text (first: line 2)" in loaded.warnings
 
 
-def test_gzip_jsonl_spaces_and_trailing_blanks(small: Path) -> None:
-    source = small / "sources/de-en.txt"
-    source.rename(small / "sources/de-en.jsonl")
-    (small / "sources/de-en.jsonl").write_text(
-        "".join(json.dumps({"source": text}) + "\n" for text in ("eins", "zwei", "drei"))
-    )
+def test_gzip_spaces_and_trailing_blanks(small: Path) -> None:
     (small / "documents/de-en.docs").write_text("news x\nnews x\nweb y\n")
     ref = small / "references/de-en.refA.txt"
     (small / "references/de-en.refA.txt.gz").write_bytes(gzip.compress(b"one \ntwo\t\r\nthree\n"))
@@ -97,7 +91,7 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     assert "de-en" in caught.value.next
     with pytest.raises(InputError, match="not an EvalSet"):
         read(tmp_path / "small" / "sources")
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="not an EvalSet"):
         evalset.read(tmp_path / "nowhere")
     (small / "references/de-en.refB.txt").write_text("one\n")
     with pytest.raises(AlignmentError, match=r"found 1 line, but .*sources/de-en.txt has 3"):
@@ -112,9 +106,6 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     (small / "documents/de-en.docs").unlink()
     with pytest.raises(InputError, match="no such file"):
         read(small)
-    (small / "system-outputs/de-en/sys.1.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"two files contain 'sys.1'"):
-        read(small)
 
 
 def test_several_pairs_need_a_choice(small: Path) -> None:
@@ -123,20 +114,17 @@ def test_several_pairs_need_a_choice(small: Path) -> None:
         read(small)
 
 
-def test_writing_what_a_folder_cannot_hold(tmp_path: Path) -> None:
-    def one(
-        system: str = "s", hyp: tuple[str, ...] = ("b",), langs: tuple[str, str] = ("de", "en"), src: str = "a"
-    ) -> Loaded:
-        return Loaded(Corpus("c", langs, (Document("d", (src,)),)), (Output(system, {"d": hyp}),))
-
-    for loaded, says in (
-        (one(langs=("", "")), "language pair"),
-        (one(hyp=("b", "c")), "other segments"),
-        (one(system="../up"), "name of a file"),
-        (one(src="a\nb"), "line break"),
-    ):
-        with pytest.raises(InputError, match=says):
-            evalset.write(tmp_path / "out", loaded)
+@pytest.mark.parametrize("change", [
+    {"code": ""}, {"code": "../../up"}, {"code": "a/b"}, {"code": "de\n"}, {"hyp": ("b", "c")}, {"system": "../up"},
+    {"system": ".hidden"}, {"system": "a\nb"}, {"system": "x" * 300}, {"system": "C:\\x"}, {"src": "a\nb"},
+    {"doc": "a\tb"}, {"doc": "a\nb"}, {"doc": " a"},
+])  # fmt: skip
+def test_writing_what_a_folder_cannot_hold(tmp_path: Path, change: dict[str, Any]) -> None:
+    parts: dict[str, Any] = {"code": "de", "doc": "d", "src": "a", "system": "s", "hyp": ("b",)} | change
+    doc, output = Document(parts["doc"], (parts["src"],)), Output(parts["system"], {parts["doc"]: parts["hyp"]})
+    with pytest.raises(InputError):
+        evalset.write(tmp_path / "in" / "out", Loaded(Corpus("c", (parts["code"], "en"), (doc,)), (output,)))
+    assert all(tmp_path / "in" / "out" in path.parents for path in tmp_path.rglob("*") if path.is_file())
 
 
 @pytest.mark.data
@@ -173,21 +161,3 @@ def test_every_pair_of_every_real_folder_is_read(data: Path) -> None:
             else:
                 count += len(evalset.read(folder, pair).outputs)
     assert count > 300
-
-
-@pytest.mark.data
-def test_a_real_folder_reads_fast(data: Path) -> None:
-    evalset.read(data / "evalsets/wmt21.news", "zh-en")
-    start = time.process_time()
-    evalset.read(data / "evalsets/wmt21.news", "zh-en")
-    assert time.process_time() - start < 1.0
-
-
-def test_what_has_no_human_scores_says_so(tmp_path: Path) -> None:
-    (tmp_path / "corpus.jsonl").write_text("{}")
-    with pytest.raises(InputError, match="human scores are read from EvalSet folders") as caught:
-        evalset.language_pairs(tmp_path / "corpus.jsonl")
-    assert "human-scores/" in caught.value.next
-    (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(InputError, match="a run folder, not an EvalSet with human scores"):
-        evalset.language_pairs(tmp_path)

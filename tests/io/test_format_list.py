@@ -17,6 +17,8 @@ MODULE = '''
 from wholetext.io.assembly import assemble
 from wholetext.types import Corpus, Document, Output
 
+interface = 3
+
 def recognise(file):
     return file.head().startswith("%arrows")
 
@@ -69,7 +71,7 @@ def test_a_format_of_another_package_is_recognised_forced_and_listed(
     for loaded in (read(file), read(file, format="arrows")):
         assert loaded.corpus.docs[0].src == ("eins", "zwei") and loaded.outputs[0].docs["d"] == ("one", "two")
     (file.parent / "more.dat").write_text("%arrows\neins -> 1\nzwei -> 2\n")
-    with pytest.raises(InputError, match="two outputs are named 's'"):
+    with pytest.raises(InputError, match="the system name 's' is used twice"):
         read([file, file.parent / "more.dat"])
 
 

@@ -50,13 +50,6 @@ def test_document_ids(write) -> None:  # type: ignore[no-untyped-def]
     assert (corpus, outputs, warnings) == (loaded.corpus, loaded.outputs, ())
 
 
-@pytest.mark.parametrize(("ids", "noted"), [(range(20), True), (range(19), False), ([*range(19), 18], False)])
-def test_ids_that_no_two_lines_share_are_noted(write, ids, noted) -> None:  # type: ignore[no-untyped-def]
-    texts = [f"line {i}" for i in ids]
-    files = LineFiles(refs=[write("r", *texts)], hyps=[write("s", *texts)], docs=write("ids", *map(str, ids)))
-    assert any("are these document ids?" in note for note in read(files).warnings) == noted
-
-
 def test_an_id_that_comes_back_is_a_new_document(write) -> None:  # type: ignore[no-untyped-def]
     texts = [str(i) for i in range(6)]
     loaded = read(LineFiles(refs=[write("ref.txt", *texts)], docs=write("ids", "x", "y", "x", "x#2", "x", "y")))
@@ -76,7 +69,7 @@ def test_domains_in_the_id_file(write) -> None:  # type: ignore[no-untyped-def]
         ("x", {"domain": "news"}),
         ("y", {"domain": "social"}),
     ]
-    with pytest.raises(InputError, match="two columns"):
+    with pytest.raises(InputError, match="no document id"):
         read(LineFiles(refs=[write("ref.txt", "1")], docs=write("lp.docs", "a\tb\tc")))
 
 
@@ -106,10 +99,9 @@ def test_blank_lines_that_are_empty_translations(write) -> None:  # type: ignore
 
 def test_blank_lines_that_do_not_fit(write) -> None:  # type: ignore[no-untyped-def]
     src = write("src.txt", "a", "b", "", "c")
-    with pytest.raises(AlignmentError, match=r"sys.txt: found 3 documents .*, but .*src.txt has 2") as caught:
+    with pytest.raises(AlignmentError, match=r"sys.txt: found 3 documents, but .*src.txt has 2"):
         read(LineFiles(src=src, hyps=[write("sys.txt", "a", "", "b", "", "c")]))
-    assert "document 1 is the first with another length: 2 segments, here 1" in caught.value.next
-    with pytest.raises(AlignmentError, match="'doc1' has 2 segments in the source but 1 in reference 'ref'"):
+    with pytest.raises(AlignmentError, match=r"'doc1' .*: reference 'ref' 1, the source 2"):
         read(LineFiles(src=src, refs=[write("ref.txt", "a", "", "c")]))
     with pytest.raises(InputError, match="two blank lines") as caught:
         read(LineFiles(src=write("src.txt", "a", "", "", "b")))
@@ -138,7 +130,7 @@ def test_line_counts_that_differ(write) -> None:  # type: ignore[no-untyped-def]
 
 def test_names(write) -> None:  # type: ignore[no-untyped-def]
     one, two = write("a/out.txt", "x"), write("b/out.txt", "y")
-    with pytest.raises(InputError, match=r"named 'out': .*a/out.txt and .*b/out.txt"):
+    with pytest.raises(InputError, match="names that differ, not out, out"):
         read(LineFiles(hyps=[one, two], refs=[one]))
     loaded = read(LineFiles(hyps=[("first", one), two], refs=[one, two]))
     assert [output.system for output in loaded.outputs] == ["first", "out"]
@@ -157,15 +149,13 @@ def test_nothing_to_read(write) -> None:  # type: ignore[no-untyped-def]
         read(LineFiles())
     with pytest.raises(InputError, match="no text here"):
         read(LineFiles(src=write("empty.txt"), hyps=[write("sys.txt")]))
-    with pytest.raises(InputError, match="only once"):
-        read(LineFiles(src="-", hyps=["-"]))
 
 
 def test_standard_input_and_structured_files_by_mistake(write, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"doc": 1}\n')))
     loaded = read(LineFiles(hyps=["-"], refs=[write("ref.txt", "a")]))
     assert loaded.outputs[0].system == "stdin"
-    assert "looks like JSONL" in loaded.warnings[0]
+    assert "looks like XML or JSONL" in loaded.warnings[0]
 
 
 def test_from_texts() -> None:
@@ -207,26 +197,15 @@ def test_several_references_have_a_parameter_of_their_own() -> None:
     assert corpus.docs[0].refs["ref1"] == ("a", "c c")
     flat = wt.from_texts(["a b", "c"], references=[["a b", "c"], ["a", "c c"]])
     assert flat == wt.from_texts(["a b", "c"], refs=[["a b", "c"], ["a", "c c"]])
-    scores = wt.score_texts(one, references=[one, two], metric="d-chrf", options=wt.Options(cache=False))
-    assert scores.at("doc").tolist() == [100, 100] and scores.signature["refs"] == "ref0,ref1"
-
-
-def test_documents_are_scored_as_with_ids() -> None:
-    quiet = wt.Options(cache=False)
-    nested = wt.score_texts([["a b", "c d"], ["e f"]], refs=[["a b", "c"], ["e f g"]], metric="d-chrf", options=quiet)
-    flat = wt.score_texts(["a b", "c d", "e f"], refs=["a b", "c", "e f g"], docs=["doc1", "doc1", "doc2"],
-                          metric="d-chrf", options=quiet)
-    assert nested.at("doc").tolist() == flat.at("doc").tolist()
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"hyps": [["a"], ["b"]], "refs": [["a"]]}, "refs['ref']: found 1 document, the outputs have 2"),
+    ({"hyps": [["a"], ["b"]], "refs": [["a"]]}, "hyps['hyp']: found 2 documents, but refs['ref'] has 1"),
     ({"hyps": [["a"], ["b"]], "refs": ["a", "b"]}, "refs['ref'][0]: expected a list of strings, got str"),
     ({"hyps": [["a"], [3]], "refs": [["a"], ["b"]]}, "hyps['hyp'][1][0]: expected a string, got int"),
-    ({"hyps": [["a"]], "refs": [["a"]], "references": [[["a"]]]}, "references are given twice"),
-    ({"hyps": [["a"]], "refs": [["a"]], "docs": ["x", "y"]}, "docs: found 2 documents, the outputs have 1"),
+    ({"hyps": [["a"]], "refs": [["a"]], "docs": ["x", "y"]}, "docs: found 2 documents, but refs['ref'] has 1"),
 ])  # fmt: skip
 def test_lists_that_do_not_fit_are_answered(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(wt.InputError) as caught:
+    with pytest.raises(wt.errors.InputError) as caught:
         wt.from_texts(**given)
     assert said in str(caught.value)

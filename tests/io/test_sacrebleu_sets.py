@@ -41,7 +41,7 @@ def test_a_set_by_name_with_outputs(tiny: str, tmp_path: Path) -> None:
     assert [(doc.id, doc.src) for doc in loaded.corpus.docs] == [("one", ("Раз & два.", "Три.")), ("two", ("Ще.",))]
     assert loaded.outputs[0].system == "mine" and loaded.outputs[0].docs["two"] == ("three",)
     output.write_text("one\n")
-    with pytest.raises(InputError, match="found 1 line, but the corpus has 3 segments"):
+    with pytest.raises(InputError, match="found 1 line, but the corpus has 3"):
         read([tiny, output], langs="uk-en")
 
 

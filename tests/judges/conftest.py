@@ -1,13 +1,33 @@
-"""A real chat server and one that goes wrong; both on loopback, both count."""
+"""Chat servers on loopback, and no settings of the user's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
+from tests.judges.scripted import ScriptedServer
+from tests.judges.scripted_judge import right
+from wholetext.judges.chat import endpoint
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Retries wait for a thousandth of the time; cache and key are not the user's."""
+    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.0005)
+    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path / "cache.sqlite"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A server that answers every prompt well unless a test changes its ``reply``."""
+    with ScriptedServer(right) as scripted:
+        monkeypatch.setenv("OPENAI_BASE_URL", scripted.url)
+        yield scripted
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +35,8 @@ def small_model_address() -> Iterator[str]:
     """A real model that takes one request at a time, and so reads what prompts have in common once."""
     if small_model.weights() is None:
         pytest.skip(f"the small chat model is not installed: {small_model.INSTALL}")
-    with small_model.running() as found:
-        yield found
+    with small_model.running() as address:
+        yield address
 
 
 @pytest.fixture

@@ -67,7 +67,9 @@ def judged(proxy: CountingProxy, judge: str, view: str, cache: Path) -> Seen:
     shown = [one for one in outputs if one.system in (SYSTEMS if judge == "judge-pairwise" else SYSTEMS[1:])]
     calls, start = Calls(proxy.url, parallel=2, timeout=1800), time.monotonic()
     proxy.clear()
-    results = wt.evaluate(corpus, shown, spec(judge, view), wt.Options(cache=cache, calls=calls, flags=False))
+    results = wt.score(
+        wt.Loaded(corpus, shown), spec(judge, view), options=wt.Options(cache=cache, calls=calls, flags=False)
+    )
     scores = tuple(next(iter(results.scores.values())).values())
     repairs = sum(one.repair for one in proxy.exchanges)
     seen = Seen(spec(judge, view), proxy.arrived, repairs, proxy.tokens, time.monotonic() - start, scores)

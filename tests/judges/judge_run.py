@@ -21,7 +21,7 @@ PIECE = ("mystery-umbrella", 6)  # document, segments
 def scores(url: str, cache: Path | bool, spec: str, parallel: int) -> dict[str, list[float]]:
     """System → scores of its rows."""
     calls = Calls(url, parallel=parallel, timeout=1800, retries=0)
-    results = wt.evaluate(*demo_piece(*PIECE), spec, wt.Options(cache=cache, calls=calls, flags=False))
+    results = wt.score(wt.Loaded(*demo_piece(*PIECE)), spec, options=wt.Options(cache=cache, calls=calls, flags=False))
     return {system: found.at("row").tolist() for system, found in next(iter(results.scores.values())).items()}
 
 

@@ -29,7 +29,7 @@ def right(body: Mapping[str, Any], number: int) -> str:
 
 def results(spec: str, *, cache: bool = False, **settings: Any) -> wt.Results:
     corpus, outputs = sample()
-    return wt.evaluate(corpus, outputs, [spec], wt.Options(cache=cache, calls=Calls(**settings)))
+    return wt.score(wt.Loaded(corpus, outputs), [spec], options=wt.Options(cache=cache, calls=Calls(**settings)))
 
 
 def scores(spec: str, **settings: Any) -> wt.Scores:

@@ -16,18 +16,15 @@ from tests.judges import faulty, judge_run
 from tests.judges.counting import CountingProxy, Turnstile, is_repair
 from tests.judges.faulty import FaultyServer, Served
 from tests.judges.judge_material import names, numbered
-from wholetext.judges.chat import endpoint as chat_model
 from wholetext.judges.chat.calls import Calls
 
-REFUSED = ("refusal-field", "refusal-text", "filtered")
+REFUSED = ("refusal-field", "filtered")
 QUICK = [kind for kind in faulty.FAULTS if kind != "hang"]
 SPEC = "judge-da(answer=text)@faulty"
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waits before retries are a thousandth of what they are."""
-    monkeypatch.setattr(chat_model, "_FIRST_WAIT", 0.0005)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-faulty-0123456789")
 
 
@@ -94,7 +91,7 @@ def faults_met(server: FaultyServer) -> int:
 def run(server: FaultyServer, documents: int, cache: Path | bool, **settings: Any) -> tuple[wt.Results, Calls]:
     corpus, outputs = numbered(documents, 10, 2)
     calls = Calls(server.url, **{"parallel": 8, "timeout": 1800, "retries": 2, **settings})
-    return wt.evaluate(corpus, outputs, SPEC, wt.Options(cache=cache, calls=calls, flags=False)), calls
+    return wt.score(wt.Loaded(corpus, outputs), SPEC, options=wt.Options(cache=cache, calls=calls, flags=False)), calls
 
 
 def some_faults(documents: int, cache: Path) -> int:
@@ -146,7 +143,7 @@ def test_nothing_secret_is_kept(tmp_path: Path) -> None:
     key = "sk-faulty-0123456789"
     with FaultyServer(answer=lambda body: f"{key} 50", rate=0.3, seed=5, faults=QUICK) as server:
         results, _ = run(server, 2, tmp_path / "cache.sqlite")
-    wt.write_run(results, tmp_path / "run")
+    wt.scoring.write_run(results, tmp_path / "run")
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes(), path
     assert key not in json.dumps([str(results.warnings), str(results.scores), results.counts])
@@ -168,7 +165,7 @@ def test_a_budget_is_never_exceeded_by_more_than_a_batch(tmp_path: Path, paralle
             calls_before = len(server.served)
             try:
                 results, calls = run(server, 4, tmp_path / "cache.sqlite", budget=budget, **money)
-            except wt.ModelError as stopped:
+            except wt.errors.ModelError as stopped:
                 assert "budget" in str(stopped)
                 calls = None
             runs += 1

@@ -25,7 +25,7 @@ def checked(proxy: CountingProxy, segments: int, systems: tuple[str, ...], judge
     corpus, outputs = demo_pieces(4, segments, systems)
     options = wt.Options(cache=False, calls=Calls(proxy.url, parallel=1, timeout=1800), flags=False)
     specs = [f"{one}@{small_model.NAME}" for one in judges]
-    found = wt.judge_check(corpus, outputs, specs, wt.JudgeCheckOptions(**settings), options)  # type: ignore[arg-type]
+    found = wt.judges.judge_check(corpus, outputs, specs, wt.judges.JudgeCheckOptions(**settings), options)  # type: ignore[arg-type]
     for one in found.measures:
         print(f"{one.check} {one.judge} {one.setting} {one.measure}: {one.value:.3f} [{one.low:.3f}, {one.high:.3f}], "
               f"{one.count}")  # fmt: skip

@@ -52,7 +52,7 @@ def test_every_judge_runs_under_every_view(
     for view in VIEWS:
         real.clear()
         settings = options(real, cache)
-        results = wt.evaluate(corpus, outputs, f"{view}:{judge}@{small_model.NAME}", settings)
+        results = wt.score(wt.Loaded(corpus, outputs), f"{view}:{judge}@{small_model.NAME}", options=settings)
         for scores in next(iter(results.scores.values())).values():
             check(scores, judge, 1 if view == "whole" else 2)
         counts = settings.calls.counts
@@ -77,7 +77,7 @@ def answers(proxy: CountingProxy, folder: Path, segments: int, parallel: int) ->
     proxy.clear()
     proxy.gate = lambda number: number > parallel or barrier.wait(600) >= 0
     settings = wt.Options(cache=False, calls=Calls(proxy.url, parallel=parallel, timeout=1800), flags=False)
-    wt.evaluate(*demo_piece(DOCUMENT, segments), short_judge(folder), settings)
+    wt.score(wt.Loaded(*demo_piece(DOCUMENT, segments)), short_judge(folder), options=settings)
     return {one.text: one.answer["choices"][0]["message"]["content"] for one in proxy.exchanges if one.answer}
 
 
@@ -124,20 +124,19 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
     ("judge-da", 2), ("context(prev=3,next=1):judge-sqm", 2), ("whole:judge-mqm(max_tokens=8)", 1),
     ("judge-esa(max_tokens=16)", 1), ("judge-pairwise", 1), ("judge-coherence(max_tokens=8)", 1),
 ])  # fmt: skip
-def test_planned_tokens_are_what_the_server_counts(real: CountingProxy, spec: str, segments: int) -> None:
-    """Every call once; what is asked again, because an answer could not be read, stays below the bound for it."""
+def test_planned_calls_are_made_and_tokens_are_estimated(real: CountingProxy, spec: str, segments: int) -> None:
+    """Every call once; four bytes are taken for a token, so the count of tokens is an estimate."""
     corpus, outputs = demo_piece(DOCUMENT, segments, systems(spec))
     planned = wt.plan(corpus, outputs, f"{spec}@{small_model.NAME}", calls=options(real).calls).calls
-    assert planned is not None and planned.counted and real.arrived == 0, "a plan asks the model nothing"
-    results = wt.evaluate(corpus, outputs, f"{spec}@{small_model.NAME}", options(real))
+    assert planned is not None and real.arrived == 0, "a plan asks the model nothing"
+    results = wt.score(wt.Loaded(corpus, outputs), f"{spec}@{small_model.NAME}", options=options(real))
     first = [one for one in real.exchanges if not one.repair]
     counted = sum(one.answer["usage"]["prompt_tokens"] for one in first if one.answer)
     if "esa" in spec and planned.calls > len(first):  # a list of errors that cannot be read has no second call
         assert any(int(scores.signature["unparsable"]) for by in results.scores.values() for scores in by.values())
     else:
         assert planned.calls == len(first)
-        assert planned.tokens_in == pytest.approx(counted, rel=0.02)
+        assert planned.tokens_in == pytest.approx(counted, rel=0.35)
     if "coherence" in spec:
         assert len(real.exchanges) == 2 * len(first), "no rubric fits into eight tokens"
-    assert real.tokens[0] <= planned.tokens_in + planned.repair_tokens[0]
     assert results.counts["judge_tokens_in"] == real.tokens[0]

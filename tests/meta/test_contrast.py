@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError, MetricError, SpecError
-from wholetext.meta.contrast.accuracy import compare, groups, overall, wilson
-from wholetext.meta.contrast.decisions import Decisions, decide, given_scores
-from wholetext.meta.contrast.formats import read_contrast_set
-from wholetext.meta.contrast.items import Candidate, ContrastOptions, ContrastSet, Item
-from wholetext.meta.contrast.subtitles import variants
+from wholetext.meta.contrastive.accuracy import compare, groups, overall, wilson
+from wholetext.meta.contrastive.decisions import Decisions, decide, stored_decisions
+from wholetext.meta.contrastive.formats import read_contrast_set
+from wholetext.meta.contrastive.items import Candidate, ContrastOptions, ContrastSet, Item
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
@@ -162,14 +161,14 @@ def test_scores_made_elsewhere(tmp_path: Path) -> None:
     items = made(item(0, "a", "b"), item(1, "a", "b", "c"))
     path = tmp_path / "loss.txt"
     path.write_text("0.1\n0.2\n0.5\n0.6\n0.4\n", "utf-8")
-    assert given_scores(items, path, higher_is_better=False).correct.tolist() == [True, False]
-    assert given_scores(items, path, name="loss").metric == "loss"
+    assert stored_decisions(items, path, higher_is_better=False).correct.tolist() == [True, False]
+    assert stored_decisions(items, path, name="loss").metric == "loss"
     path.write_text("0.1\n0.2\n", "utf-8")
     with pytest.raises(InputError, match="2 scores for 5"):
-        given_scores(items, path)
+        stored_decisions(items, path)
     path.write_text("0.1\nx\n", "utf-8")
     with pytest.raises(InputError, match=r"loss.txt:2"):
-        given_scores(items, path)
+        stored_decisions(items, path)
 
 
 # ---------------------------------------------------------------- DiscEvalMT: balanced by construction
@@ -286,38 +285,10 @@ def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:
         read_contrast_set(path, ContrastOptions(documents=tmp_path))
 
 
-def test_voita(tmp_path: Path) -> None:
-    row = {"src": "A . _eos B . _eos C . _eos D .", "dst": ["а _eos б _eos в _eos не то", "а _eos б _eos в _eos то"],
-           "true_ind": 1, "ctx_dist": 3}
-    [one] = read_contrast_set(write(tmp_path / "deixis_test.json", [row])).items
-    assert one.src == "D ." and one.src_context == ("A .", "B .", "C .") and one.distance == 3
-    assert [c.text for c in one.candidates] == ["то", "не то"] and one.candidates[0].context == ("а", "б", "в")
-    with pytest.raises(InputError, match="true_ind"):
-        read_contrast_set(write(tmp_path / "deixis_test.json", [{**row, "true_ind": 2}]))
-
-
-def test_ctxpro(tmp_path: Path) -> None:
-    def row(expected: str, rule: str, ref: str, segment: int) -> dict[str, Any]:
-        return {"src pronoun": "you", "expected": expected, "ref segment": ref, "src segment": "I see you.",
-                "segment id": segment, "document id": "de-en/2017/a", "rule": rule}
-
-    rows = [row("sie", "ACC.FORM", "Ich sehe Sie.", 1), row("dich", "ACC.INFORM", "Dich sehe ich.", 1),
-            row("ihnen", "DAT.FORM", "Ich sehe Ihnen zu.", 1), row("sie", "ACC.FORM", "Nichts davon.", 0)]
-    lines = ["de-en/2017/a\tHello.\tHallo.", "de-en/2017/a\tI see you.\tIch sehe Sie."]
-    (tmp_path / "de-en.tsv").write_text("\n".join(lines), "utf-8")
-    path = write(tmp_path / "formality.opensubtitles.en-de.test.json", rows)
-    found = read_contrast_set(path, ContrastOptions(documents=tmp_path / "de-en.tsv"))
-    assert found.langs == ("en", "de") and found.warnings == ("2 items left out: nothing to replace",)
-    assert [[c.text for c in one.candidates] for one in found.items] == [
-        ["Ich sehe Sie.", "Ich sehe Dich."], ["Dich sehe ich.", "Sie sehe ich."]]
-    assert found.items[0].src_context == ("Hello.",) and found.items[0].candidates[1].context == ("Hallo.",)
-    assert variants("Siebzehn sie", "sie", ["sie", "er"]) == ["Siebzehn er"]
-
-
 @pytest.mark.parametrize("name, content, message", [
-    ("x.json", "[1, 2]", "unknown format of contrastive set"),
-    ("x.json", "{", "not JSON"), ("x.json", '{"1": {"src": "a"}}', "'src'"),
-    ("x.jsonl", '{"src": 1, "contrastive": ["c"]}', "'src'"), ("x.jsonl", "{}", "contrastive"),
+    ("x.json", "[{}, 2]", "unknown format of contrastive set"),
+    ("x.json", "{", "not JSON"), ("x.json", '{"1": {"src": "a"}}', "'trg'"),
+    ("x.jsonl", '{"src": 1, "contrastive": ["c"]}', "'src'"), ("x.jsonl", "{}", "src"),
     ("x.jsonl", "nonsense", "not JSON"), ("x.jsonl", "", "no items"),
     ("x.jsonl", '{"src": "a", "target": "b", "contrastive": []}', "no contrastive translation"),
     ("x.jsonl", '{"src": "a", "src_context": ["x"], "target": "b", "contrastive": ["c"]}', "context of 1 source"),
@@ -329,8 +300,8 @@ def test_broken_sets_name_the_place(tmp_path: Path, name: str, content: str, mes
 
 
 def test_unknown_reader() -> None:
-    with pytest.raises(SpecError, match="did you mean voita"):
-        read_contrast_set("x.json", reader="voit")
+    with pytest.raises(SpecError, match="did you mean jsonl"):
+        read_contrast_set("x.json", reader="json")
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

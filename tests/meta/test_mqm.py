@@ -54,8 +54,8 @@ def test_scores_are_averaged_over_raters() -> None:
 def test_rows_of_errors(tmp_path: Path) -> None:
     path = tmp_path / "m.tsv"
     path.write_text(HEAD + 'A\td\t1\t7\tr1\tsrc "q\tab<v>cd</v>e\tStyle\tMinor\n\nA\td\t2\t8\tr1\ts\tt\tX\tMajor\n')
-    assert read_mqm(path) == [MqmError("A", ("d", 0), "7", "r1", "Style", "Minor"),
-                              MqmError("A", ("d", 1), "8", "r1", "X", "Major")]
+    assert read_mqm(path) == [MqmError("A", ("d", 0), "7", "r1", "Style", "Minor", "ab<v>cd</v>e"),
+                              MqmError("A", ("d", 1), "8", "r1", "X", "Major", "t")]
 
 
 @pytest.mark.parametrize(("text", "match"), [
@@ -90,7 +90,7 @@ def test_span_ratings(tmp_path: Path) -> None:
     (["A\t{}"], InputError, "cannot be read"), (["A\t[1"], InputError, "cannot be read|not JSON"),
     (["A"], InputError, "1 column"), (["A\tNone"], AlignmentError, "1 rating, expected 2"),
     (["A\tNone"] * 3, AlignmentError, "more ratings"),
-    (['A\t{"errors": [{"start": 0, "end": 1, "severity": "x", "score": "nan"}]}'], InputError, "cannot be read")])
+    (['A\t{"errors": [{"start": 0, "end": 1, "severity": "x", "score": "nan"}]}'], InputError, "not a number")])
 def test_faulty_span_ratings(tmp_path: Path, lines: list[str], kind: type[Exception], match: str) -> None:
     with pytest.raises(kind, match=match):
         read_span_ratings(spans_file(tmp_path / "x", *lines), SEGMENTS)

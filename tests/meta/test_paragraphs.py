@@ -23,7 +23,7 @@ from wholetext.meta.paragraphs import Windows, curves, paragraph_set, paragraphs
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.tasks import MetricTests
 from wholetext.registry import BUILTIN
-from wholetext.scoring.evaluate import score_texts
+from wholetext.scoring.evaluate import score
 
 
 def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
@@ -176,7 +176,7 @@ VIEWS = ("context(prev=2):chrf", "context(prev=1,next=1,hyp=own):bertscore@minil
          "context(prev=1,source=shuffled):bertscore@minilm", "context(prev=1,source=other):bertscore@minilm",
          "slide(size=1):bleu", "slide(size=3,step=1,partial=include):chrf", "slide(size=2,partial=weighted):ter",
          "slide(tokens=40):bertscore@minilm", "paragraph(size=2):chrf", "whole:bleu", "whole:chrf",
-         "whole:bertscore@minilm", "whole:blonde", "whole:rouge", "doc-wt-mini", "wt-qe")
+         "whole:bertscore@minilm", "whole:blonde", "whole:rouge", "doc-wt-mini")
 
 
 def every_metric() -> list[str]:
@@ -229,8 +229,12 @@ def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
     means = []
     for one in rated:
-        alone = [score_texts([hyps[one.system][one.doc][i]], refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]],
-                             metric=spec, langs="de-en") for i in range(one.start, one.start + 2)]
+        alone = [
+            score(
+                [hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]], langs="de-en"
+            )[spec]["hyp"]
+            for i in range(one.start, one.start + 2)
+        ]
         means.append(np.mean([scores.at("segment")[0] for scores in alone]))
     assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
 

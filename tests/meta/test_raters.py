@@ -39,7 +39,7 @@ def test_pairs_of_raters() -> None:
         ("r1", {"A": [1, 2, 3], "B": [2, 2, 1]}), ("r2", {"A": [1, 2, 2], "B": [3, 1, 1]}), ("r3", {"A": [1]}))
         for system, scores in table.items() for i, score in enumerate(scores)]
     found = rater_pairs(gather("da", rows))
-    assert [(p.one, p.two) for p in found] == [("r1", "r2")]
+    assert [(p.first, p.second) for p in found] == [("r1", "r2")]
     assert (found[0].items, found[0].pairs) == (6, 3)
     assert found[0].pair_agreement == pytest.approx(2 / 3)  # B > A, tie against A > B, A > B
 

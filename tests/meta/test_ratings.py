@@ -13,7 +13,6 @@ from wholetext.meta.judgments.ratings import (
     direct_assessments,
     gather,
     read_rater_table,
-    segments_of,
 )
 from wholetext.meta.judgments.sources import corpus_segments, find_ratings
 
@@ -46,12 +45,8 @@ def test_a_segment_outside_the_corpus_is_named() -> None:
         gather("da", ROWS, [("d", 0), ("e", 0)])
 
 
-def test_positions_in_documents() -> None:
-    assert segments_of(["a", "a", "b", "a"]) == (("a", 0), ("a", 1), ("b", 0), ("a", 2))
-
-
 @pytest.mark.parametrize(("text", "match"), [
-    ("system\tseg\trater\n", "no column 'score'"),
+    ("system\tseg\trater\nA\t0\tr\n", "no column 'score'"),
     ("system\tseg\trater\tscore\nA\t0\tr\n", "3 columns"),
     ("system\tseg\trater\tscore\nA\t9\tr\t1\n", "not a segment"),
     ("system\tseg\trater\tscore\nA\t-1\tr\t1\n", "not a segment"),
@@ -70,7 +65,7 @@ def test_released_da_scores(name: str, lp: str, data: Path) -> None:
     """Raw means exactly; z-scores to the six decimals of the file, from the raw scores alone."""
     folder = data / "evalsets" / name
     segments = corpus_segments(EvalSet.open(folder, lp))
-    table = read_rater_table(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments, ("raw",))
+    table = read_rater_table(folder / "human-scores" / f"{lp}.wmt.ratings.tsv", segments)
     both = direct_assessments(table, segments)
     for ratings, gold, tolerance in zip(both, ("wmt-raw", "wmt-z"), (1e-9, 5e-5)):
         mine, released = ratings.judgments(), EvalSet.open(folder, lp).human(gold, "seg")

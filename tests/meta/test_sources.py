@@ -88,17 +88,6 @@ def test_esa_as_json(folder: Path, overall: bool) -> None:
     assert ("is used instead" in found.note) is not overall
 
 
-def test_side_by_side(folder: Path) -> None:
-    lines = ["seg\trater\tsystem1\tscore1\tsystem2\tscore2"]
-    lines += [f"{i}\tbob\talpha\t-{i}\tbeta\t-{2 * i}" for i in range(8)]
-    lines += [f"{i}\tann\tbeta\t-{i}\tgamma\t0" for i in range(8)]
-    evalset_folder.write(folder / "human-scores" / f"{LP}.mqm-sxs.ratings.tsv", lines)
-    found = find_ratings(EvalSet.open(folder, LP), "mqm-sxs")
-    assert (found.total, found.ratings.raters) == ("sum", ("bob", "ann"))
-    assert found.ratings.systems == ("alpha", "beta", "gamma")
-    assert found.ratings.judgments().values[1, 4] == (-8 - 4) / 2
-
-
 def test_direct_assessments_and_other_names(folder: Path) -> None:
     table(folder, "wmt", "type\traw", "SYSTEM\t7{i}")
     assert find_ratings(EvalSet.open(folder, LP), "wmt-raw").ratings.judgments().values[0, 3] == 73.0

@@ -1,4 +1,4 @@
-"""Files of error spans: MQM tables, JSONL, WMT25, EvalSets; faults are named; files that do not belong together."""
+"""Files of error spans: MQM tables, JSONL, EvalSets; faults are named; files that do not belong together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_mqm_table(tmp_path: Path) -> None:
-    found, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
+    found, = wt.meta.read_spans(write(tmp_path / "m.tsv", MQM))
     assert [(mark.segment, mark.text, mark.spans, mark.unplaced) for mark in found.marks] == [
         (0, "ab cd e", (ErrorSpan(3, 5, "minor"),), 1), (1, "fine", (), 0),
         (2, "no end", (ErrorSpan(3, 6, "major"),), 0)]
@@ -33,10 +33,7 @@ def test_mqm_table(tmp_path: Path) -> None:
     assert len(found.notes) == 2 and "1 error has no place" in found.notes[0] and "not closed" in found.notes[1]
 
 
-def test_jsonl_and_the_table_of_wmt25_say_the_same(tmp_path: Path) -> None:
-    head = "\t".join(("doc_id", "segment_id", "system_id", "hypothesis_segment", "start_indices", "end_indices",
-                      "error_types"))
-    table = f"{head}\nd\t7\tA\tab cd\t0 missing\t2 missing\tcritical major\nd\t9\tA\tfine\t-1\t-1\tno-error\n"
+def test_jsonl_of_both_kinds(tmp_path: Path) -> None:
     ours = [{"system": "A", "doc": "d", "segment": 0, "text": "ab cd", "score": 50,
              "spans": [{"start": 0, "end": 2, "severity": "major"}, {"start": None, "end": None, "severity": "major"}]},
             {"system": "A", "doc": "d", "segment": 1, "text": "fine", "score": 90, "spans": []}]
@@ -45,14 +42,13 @@ def test_jsonl_and_the_table_of_wmt25_say_the_same(tmp_path: Path) -> None:
         {"start_i": "missing", "end_i": "missing", "severity": "major"},
         {"start_i": 0, "end_i": 1, "severity": "undecided"}]},
         {"system": "A", "doc_id": "d", "line_id": 9, "tgt": "fine", "esa_score": 90, "esa_spans": []}]
-    files = [write(tmp_path / "w.tsv", table), *(write(tmp_path / f"{i}.jsonl", "\n".join(map(json.dumps, rows)))
-                                                 for i, rows in enumerate((ours, esa)))]
-    read = [wt.read_spans(path)[0] for path in files]
+    files = [write(tmp_path / f"{i}.jsonl", "\n".join(map(json.dumps, rows))) for i, rows in enumerate((ours, esa))]
+    read = [wt.meta.read_spans(path)[0] for path in files]
     marks = [[(mark.place, mark.unplaced, mark.error_free(85)) for mark in one.marks] for one in read]
-    assert marks[0] == marks[1] == marks[2] == [(("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
-    assert read[0].marks[0].spans == read[1].marks[0].spans == (ErrorSpan(0, 2, "major"),)
-    assert read[2].marks[0].spans == (ErrorSpan(0, 5, "major"),)
-    assert all(any(word in note for note in read[2].notes) for word in ("after the text", "undecided"))
+    assert marks[0] == marks[1] == [(("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
+    assert read[0].marks[0].spans == (ErrorSpan(0, 2, "major"),)
+    assert read[1].marks[0].spans == (ErrorSpan(0, 5, "major"),)
+    assert all(any(word in note for note in read[1].notes) for word in ("after the text", "undecided"))
 
 
 def test_ratings_of_an_evalset(tmp_path: Path) -> None:
@@ -65,7 +61,7 @@ def test_ratings_of_an_evalset(tmp_path: Path) -> None:
     rating = json.dumps({"errors": [{"start": 0, "end": 5, "severity": "major"},
                                     {"start": 0, "end": 1, "severity": "minor", "is_source_error": True}], "score": 90})
     path = write(tmp_path / "human-scores" / "en-de.esa.seg.rating", f"A\t{rating}\tr1\nA\tNone\n")
-    mark, = wt.read_spans(path)[0].marks
+    mark, = wt.meta.read_spans(path)[0].marks
     assert (mark.place, mark.rater, mark.spans, mark.unplaced, mark.score, mark.text) == (
         ("A", "d", 0), "r1", (ErrorSpan(0, 5, "major"),), 1, 90.0, "wrong")
 
@@ -78,29 +74,29 @@ HEAD = '{"system": "A", "doc": "d", "segment": 0, "spans": '
     (HEAD + '[{"start": 4, "end": 2, "severity": "minor"}]}', "begins at 4"),
     (HEAD + '[{"start": -3, "end": 2, "severity": "minor"}]}', "place"),
     (HEAD + '[{"start": 0, "end": 2, "severity": "bad"}]}', "no severity 'bad'"),
-    (HEAD + "3}", "list of objects"), (HEAD + '[], "score": "x"}', "not a number"),
+    (HEAD + "3}", "cannot be read"), (HEAD + '[], "score": "x"}', "not a number"),
     ("[]", "no error spans"), ('{"a": [}', "not JSON")])
 def test_faults_are_named(tmp_path: Path, line: str, match: str) -> None:
     with pytest.raises(InputError, match=match):
-        wt.read_spans(write(tmp_path / "s.jsonl", line + "\n"))
+        wt.meta.read_spans(write(tmp_path / "s.jsonl", line + "\n"))
 
 
 def test_a_segment_may_not_be_there_twice(tmp_path: Path) -> None:
     with pytest.raises(AlignmentError, match="there twice"):
-        wt.read_spans(write(tmp_path / "s.jsonl", 2 * (HEAD + "[]}\n")))
+        wt.meta.read_spans(write(tmp_path / "s.jsonl", 2 * (HEAD + "[]}\n")))
 
 
 def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
-    gold, = wt.read_spans(write(tmp_path / "m.tsv", MQM))
+    gold, = wt.meta.read_spans(write(tmp_path / "m.tsv", MQM))
 
     def mine(**changes: object) -> Annotations:
         line = {"system": "A", "doc": "d", "segment": 1, "text": "fine", "spans": []} | changes
-        return wt.read_spans(write(tmp_path / "s.jsonl", json.dumps(line)))[0]
+        return wt.meta.read_spans(write(tmp_path / "s.jsonl", json.dumps(line)))[0]
 
-    assert any("2 of 3 segments" in note for note in wt.evaluate_spans(gold, [mine()]).notes)
+    assert any("2 of 3 segments" in note for note in wt.meta.evaluate_spans(gold, [mine()]).notes)
     with pytest.raises(AlignmentError, match="another output"):
-        wt.evaluate_spans(gold, [mine(text="another")])
+        wt.meta.evaluate_spans(gold, [mine(text="another")])
     with pytest.raises(AlignmentError, match="no segment is in all files"):
-        wt.evaluate_spans(gold, [mine(system="B")])
-    scores_only = wt.evaluate_spans(gold, [mine(spans=None, score=0.5)])
+        wt.meta.evaluate_spans(gold, [mine(system="B")])
+    scores_only = wt.meta.evaluate_spans(gold, [mine(spans=None, score=0.5)])
     assert np.isnan(scores_only["characters"].values[0]) and scores_only["characters"].ranks == (None,)

@@ -106,7 +106,7 @@ def test_error_free_and_micro_averages_are_those_of_loops(cases: int) -> None:
     rng = np.random.default_rng(8)
     for _ in range(cases // 5):  # five metrics each
         gold, metrics = corpus(rng, 5)
-        options = wt.SpanOptions(draws=0, free_at=float(rng.choice([80, 85, 90])))
+        options = wt.meta.SpanOptions(draws=0, free_at=float(rng.choice([80, 85, 90])))
         found = _quick(gold, metrics, options)
         for metric in metrics:
             wanted = loops(gold, metric, options)
@@ -114,13 +114,13 @@ def test_error_free_and_micro_averages_are_those_of_loops(cases: int) -> None:
             assert values == pytest.approx(wanted, abs=1e-6, nan_ok=True)
 
 
-def _quick(gold: Annotations, metrics: list[Annotations], options: wt.SpanOptions) -> wt.SpanResults:
+def _quick(gold: Annotations, metrics: list[Annotations], options: wt.meta.SpanOptions) -> wt.meta.SpanResults:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wholetext.meta.spans.evaluate.RESAMPLES", 2)
-        return wt.evaluate_spans(gold, metrics, options)
+        return wt.meta.evaluate_spans(gold, metrics, options)
 
 
-def loops(gold: Annotations, metric: Annotations, how: wt.SpanOptions) -> dict[str, float]:
+def loops(gold: Annotations, metric: Annotations, how: wt.meta.SpanOptions) -> dict[str, float]:
     chars, pairs = [0.0, 0, 0], [0.0, 0.0, 0, 0]
     verdicts, scores = [], []
     for g, m in zip(gold.marks, metric.marks):
@@ -163,13 +163,13 @@ def test_a_metric_that_is_right_beats_one_that_is_not() -> None:
     def one(name: str, source: dict[tuple[str, str, int], Spans]) -> Annotations:
         return Annotations(name, tuple(Marked(*place, name, spans(source[place])) for place in places))
 
-    found = wt.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
+    found = wt.meta.evaluate_spans(one("gold", marks), [one("noise", noise), one("right", marks)])
     for name in ("characters", "matching", "error-free", "accuracy", "auc"):
         table = found[name]
         assert table.metrics == ("right", "noise") and table.ranks == (1, 2), name
         assert table.values[0] == 1.0 and table.p[0, 1] <= 0.01
         assert table.intervals[1].low < table.values[1] < table.intervals[1].high
-    same = wt.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
+    same = wt.meta.evaluate_spans(one("gold", marks), [one("a", noise), one("b", noise)])
     assert all(table.ranks == (1, 1) for table in same.measures)
     assert found.documents == 20 and found.segments == 80
 
@@ -200,12 +200,17 @@ def test_spans_of_a_run_folder(view: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "marker": f"{__name__}:Marker"})
     texts = ("a bad one", "fine", "bad bad")
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {}),))
-    wt.make_run(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"{view}marker"], out=tmp_path / "run")
-    found, = wt.read_spans(tmp_path / "run")
+    wt.score(
+        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
+        [f"{view}marker"],
+        out=tmp_path / "run",
+        significance=wt.Significance(),
+    )
+    found, = wt.meta.read_spans(tmp_path / "run")
     assert [mark.spans for mark in found.marks] == [
         (ErrorSpan(2, 5, "major"),), (), (ErrorSpan(0, 3, "major"), ErrorSpan(4, 7, "major"))]
     gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(found.marks)))
-    result = wt.evaluate_spans(gold, [found])
+    result = wt.meta.evaluate_spans(gold, [found])
     assert [result[name].values[0] for name in ("characters", "matching", "accuracy")] == [1.0, 1.0, 1.0]
 
 
@@ -215,9 +220,13 @@ def test_spans_of_xcomet(tmp_path: Path) -> None:
     model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "xcomet"
     texts = ("The cat was asleep on the mat.", "She was tired.", "Then the dog came in.")
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {"r": texts}),))
-    results = wt.make_run(wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()), [f"comet@{model}", "chrf"],
-                          out=tmp_path / "run")
-    xcomet, chrf = wt.read_spans(tmp_path / "run")
+    results = wt.score(
+        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
+        [f"comet@{model}", "chrf"],
+        out=tmp_path / "run",
+        significance=wt.Significance(),
+    )
+    xcomet, chrf = wt.meta.read_spans(tmp_path / "run")
     scores = results[xcomet.name]["A"]
     marked = [facts["spans"] if facts else None for facts in scores.details]
     assert any(marked), "the small model marks nothing"
@@ -225,7 +234,7 @@ def test_spans_of_xcomet(tmp_path: Path) -> None:
         list(dict.fromkeys((span["start"], span["end"]) for span in each or ())) for each in marked]
     assert [mark.score for mark in xcomet.marks] == pytest.approx(scores.at("segment").tolist())
     assert all(mark.spans is None for mark in chrf.marks)
-    found = wt.evaluate_spans(xcomet, [chrf, xcomet])
+    found = wt.meta.evaluate_spans(xcomet, [chrf, xcomet])
     assert found["characters"].value(xcomet.name) == 1.0 and np.isnan(found["characters"].value(chrf.name))
 
 
@@ -252,14 +261,19 @@ def judged(body: Mapping[str, Any], number: int) -> str:
 @pytest.mark.parametrize("metric", ["judge-mqm", "judge-esa", "judge-coherence"])
 def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Quotes are spans, an error without a place is an error, a refusal is no statement, evidence is no error."""
-    pytest.importorskip("openai")
+    pytest.importorskip("httpx")
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", tuple(JUDGED), {}),))
     outputs = (wt.Output("A", {"d": tuple(JUDGED)}), wt.Output("fine", {"d": ("fine",) * 5}))
     with ScriptedServer(judged) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        wt.make_run(wt.Loaded(corpus, outputs, ()), [f"sentence:{metric}@m"], wt.Options(cache=False),
-                    out=tmp_path / "run")
-    found, = wt.read_spans(tmp_path / "run")
+        wt.score(
+            wt.Loaded(corpus, outputs, ()),
+            [f"sentence:{metric}@m"],
+            options=wt.Options(cache=False),
+            out=tmp_path / "run",
+            significance=wt.Significance(),
+        )
+    found, = wt.meta.read_spans(tmp_path / "run")
     spans = {(mark.system, mark.segment): mark.spans for mark in found.marks}
     if metric == "judge-coherence":
         assert set(spans.values()) == {None}
@@ -269,7 +283,7 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
     assert any("1 error has no place" in note for note in found.notes)
     gold = Annotations("gold", tuple(Marked(mark.system, "d", mark.segment, "r", mark.spans, text=mark.text)
                                      for mark in found.marks))
-    result = wt.evaluate_spans(gold, [found])
+    result = wt.meta.evaluate_spans(gold, [found])
     assert result["characters"].values[0] == 1.0
     assert result["accuracy"].values[0] == pytest.approx(8 / 9)  # the error without a place
 
@@ -281,8 +295,8 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.slow
 def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = data / "evalsets" / "wmt21.tedtalks" / "human-scores" / "raw" / "mqm_ted_ende.tsv"
-    found, = wt.read_spans(path)
-    rows, notes = wt.rater_spans(found)
+    found, = wt.meta.read_spans(path)
+    rows, notes = wt.meta.rater_spans(found)
     assert len(rows) == 7 and rows[-1].segments == 1919 == sum(row.segments for row in rows[:-1])
     first: dict[tuple[str, str, int, str | None], Marked] = {}
     for mark in found.marks:
@@ -295,7 +309,7 @@ def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture
             chars = [a + b for a, b in zip(chars, by_character(*sides, 0.5))]
             pairs = [a + b for a, b in zip(pairs, (*by_pairs(*sides, 0.5), len(sides[1]), len(sides[0])))]
             alike.append(bool(one.spans or one.unplaced) == bool(other.spans or other.unplaced))
-    row = next(row for row in rows if (row.one, row.two) == ("rater3", "rater4"))
+    row = next(row for row in rows if (row.first, row.second) == ("rater3", "rater4"))
     assert row.segments == len(alike) and row.scores["accuracy"] == pytest.approx(np.mean(alike))
     assert row.scores["characters"] == pytest.approx(loop_f1(chars[0], chars[0], chars[2], chars[1]))
     assert row.scores["matching"] == pytest.approx(loop_f1(*pairs))

@@ -11,7 +11,7 @@ import pytest
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts
 from wholetext.metrics.bertscore import BertScore
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, score_texts
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Excerpt, FloatArray, Request
 
 pytest.importorskip("torch")
@@ -45,8 +45,14 @@ def test_names_give_the_numbers_of_the_published_tools() -> None:
         "doc-bertscore": oracle("bertscore/doc_fork.json")["models"]["tiny-bert"]["expected"]["idf=False"]["en-de"],
     }
     for name, expected_scores in published.items():
-        result = score_texts(lines["hyp"], refs=lines["ref"], docs=lines["doc"], metric=f"{name}(layer=4)@{model}",
-                             langs="en-de", options=Options(cache=False))
+        result = score(
+            lines["hyp"],
+            f"{name}(layer=4)@{model}",
+            refs=lines["ref"],
+            docs=lines["doc"],
+            langs="en-de",
+            options=Options(cache=False),
+        )[f"{name}(layer=4)@{model}"]["hyp"]
         np.testing.assert_allclose(result.at("segment"), expected_scores["F"], atol=TOLERANCE, rtol=0)
 
 

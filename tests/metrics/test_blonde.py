@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.scored import compare
 from wholetext.errors import (
     AlignmentError,
     InputError,
@@ -20,9 +21,9 @@ from wholetext.errors import (
     ModelError,
     SpecError,
 )
-from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.io import Loaded
+from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import Results, write_run
-from wholetext.scoring.significance.compare import compare
 from wholetext.testing import check_metric
 from wholetext.text.taggers import analysis
 from wholetext.types import Corpus, Document, Output, Scores
@@ -37,7 +38,7 @@ def results(hyp: Texts, refs: list[Texts], spec: str, lang: str = "en", **option
     docs = [Document(f"d{i}", None, {f"r{k}": ref[i] for k, ref in enumerate(refs)}) for i in range(len(hyp))]
     output = Output("sys", {f"d{i}": text for i, text in enumerate(hyp)})
     corpus = Corpus("test", ("zh", lang), tuple(docs))
-    return evaluate(corpus, [output], [spec], Options(**({"cache": False} | options)))
+    return score(Loaded(corpus, [output]), [spec], options=Options(**({"cache": False} | options)))
 
 
 def scored(hyp: Texts, refs: list[Texts], spec: str, **more: Any) -> Scores:
@@ -380,6 +381,8 @@ def test_significance_comes_from_the_shared_code() -> None:
     docs = tuple(Document(f"d{i}", None, {"r": ref}) for i, ref in enumerate(refs))
     systems = [Output(name, {f"d{i}": text for i, text in enumerate(texts)})
                for name, texts in (("a", refs), ("b", worse))]
-    found = evaluate(Corpus("c", ("", "en"), docs), systems, ["d-blonde(tagger=plain)"], Options(cache=False))
+    found = score(
+        Loaded(Corpus("c", ("", "en"), docs), systems), ["d-blonde(tagger=plain)"], options=Options(cache=False)
+    )
     compared = compare(next(iter(found.scores.values())))
     assert compared["b"].verdict == "worse" and compared["b"].p < 0.01

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wholetext.io import Loaded
 from wholetext.metrics.blonde.explain import reasons
 from wholetext.metrics.blonde.metric import ABSENT, ONE_SIDED, UNMATCHED, DBlonde
 from wholetext.metrics.blonde.units import CATEGORIES
-from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output, Scores
 
@@ -28,7 +29,7 @@ def scored(pairs: list[tuple[str, str]], spec: str = SPEC, cache: bool = False) 
     """One document per (output, reference)."""
     docs = tuple(Document(f"d{i}", None, {"r": (ref,)}) for i, (_, ref) in enumerate(pairs))
     output = Output("sys", {f"d{i}": (hyp,) for i, (hyp, _) in enumerate(pairs)})
-    results = evaluate(Corpus("c", ("de", "en"), docs), [output], [spec], Options(cache=cache))
+    results = score(Loaded(Corpus("c", ("de", "en"), docs), [output]), [spec], options=Options(cache=cache))
     return next(iter(results.scores.values()))["sys"]
 
 
@@ -139,8 +140,11 @@ def test_weights_and_with_d() -> None:
 def test_a_run_keeps_its_document_scores(tmp_path: Path) -> None:
     docs = (Document("d", None, {"r": ("but she left",)}),)
     specs = [SPEC, OCCURRING]
-    results = evaluate(Corpus("c", ("de", "en"), docs), [Output("sys", {"d": ("but he left",)})], specs,
-                       Options(cache=False))
+    results = score(
+        Loaded(Corpus("c", ("de", "en"), docs), [Output("sys", {"d": ("but he left",)})]),
+        specs,
+        options=Options(cache=False),
+    )
     write_run(results, tmp_path / "run")
     reopened = open_run(tmp_path / "run")
     assert [reopened.scores[spec]["sys"].at("doc")[0] for spec in specs] == pytest.approx([np.sqrt(1e-5), 0.5])

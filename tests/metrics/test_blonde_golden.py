@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wholetext.io import Loaded
 from wholetext.metrics.blonde.units import CATEGORIES
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Scores
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracle" / "blonde" / "blonde.json").read_text("utf-8"))
@@ -55,7 +56,7 @@ def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def score(names: list[str], spec: str, tagger: Path, refs: int | None = None) -> Scores:
+def oracle_scores(names: list[str], spec: str, tagger: Path, refs: int | None = None) -> Scores:
     """The named documents under a spec."""
     docs = []
     for name in names:
@@ -64,13 +65,15 @@ def score(names: list[str], spec: str, tagger: Path, refs: int | None = None) ->
     output = Output("sys", {name: tuple(DOCUMENTS[name]["sys"]) for name in names})
     name, _, args = spec.partition("(")
     args = ",".join(filter(None, (args.rstrip(")"), f'tagger="given/{tagger}"')))
-    results = evaluate(Corpus("oracle", ("zh", "en"), tuple(docs)), [output], [f"{name}({args})"], Options(cache=False))
+    results = score(
+        Loaded(Corpus("oracle", ("zh", "en"), tuple(docs)), [output]), [f"{name}({args})"], options=Options(cache=False)
+    )
     return next(iter(results.scores.values()))["sys"]
 
 
 def run(names: list[str], spec: str, tagger: Path, refs: int | None = None) -> dict[str, float]:
     """Corpus scores by output."""
-    scores = score(names, spec, tagger, refs)
+    scores = oracle_scores(names, spec, tagger, refs)
     return dict(zip(scores.outputs, scores.table("corpus")[0]))
 
 
@@ -105,7 +108,7 @@ def test_documents(name: str, variant: str, tagger: Path) -> None:
 
 
 def check_counts(names: list[str], spec: str, expected: dict[str, list[float]], tagger: Path) -> None:
-    stats = score(names, spec, tagger).stats.sum(axis=0).reshape(-1, 3)
+    stats = oracle_scores(names, spec, tagger).stats.sum(axis=0).reshape(-1, 3)
     got = dict(zip(CATEGORIES, stats.tolist()))
     for category, three in expected.items():
         assert got[NAMES.get(category, category)] == three, category

@@ -13,9 +13,10 @@ import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.errors import ModelError
+from wholetext.io import Loaded
 from wholetext.metrics.comet.metric import Comet
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import sample
 from wholetext.types import Excerpt, FloatArray, Request
 
@@ -215,9 +216,11 @@ def test_scores_that_depend_on_company_are_not_kept(tiny: Path, tmp_path: Path) 
     corpus, outputs = sample()
     spec = f"comet(layernorm_scope=minibatch8)@{tiny / 'comet-reg-mix'}"
     options = Options(cache=tmp_path / "cache.sqlite", flags=False)
-    together = evaluate(corpus, outputs[:2], [spec], options)
-    alone = evaluate(corpus, outputs[:1], [spec], options)  # would be answered from the rows scored in company
-    fresh = evaluate(corpus, outputs[:1], [spec], replace(options, cache=False))
+    together = score(Loaded(corpus, outputs[:2]), [spec], options=options)
+    alone = score(
+        Loaded(corpus, outputs[:1]), [spec], options=options
+    )  # would be answered from the rows scored in company
+    fresh = score(Loaded(corpus, outputs[:1]), [spec], options=replace(options, cache=False))
     system = outputs[0].system
     assert np.array_equal(*(next(iter(one.scores.values()))[system].stats for one in (alone, fresh)))
     assert alone.counts["computed"] == alone.counts["distinct"] and not alone.counts.get("cached")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.metrics.disco_given import WordListTagger, engine, request
+from wholetext.io import Loaded
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -100,7 +101,8 @@ def test_truncation_is_counted(model: str) -> None:
 @pytest.mark.slow
 def test_the_real_pipeline_on_odd_texts() -> None:
     pytest.importorskip("spacy")
-    from wholetext.scoring.evaluate import evaluate
+    from wholetext.io import Loaded
+    from wholetext.scoring.evaluate import score
 
     texts: dict[str, tuple[str, ...]] = {
         "empty": ("", ""), "emoji": ("👍👍", "🎉"), "no noun": ("It is.", "They were."), "one": ("A cat sat.",),
@@ -109,7 +111,7 @@ def test_the_real_pipeline_on_odd_texts() -> None:
     corpus = Corpus("odd", ("de", "en"), tuple(Document(name, None, {"r": text}) for name, text in texts.items()))
     specs = ["ds-focus@minilm", "ds-sent@minilm", "rc", "lc(definition=wong-kit)", "entity-graph", "lexical-graph",
              "lexical-chain"]
-    scores = evaluate(corpus, [Output("s", dict(texts))], specs).scores
+    scores = score(Loaded(corpus, [Output("s", dict(texts))]), specs).scores
     found: dict[str, Any] = {spec: one["s"].at("doc") for spec, one in scores.items()}
     assert np.allclose(found["ds-focus@minilm"], 0)
     assert np.allclose(found["ds-sent@minilm"][1:], 1) and np.isnan(found["ds-sent@minilm"][0])
@@ -124,7 +126,7 @@ def test_shuffling_sentences_lowers_coherence_on_real_documents(data: Path) -> N
     import random
 
     from wholetext.io import read as read_corpus
-    from wholetext.scoring.evaluate import Options, evaluate
+    from wholetext.scoring.evaluate import Options, score
 
     texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for pair in ("zh-en", "de-en", "cs-en"):
@@ -138,7 +140,7 @@ def test_shuffling_sentences_lowers_coherence_on_real_documents(data: Path) -> N
     mixed = Output("mixed", {name: tuple(rng.sample(hyp, len(hyp))) for name, (hyp, _) in texts.items()})
     assert len(corpus) == 200
     for spec in ("entity-graph", "ds-sent@minilm"):
-        scores = evaluate(corpus, [as_is, mixed], [spec], Options(block=100_000)).scores
+        scores = score(Loaded(corpus, [as_is, mixed]), [spec], options=Options(block=100_000)).scores
         change = next(iter(scores.values()))["mixed"].at("doc") - next(iter(scores.values()))["as is"].at("doc")
         assert change.mean() < 0 and (change < 0).mean() > 0.6, spec
 

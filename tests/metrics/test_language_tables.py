@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from wholetext.errors import InputError, MissingExtra, ModelError
+from wholetext.io import Loaded
 from wholetext.metrics.blonde.categories import languages, load_table
 from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.text.taggers import analysis
 from wholetext.text.taggers.analysis import Analysis, Entity, Token, analyser_for
 from wholetext.text.taggers.plain import locate
@@ -136,7 +137,9 @@ def test_no_metric_is_sent_to_a_tagger_that_it_cannot_use(spec: str, monkeypatch
     monkeypatch.setattr(analysis, "AUTO", ())
     docs = (Document("d", None, {"r": ("a",)}),)
     with pytest.raises(ModelError) as raised:
-        evaluate(Corpus("c", ("de", "ja"), docs), [Output("s", {"d": ("a",)})], [spec], Options(cache=False))
+        score(
+            Loaded(Corpus("c", ("de", "ja"), docs), [Output("s", {"d": ("a",)})]), [spec], options=Options(cache=False)
+        )
     assert "given/FILE.conllu" in str(raised.value) and "plain" not in str(raised.value)
     with pytest.raises(ModelError, match="tagger=plain"):
         analyser_for("ja")
@@ -144,8 +147,11 @@ def test_no_metric_is_sent_to_a_tagger_that_it_cannot_use(spec: str, monkeypatch
 
 def test_what_is_left_out_or_told_by_spelling_is_a_note() -> None:
     docs = (Document("d", None, {"r": ("Er ging , als sie kam .",)}),)
-    results = evaluate(Corpus("c", ("en", "de"), docs), [Output("s", {"d": ("Er ging , als sie kam .",)})],
-                       ["d-blonde(tagger=plain)"], Options(cache=False))
+    results = score(
+        Loaded(Corpus("c", ("en", "de"), docs), [Output("s", {"d": ("Er ging , als sie kam .",)})]),
+        ["d-blonde(tagger=plain)"],
+        options=Options(cache=False),
+    )
     scores = next(iter(results.scores.values()))["s"]
     assert any("entity is not counted in de: names that HanTa finds" in note for note in results.warnings)
     wanted = "plain-1 gives no tags: pronoun, marker identified by spelling alone"

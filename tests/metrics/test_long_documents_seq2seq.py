@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import TextTooLong
+from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
@@ -36,7 +37,7 @@ VIEWS = ["sentence", "context(prev=2)", "slide(size=6,step=6)", "paragraph(size=
 def test_every_view(metric: str, view: str, text: tuple[Corpus, Output], oracle: Path) -> None:
     corpus, output = text
     spec = f"{view}:{metric}@{oracle / 'neural/models' / METRICS[metric]}"
-    found = score(corpus, [output], spec, Options(cache=False, device="cpu"))["s"]
+    found = score(Loaded(corpus, [output]), spec, options=Options(cache=False, device="cpu"))[spec]["s"]
     assert np.isfinite(found.at("row")).all() and found.lost is not None
     at = [i for i, row in enumerate(found.rows) if row.start <= LONG < row.stop]
     assert (found.lost[at, 1] > 0).all()
@@ -58,4 +59,4 @@ def test_refused_before_any_model_runs(
     corpus, output = text
     spec = f"context(prev=1):{metric}(limit=1000)@{oracle / 'neural/models' / METRICS[metric]}"
     with pytest.raises(TextTooLong, match=rf"document long, segments {LONG + 1}.*system s"):
-        score(corpus, [output], spec, Options(cache=False, device="cpu", overflow="error"))
+        score(Loaded(corpus, [output]), spec, options=Options(cache=False, device="cpu", overflow="error"))

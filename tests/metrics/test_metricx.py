@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.scored import scored
 from wholetext.errors import MetricError
+from wholetext.io import Loaded
 from wholetext.metrics.metricx import MetricX
 from wholetext.models.device import Precision
 from wholetext.models.loading import Checkpoint
@@ -55,9 +57,9 @@ def test_every_version_and_mode(langs: str, published: Any, texts: Any, model: s
     for name, wanted in published["expected"][langs].items():
         version, mode, limit = name[7:9], name.split("_")[1], wanted["max_input_length"]
         spec = f"metricx(version={version},mode={mode},limit={limit}"
-        found = score(made, [output], f"{spec})@{model}", CPU)["system"]
+        found = scored(made, [output], f"{spec})@{model}", CPU)["system"]
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
-        raw = score(made, [output], f"{spec},clamp=false)@{model}", CPU)["system"]
+        raw = scored(made, [output], f"{spec},clamp=false)@{model}", CPU)["system"]
         np.testing.assert_allclose(raw.at("row"), wanted["unclamped"], atol=TOLERANCE, rtol=0)
         assert found.lost is not None and (found.lost[:, 1] > 0).all() == (limit == 64)
 
@@ -70,7 +72,7 @@ def test_long_prompts_are_cut_as_published(name: str, published: Any, texts: Any
     wanted = published["expected"]["long"][name]
     made, output = corpus(texts["long"])
     version, mode = name[7:9], name.split("_")[1]
-    found = score(made, [output], f"metricx(version={version},mode={mode})@{model}", CPU)["system"]
+    found = scored(made, [output], f"metricx(version={version},mode={mode})@{model}", CPU)["system"]
     np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=TOLERANCE, rtol=0)
     assert found.lost is not None
     assert (found.lost[:, 1] > 0).tolist() == [n == wanted["max_input_length"] - 1 for n in wanted["n_tokens"]]
@@ -89,7 +91,7 @@ def test_full_vocabulary_with_tied_weights(golden: Path, published: Any, texts: 
     spec = f"metricx(tokenizer=tiny-mt5)@{golden / 'models/tiny-mt5-fullvocab'}"
     for langs, wanted in published["expected_fullvocab_metricx24_ref"].items():
         made, output = corpus(texts[langs])
-        found = score(made, [output], spec, CPU)["system"]
+        found = score(Loaded(made, [output]), spec, options=CPU)[spec]["system"]
         np.testing.assert_allclose(found.at("row"), wanted["predictions"], atol=1e-5 * 25, rtol=0)
 
 
@@ -103,9 +105,11 @@ def test_tied_weights_are_seen(golden: Path) -> None:
 def test_batching_does_not_matter(texts: Any, model: str) -> None:
     made, output = corpus(texts["en-de"])
     spec = f"metricx(clamp=false)@{model}"
-    alone = score(made, [output], spec, Options(cache=False, batch_tokens=1))["system"].at("row")
+    alone = score(Loaded(made, [output]), spec, options=Options(cache=False, batch_tokens=1))[spec]["system"].at("row")
     for budget in (500, 8000):
-        many = score(made, [output], spec, Options(cache=False, batch_tokens=budget))["system"].at("row")
+        many = score(Loaded(made, [output]), spec, options=Options(cache=False, batch_tokens=budget))[spec][
+            "system"
+        ].at("row")
         # the scale is 0 to 25, where single precision has steps of 2e-6: 2e-6 of the range, on any kernel of MKL
         np.testing.assert_allclose(many, alone, atol=50e-6, rtol=0)
 
@@ -117,7 +121,7 @@ def test_threads_do_not_matter(texts: Any, model: str) -> None:
     try:
         for threads in (1, 3):
             torch.set_num_threads(threads)
-            found.append(score(made, [output], f"metricx@{model}", CPU)["system"].stats.tobytes())
+            found.append(scored(made, [output], f"metricx@{model}", CPU)["system"].stats.tobytes())
     finally:
         torch.set_num_threads(before)
     assert found[0] == found[1]
@@ -135,10 +139,10 @@ def test_context_gives_way_before_the_scored_text(model: str) -> None:
     parts = tuple(f"This is sentence number {i} ." for i in range(5))
     made = Corpus("c", ("en", "de"), (Document("d", parts, {"ref": parts}),))
     output = Output("s", {"d": parts})
-    found = score(made, [output], f"context(prev=4):metricx(limit=128)@{model}", CPU)["s"]
+    found = scored(made, [output], f"context(prev=4):metricx(limit=128)@{model}", CPU)["s"]
     assert found.lost is not None
     assert (found.lost[:, 0] > 0).tolist() == [False, False, True, True, True] and not found.lost[:, 1].any()
-    plain = score(made, [output], f"context(prev=1):metricx(limit=128)@{model}", CPU)["s"]
+    plain = scored(made, [output], f"context(prev=1):metricx(limit=128)@{model}", CPU)["s"]
     np.testing.assert_allclose(found.at("row")[2:], plain.at("row")[2:], atol=25e-6)  # only the nearest was left
 
 
@@ -151,12 +155,12 @@ def test_nearest_context_is_kept() -> None:
 def test_a_missing_source_is_said(model: str) -> None:
     made = Corpus("c", ("", ""), (Document("d", None, {"ref": ("a",)}),))
     with pytest.raises(MetricError, match="needs the source"):
-        score(made, [Output("s", {"d": ("a",)})], f"metricx@{model}", CPU)
+        score(Loaded(made, [Output("s", {"d": ("a",)})]), f"metricx@{model}", options=CPU)
 
 
 def test_odd_text_is_read(model: str) -> None:
     made = Corpus("c", ("en", "de"), (Document("d", ("", "\U0001f600 ꙮ"), {"ref": ("", "\u0000\u200b𝔘")}),))
-    found = score(made, [Output("s", {"d": ("", "{hyp} </s> <extra_id_10>")})], f"metricx@{model}", CPU)["s"]
+    found = scored(made, [Output("s", {"d": ("", "{hyp} </s> <extra_id_10>")})], f"metricx@{model}", CPU)["s"]
     assert np.isfinite(found.at("row")).all()
 
 

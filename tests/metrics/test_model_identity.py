@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tests.metrics.neural_texts import TINY
-from wholetext import score_texts
+from wholetext import score
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
 
@@ -21,9 +21,14 @@ SPECS = {"bertscore(layer=2)@M": "tiny-bert", "mover@M": "tiny-bert", "sbert@M":
 
 
 def scored(spec: str, cache: Path | bool = False) -> Scores:
-    return score_texts(["A first text.", "Another one here."], srcs=["Ein Text.", "Noch einer."],
-                       refs=["A text.", "Another here."], metric=spec, langs="de-en",
-                       options=Options(device="cpu", cache=cache))  # fmt: skip
+    return score(
+        ["A first text.", "Another one here."],
+        spec,
+        srcs=["Ein Text.", "Noch einer."],
+        refs=["A text.", "Another here."],
+        langs="de-en",
+        options=Options(device="cpu", cache=cache),
+    )[spec]["hyp"]
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tests.metrics.neural_texts import TINY, with_tokenizers
-from wholetext import score_texts
+from wholetext import score
 from wholetext.errors import MetricError, ModelError, WholetextError
 from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
@@ -29,7 +29,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scored(spec: str, langs: str = "de-en", device: str = "cpu", **options: Any) -> Scores:
     texts: dict[str, Any] = {"srcs": ["Ein Text.", "Noch einer."], "refs": ["A text.", "Another."], **options}
     hyps = ["A first text.", "Another one."]
-    return score_texts(hyps, metric=spec, langs=langs, options=Options(device=device), **texts)
+    return score(hyps, spec, langs=langs, options=Options(device=device), **texts)[spec]["hyp"]
 
 
 LIMITED = {"bertscore": "tiny-bert", "mover": "tiny-bert", "sbert": "tiny-bert", "comet": "comet-reg-mix",
@@ -118,8 +118,13 @@ def test_parameters_that_change_nothing(spec: str, said: str, models: Path) -> N
 
 
 def test_no_references_at_all(models: Path) -> None:
-    found = score_texts(["A text."], srcs=["Ein Text."], refs=None, metric=f"comet@{models / 'comet-qe-mix'}",
-                        langs="de-en", options=Options(device="cpu"))  # fmt: skip
+    found = score(
+        ["A text."],
+        f"comet@{models / 'comet-qe-mix'}",
+        srcs=["Ein Text."],
+        langs="de-en",
+        options=Options(device="cpu"),
+    )[f"comet@{models / 'comet-qe-mix'}"]["hyp"]
     assert found.signature["refs"] == "none"
 
 

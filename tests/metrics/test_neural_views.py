@@ -10,6 +10,7 @@ import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
+from wholetext.io import Loaded
 from wholetext.metrics.bertscore import BertScore
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
@@ -20,7 +21,7 @@ from wholetext.models.layout import Layout, Parts
 from wholetext.registry import scorer
 from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Metric, Output, Request
@@ -66,7 +67,7 @@ def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokenizer, "lay_out", counted)
     monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
     corpus, outputs = small()
-    evaluate(corpus, outputs, [f"context(prev=2):bertscore(layer=2)@{BERT}"], NO_CACHE)
+    score(Loaded(corpus, outputs), [f"context(prev=2):bertscore(layer=2)@{BERT}"], options=NO_CACHE)
     assert len(seen) == len(set(seen)) > 20
 
 
@@ -76,10 +77,12 @@ def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_context_and_windows_of_one_are_the_sentence_exactly(metric: str, tiny: Path) -> None:
     corpus, outputs = small()
     metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
-    sentence = rows(evaluate(corpus, outputs, [metric], NO_CACHE))
+    sentence = rows(score(Loaded(corpus, outputs), [metric], options=NO_CACHE))
     for view in ("context(prev=0)", "slide(size=1,step=1)", "paragraph(size=1)"):
-        assert np.array_equal(rows(evaluate(corpus, outputs, [f"{view}:{metric}"], NO_CACHE)), sentence)
-    assert not np.array_equal(rows(evaluate(corpus, outputs, [f"context(prev=1):{metric}"], NO_CACHE)), sentence)
+        assert np.array_equal(rows(score(Loaded(corpus, outputs), [f"{view}:{metric}"], options=NO_CACHE)), sentence)
+    assert not np.array_equal(
+        rows(score(Loaded(corpus, outputs), [f"context(prev=1):{metric}"], options=NO_CACHE)), sentence
+    )
 
 
 def every(tiny: Path) -> list[Metric]:
@@ -144,7 +147,7 @@ VIEWS = ("sentence", "context(prev=2)", "context(prev=3,next=2,hyp=own)", "slide
 def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
     corpus, outputs = long_document()
     metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
-    results = evaluate(corpus, outputs, [f"{view}:{metric}" for view in VIEWS], NO_CACHE)
+    results = score(Loaded(corpus, outputs), [f"{view}:{metric}" for view in VIEWS], options=NO_CACHE)
     for by_system in results.scores.values():
         scores = by_system["one"]
         assert np.isfinite(scores.at("row")).all()
@@ -159,7 +162,7 @@ def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pyt
     strict = Options(cache=False, overflow="error")
     for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}"):
         with pytest.raises(TextTooLong, match=r"document long, segments? 301.*system one"):
-            evaluate(corpus, outputs, [metric], strict)
+            score(Loaded(corpus, outputs), [metric], options=strict)
 
 
 def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
@@ -222,7 +225,7 @@ def test_low_precision_on_a_cpu_is_an_error(device: str, dtype: str, monkeypatch
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     corpus, outputs = small()
     with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
-        evaluate(corpus, outputs, [f"sbert@{BERT}"], Options(cache=False, device=device, dtype=dtype))
+        score(Loaded(corpus, outputs), [f"sbert@{BERT}"], options=Options(cache=False, device=device, dtype=dtype))
     with pytest.raises(InputError, match="no precision"):
         Options(cache=False, dtype="fp8")
 

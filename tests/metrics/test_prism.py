@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.scored import scored
 from wholetext.errors import ModelError
+from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Scores
 
@@ -49,9 +51,9 @@ def corpus(texts: dict[str, Any], langs: str) -> tuple[Corpus, Output]:
     return Corpus("oracle", (src, tgt), docs), Output("system", {name: of(name, "hyp") for name in names})
 
 
-def scored(texts: dict[str, Any], langs: str, spec: str, options: Options = CPU) -> Scores:
+def texts_scored(texts: dict[str, Any], langs: str, spec: str, options: Options = CPU) -> Scores:
     made, output = corpus(texts, langs)
-    return score(made, [output], spec, options)["system"]
+    return score(Loaded(made, [output]), spec, options=options)[spec]["system"]
 
 
 @pytest.mark.parametrize("langs", ["en-de", "zh-en"])
@@ -59,7 +61,7 @@ def scored(texts: dict[str, Any], langs: str, spec: str, options: Options = CPU)
 def test_every_token_span(langs: str, prev: int, golden: Any, texts: Any, model: str) -> None:
     wanted = golden[langs][f"independent_n{prev}"]
     for span in ("reference", "sentence", "sentence+eos"):
-        found = scored(texts[langs], langs, f"context(prev={prev}):prism(token_span={span})@{model}")
+        found = texts_scored(texts[langs], langs, f"context(prev={prev}):prism(token_span={span})@{model}")
         np.testing.assert_allclose(found.at("row"), wanted[span.replace("+", "_")], atol=TOLERANCE, rtol=0)
         if span == "reference":
             fork = golden[langs]["fork_doc_bs4" if prev else "fork_sentence_bs4"]
@@ -69,13 +71,15 @@ def test_every_token_span(langs: str, prev: int, golden: Any, texts: Any, model:
 
 
 def test_without_context_it_is_the_sentence_score(texts: Any, model: str) -> None:
-    sentence = scored(texts["zh-en"], "zh-en", f"prism@{model}").at("row")
+    sentence = texts_scored(texts["zh-en"], "zh-en", f"prism@{model}").at("row")
     for view in ("context(prev=0)", "slide(size=1,step=1)", "paragraph(size=1)"):
-        np.testing.assert_array_equal(scored(texts["zh-en"], "zh-en", f"{view}:prism@{model}").at("row"), sentence)
+        np.testing.assert_array_equal(
+            texts_scored(texts["zh-en"], "zh-en", f"{view}:prism@{model}").at("row"), sentence
+        )
 
 
 def test_what_does_not_fit_is_context_and_counted(golden: Any, texts: Any, model: str) -> None:
-    found = scored(texts["long"], "en-de", f"doc-prism@{model}")
+    found = texts_scored(texts["long"], "en-de", f"doc-prism@{model}")
     whole = [i for i in range(len(found.rows)) if i not in golden["long"]["truncated"]]
     np.testing.assert_allclose(found.at("row")[whole], np.array(golden["long"]["fork_doc_bs4"])[whole], atol=TOLERANCE)
     assert found.lost is not None
@@ -87,7 +91,7 @@ def test_what_does_not_fit_is_context_and_counted(golden: Any, texts: Any, model
 
 
 def test_cut_text_as_the_published_code_counts_it(golden: Any, texts: Any, model: str) -> None:
-    found = scored(texts["long"], "en-de", f"context(prev=2):prism(truncation=reference)@{model}")
+    found = texts_scored(texts["long"], "en-de", f"context(prev=2):prism(truncation=reference)@{model}")
     np.testing.assert_allclose(found.at("row"), golden["long"]["fork_doc_bs1"], atol=TOLERANCE)
     assert found.lost is not None and np.flatnonzero(found.lost[:, 1]).tolist() == golden["long"]["truncated"]
     assert found.signature["truncation"] == "reference"
@@ -98,22 +102,22 @@ def test_batching_order_and_company_do_not_matter(texts: Any, model: str) -> Non
     short = {side: lines[:16] for side, lines in texts["en-de"].items() if side in ("doc", "src", "hyp", "ref")}
     made, output = corpus(short, "en-de")
     spec = f"doc-prism@{model}"
-    alone = score(made, [output], spec, Options(cache=False, batch_tokens=1))["system"].at("row")
+    alone = score(Loaded(made, [output]), spec, options=Options(cache=False, batch_tokens=1))[spec]["system"].at("row")
     other = Output("other", {name: text[::-1] for name, text in output.docs.items()})
     for budget in (300, 5000):
-        many = score(made, [other, output], spec, Options(cache=False, batch_tokens=budget))
+        many = score(Loaded(made, [other, output]), spec, options=Options(cache=False, batch_tokens=budget))[spec]
         np.testing.assert_allclose(many["system"].at("row"), alone, atol=INVARIANT, rtol=INVARIANT)
     turned = Corpus(made.id, made.langs, made.docs[::-1])
-    found = score(turned, [output], spec, CPU)["system"]
+    found = score(Loaded(turned, [output]), spec, options=CPU)[spec]["system"]
     assert found.score == pytest.approx(alone.mean(), rel=INVARIANT, abs=INVARIANT)
 
 
 def test_directions_of_bartscore(texts: Any, model: str) -> None:
     short = {side: lines[:6] for side, lines in texts["en-de"].items() if side in ("doc", "src", "hyp", "ref")}
-    both = scored(short, "en-de", f"bartscore@{model}")
-    precision = scored(short, "en-de", f"bartscore(direction=ref-hyp)@{model}")
-    recall = scored(short, "en-de", f"bartscore(direction=hyp-ref)@{model}")
-    faithful = scored(short, "en-de", f"bartscore(direction=src-hyp)@{model}")
+    both = texts_scored(short, "en-de", f"bartscore@{model}")
+    precision = texts_scored(short, "en-de", f"bartscore(direction=ref-hyp)@{model}")
+    recall = texts_scored(short, "en-de", f"bartscore(direction=hyp-ref)@{model}")
+    faithful = texts_scored(short, "en-de", f"bartscore(direction=src-hyp)@{model}")
     np.testing.assert_allclose(both.at("row", "precision"), precision.at("row"), atol=INVARIANT, rtol=INVARIANT)
     np.testing.assert_allclose(both.at("row", "recall"), recall.at("row"), atol=INVARIANT, rtol=INVARIANT)
     halved = (precision.at("row") + recall.at("row")) / 2
@@ -128,11 +132,11 @@ def test_several_references(texts: Any, model: str) -> None:
     docs = tuple(Document(doc.id, doc.src, {"a": doc.refs["ref"], "b": doc.src or ()}) for doc in made.docs)
     several = Corpus(made.id, made.langs, docs)
     one = [
-        score(several, [output], f"doc-prism@{model}", Options(cache=False, refs=(name,)))["system"].at("row")
+        scored(several, [output], f"doc-prism@{model}", Options(cache=False, refs=(name,)))["system"].at("row")
         for name in ("a", "b")
     ]
-    mean = score(several, [output], f"doc-prism@{model}", CPU)["system"].at("row")
-    best = score(several, [output], f"doc-prism(multi_ref=max)@{model}", CPU)["system"].at("row")
+    mean = scored(several, [output], f"doc-prism@{model}", CPU)["system"].at("row")
+    best = scored(several, [output], f"doc-prism(multi_ref=max)@{model}", CPU)["system"].at("row")
     np.testing.assert_allclose(mean, np.mean(one, axis=0), atol=INVARIANT, rtol=INVARIANT)
     np.testing.assert_allclose(best, np.max(one, axis=0), atol=INVARIANT, rtol=INVARIANT)
 
@@ -140,16 +144,16 @@ def test_several_references(texts: Any, model: str) -> None:
 def test_empty_outputs(model: str) -> None:
     made = Corpus("c", ("de", "en"), (Document("d", None, {"ref": ("A cat .", "A dog .")}),))
     output = Output("s", {"d": ("", "A dog .")})
-    assert np.isfinite(score(made, [output], f"prism@{model}", CPU)["s"].at("row")).all()
-    undefined = score(made, [output], f"prism(token_span=sentence)@{model}", CPU)["s"]
+    assert np.isfinite(scored(made, [output], f"prism@{model}", CPU)["s"].at("row")).all()
+    undefined = scored(made, [output], f"prism(token_span=sentence)@{model}", CPU)["s"]
     assert np.isnan(undefined.at("row")[0]) and np.isfinite(undefined.score)
-    told = score(made, [output], f"prism(token_span=sentence,direction=ref-hyp,empty=-20)@{model}", CPU)["s"]
+    told = scored(made, [output], f"prism(token_span=sentence,direction=ref-hyp,empty=-20)@{model}", CPU)["s"]
     assert told.at("row")[0] == -20
 
 
 def test_window_views_score_their_whole_text(texts: Any, model: str) -> None:
     for view in ("slide(size=3,step=2)", "paragraph(size=4)", "whole"):
-        found = scored(texts["en-de"], "en-de", f"{view}:prism@{model}")
+        found = texts_scored(texts["en-de"], "en-de", f"{view}:prism@{model}")
         assert np.isfinite(found.at("row")).all() and found.score < 0
 
 
@@ -158,4 +162,4 @@ def test_a_language_that_a_model_cannot_be_told_is_refused(texts: Any, oracle: P
     direction = "src-hyp" if parameter == "src_lang" else "f"
     spec = f"prism(direction={direction},{parameter}=de_DE)@{oracle / 'neural/models/tiny-mt5'}"
     with pytest.raises(ModelError, match=f"no language codes, so it does not read {parameter}"):
-        scored(texts["en-de"], "en-de", spec)
+        texts_scored(texts["en-de"], "en-de", spec)

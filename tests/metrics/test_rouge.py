@@ -6,7 +6,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from wholetext.errors import MetricError
-from wholetext.scoring.evaluate import Options, score_texts
+from wholetext.scoring.evaluate import Options, score
 
 HYPS = ["The cat was found under the bed.", "A storm hit the coast"]
 REFS = ["The cat was under the bed.", "The storm hit all of the coast at night"]
@@ -15,7 +15,9 @@ REFS = ["The cat was under the bed.", "The storm hit all of the coast at night"]
 @pytest.mark.parametrize("kind", ["1", "2", "L"])
 def test_equal_to_rouge_score(kind: str) -> None:
     peer = RougeScorer([f"rouge{kind}"])
-    scores = score_texts(HYPS, refs=REFS, docs=["a", "b"], metric=f"rouge-{kind.lower()}", options=Options(cache=False))
+    scores = score(HYPS, f"rouge-{kind.lower()}", refs=REFS, docs=["a", "b"], options=Options(cache=False))[
+        f"rouge-{kind.lower()}"
+    ]["hyp"]
     expected = [peer.score(ref, hyp)[f"rouge{kind}"] for hyp, ref in zip(HYPS, REFS)]
     for output, values in (("f1", [e.fmeasure for e in expected]), ("recall", [e.recall for e in expected])):
         assert scores.at("doc", output) == pytest.approx(values, abs=1e-12)
@@ -23,10 +25,10 @@ def test_equal_to_rouge_score(kind: str) -> None:
 
 
 def test_the_best_reference_counts() -> None:
-    scores = score_texts(
-        HYPS, refs=[["nothing", "nothing"], REFS], metric="sentence:rouge", options=Options(cache=False)
-    )
-    single = score_texts(HYPS, refs=REFS, metric="sentence:rouge", options=Options(cache=False))
+    scores = score(HYPS, "sentence:rouge", refs=[["nothing", "nothing"], REFS], options=Options(cache=False))[
+        "sentence:rouge"
+    ]["hyp"]
+    single = score(HYPS, "sentence:rouge", refs=REFS, options=Options(cache=False))["sentence:rouge"]["hyp"]
     assert scores.at("row") == pytest.approx(single.at("row"))
 
 
@@ -54,4 +56,4 @@ def test_long_documents_in_bounded_time_and_memory() -> None:
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
     with pytest.raises(MetricError, match="too long for rouge"):
-        score_texts([long[0] + " x" * 20_000], refs=[long[1]], metric="rouge(kind=Lsum)", options=Options(cache=False))
+        score([long[0] + " x" * 20_000], "rouge(kind=Lsum)", refs=[long[1]], options=Options(cache=False))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from wholetext.errors import SpecError
+from wholetext.io import Loaded
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, score, score_texts
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 TOLERANCE = 1e-9
@@ -54,7 +55,7 @@ def check_equal(corpus: Corpus, outputs: list[Output], metric: str, segments: in
     whole, single = (make(**tokenize) for make in PEERS[metric])
     refs = [segment for doc in corpus.docs for segment in next(iter(doc.refs.values()))]
     checked = 0
-    for system, scores in score(corpus, outputs, metric, NO_CACHE).items():
+    for system, scores in score(Loaded(corpus, outputs), metric, options=NO_CACHE)[metric].items():
         hyps = [
             seg for output in outputs if output.system == system for doc in corpus.docs for seg in output.docs[doc.id]
         ]
@@ -85,7 +86,7 @@ def test_equal_to_sacrebleu_on_wmt21_all_systems_all_segments(
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=6), st.sampled_from(sorted(PEERS)))
 def test_equal_to_sacrebleu_on_any_text_with_two_references(texts: list[tuple[str, str, str]], metric: str) -> None:
     hyps, first, second = (list(side) for side in zip(*texts))
-    scores = score_texts(hyps, refs=[first, second], metric=f"sentence:{metric}", options=NO_CACHE)
+    scores = score(hyps, f"sentence:{metric}", refs=[first, second], options=NO_CACHE)[f"sentence:{metric}"]["hyp"]
     whole, single = (make() for make in PEERS[metric])
     assert scores.score == pytest.approx(whole.corpus_score(hyps, [first, second]).score, abs=TOLERANCE)
     expected = [single.sentence_score(h, [a, b]).score for h, a, b in texts]
@@ -115,7 +116,7 @@ OPTIONS = [
 def test_every_option_means_what_it_means_in_sacrebleu(spec: str, peer: BLEU | CHRF | TER) -> None:
     hyps = ["The Cat sat on the mat.", "There is 一只猫 here, really", "no overlap", "", "a b"]
     refs = ["The cat sat on a mat .", "There is 一只 猫 here!", "something else entirely", "not empty", "a b"]
-    assert score_texts(hyps, refs=refs, metric=spec, options=NO_CACHE).score == pytest.approx(
+    assert score(hyps, spec, refs=refs, options=NO_CACHE).score == pytest.approx(
         peer.corpus_score(hyps, [refs]).score, abs=TOLERANCE
     )
 
@@ -136,7 +137,7 @@ def test_the_tokenizer_follows_the_target_language(langs: tuple[str, str], token
 
 def test_document_bleu_counts_over_whole_documents() -> None:
     hyps, refs = ["a b c", "d e f", "g h i j"], ["a b c", "d e f", "g h i k"]
-    scores = score_texts(hyps, refs=refs, docs=["x", "x", "y"], metric="d-bleu", options=NO_CACHE)
+    scores = score(hyps, "d-bleu", refs=refs, docs=["x", "x", "y"], options=NO_CACHE)["d-bleu"]["hyp"]
     joined = BLEU().corpus_score(["a b c d e f", "g h i j"], [["a b c d e f", "g h i k"]])
     assert scores.score == pytest.approx(joined.score, abs=TOLERANCE)
     assert scores.at("corpus", "precision4")[0] == pytest.approx(joined.precisions[3], abs=TOLERANCE)
@@ -145,11 +146,11 @@ def test_document_bleu_counts_over_whole_documents() -> None:
 @pytest.mark.parametrize("smooth, value", [("exp", "none"), ("none", "none"), ("floor", "0.1"), ("add-k", "1.0")])
 def test_the_signature_names_the_value_of_smoothing(smooth: str, value: str) -> None:
     spec = f"bleu(smooth={smooth})"
-    found = score_texts(["a b c d"], refs=["a b x d"], metric=spec, langs="de-en", options=NO_CACHE)
+    found = score(["a b c d"], spec, refs=["a b x d"], langs="de-en", options=NO_CACHE)[spec]["hyp"]
     assert f"|smooth:{smooth}|smooth_value:{value}|" in str(found.signature)
 
 
 @pytest.mark.parametrize("smooth", ["exp", "none"])
 def test_a_value_that_no_smoothing_reads_is_refused(smooth: str) -> None:
     with pytest.raises(SpecError, match="does not read smooth_value"):
-        score_texts(["a"], refs=["a"], metric=f"bleu(smooth={smooth},smooth_value=0.5)", options=NO_CACHE)
+        score(["a"], f"bleu(smooth={smooth},smooth_value=0.5)", refs=["a"], options=NO_CACHE)

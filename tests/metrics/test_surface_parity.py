@@ -11,7 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from wholetext.errors import SpecError
 from wholetext.io import from_texts
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, evaluate, score_texts
+from wholetext.scoring.evaluate import Options, score
 
 NO_CACHE = Options(cache=False, flags=False)
 HYPS = [
@@ -52,7 +52,7 @@ SMOOTHING = (
 def check(spec: str, whole: Any, single: Any) -> None:
     """Corpus and sentence scores, against one reference and two."""
     for refs in ([FIRST], [FIRST, SECOND]):
-        scores = score_texts(HYPS, refs=refs, metric=spec, options=NO_CACHE)
+        scores = score(HYPS, spec, refs=refs, options=NO_CACHE)[spec]["hyp"]
         expected = whole.corpus_score(HYPS, refs).score
         assert scores.score == pytest.approx(expected, rel=1e-9, abs=1e-12)
         each = [single.sentence_score(hyp, list(ref)).score for hyp, *ref in zip(HYPS, *refs)]
@@ -86,7 +86,7 @@ def test_bleu_tokenizer_of_the_language(lang: str, tokenize: str) -> None:
     if tokenize.endswith("mecab"):
         pytest.importorskip("MeCab" if lang == "ja" else "mecab_ko")
     peer = BLEU(tokenize=tokenize, force=True)
-    ours = score_texts(HYPS, refs=FIRST, metric="sentence:bleu", langs=f"en-{lang}", options=NO_CACHE)
+    ours = score(HYPS, "sentence:bleu", refs=FIRST, langs=f"en-{lang}", options=NO_CACHE)["sentence:bleu"]["hyp"]
     assert ours.score == pytest.approx(peer.corpus_score(HYPS, [FIRST]).score, rel=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_bleu_tokenizer_of_the_language(lang: str, tokenize: str) -> None:
 def test_bleu_counts_are_sacrebleus(order: int) -> None:
     peer = BLEU(max_ngram_order=order, force=True).corpus_score(HYPS, [FIRST, SECOND])
     spec = f"sentence:bleu(max_ngram_order={order},counts=true)"
-    ours = score_texts(HYPS, refs=[FIRST, SECOND], metric=spec, options=NO_CACHE)
+    ours = score(HYPS, spec, refs=[FIRST, SECOND], options=NO_CACHE)[spec]["hyp"]
     row = dict(zip(ours.outputs, ours.table("corpus")[0]))
     orders = range(1, order + 1)
     assert [row[f"matches{n}"] for n in orders] == list(peer.counts)
@@ -137,7 +137,7 @@ def test_ter_parameters(spec: str, args: dict[str, Any]) -> None:
     ("ja", "彼は昨日東京駅で会議に出席した。", "彼は今日東京駅で会議に出席した。"),
 ])  # fmt: skip
 def test_ter_of_chinese_and_japanese_counts_characters(lang: str, hyp: str, ref: str) -> None:
-    scores = score_texts([hyp], refs=[ref], metric="ter", langs=f"en-{lang}", options=NO_CACHE)
+    scores = score([hyp], "ter", refs=[ref], langs=f"en-{lang}", options=NO_CACHE)["ter"]["hyp"]
     peer = TER(normalized=True, asian_support=True)
     assert scores.score == pytest.approx(peer.sentence_score(hyp, [ref]).score, rel=1e-9)
     assert scores.score < 20
@@ -161,12 +161,12 @@ def test_unspaced_languages_are_noted_where_words_are_needed(spec: str, lang: st
     if lang == "ja":
         pytest.importorskip("MeCab")
     loaded = from_texts(["ก ข"], refs=["ก ค"], langs=f"en-{lang}")
-    results = evaluate(loaded.corpus, loaded.outputs, [spec], NO_CACHE)
+    results = score(loaded, [spec], options=NO_CACHE)
     assert any("blanks" in note for note in results.warnings) is noted
 
 
 def test_thai_documents_are_joined_with_a_blank() -> None:
     segments = ["วันนี้อากาศดี", "เราไปเดินเล่น", "แล้วกลับบ้าน", "ตอนเย็นฝนตก", "ทุกคนหลับสบาย"]
     refs = [*segments[:4], "ทุกคนตื่นสาย"]
-    scores = score_texts(segments, refs=refs, metric="whole:bleu", langs="en-th", options=NO_CACHE)
+    scores = score(segments, "whole:bleu", refs=refs, langs="en-th", options=NO_CACHE)["whole:bleu"]["hyp"]
     assert scores.score > 60  # one phrase of five is wrong; as one long word nothing would match

@@ -148,7 +148,7 @@ def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     (model / name).unlink(missing_ok=True)
     (model / name).symlink_to("/dev/zero")
     with pytest.raises(ModelError, match="a device or a pipe"):
-        wt.verify_model(str(model))
+        wt.models.verify_model(str(model))
 
 
 def test_links_in_circles_do_no_harm(model: Path) -> None:
@@ -173,10 +173,10 @@ def test_paths_that_are_not_there(name: str) -> None:
 
 
 def test_models_from_python(model: Path) -> None:
-    assert {one["name"] for one in wt.list_models()} >= {"minilm", "facebook/mbart-large-50"}
-    shown = wt.show_model(str(model))
+    assert {one["name"] for one in wt.models.list_models()} >= {"minilm", "facebook/mbart-large-50"}
+    shown = wt.models.show_model(str(model))
     assert shown["path"] == str(model) and shown["revision"] and shown["needs"] == []
-    assert [one["path"] for one in wt.fetch_model(str(model))] == [str(model)]  # a folder is there already
-    assert all(one.good for one in wt.verify_model(str(model)))
+    assert [one["path"] for one in wt.models.fetch_model(str(model))] == [str(model)]  # a folder is there already
+    assert all(one.good for one in wt.models.verify_model(str(model)))
     with pytest.raises(ModelError, match="there is no model 'nothing'"):
-        wt.show_model("nothing")
+        wt.models.show_model("nothing")

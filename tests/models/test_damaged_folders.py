@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from wholetext import score_texts
+from wholetext import score
 from wholetext.errors import WholetextError
 from wholetext.metrics import verify as verifying
 from wholetext.models.hub.locate import content_hash
@@ -88,8 +88,14 @@ def cases(folder: Path, chance: random.Random, share: float) -> Iterator[tuple[s
 
 def run(spec: str) -> str:
     try:
-        score_texts(["A text.", "Two of them."], srcs=["Ein Text.", "Zwei."], refs=["The text.", "Two."], metric=spec,
-                    langs="de-en", options=Options(device="cpu", cache=False))  # fmt: skip
+        score(
+            ["A text.", "Two of them."],
+            spec,
+            srcs=["Ein Text.", "Zwei."],
+            refs=["The text.", "Two."],
+            langs="de-en",
+            options=Options(device="cpu", cache=False),
+        )
     except WholetextError as fault:
         return str(fault)
     return ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from wholetext.errors import ModelError
-from wholetext.models.device import pick_device
+from wholetext.models.device import memory, pick_device
+from wholetext.types import OutOfMemory
 
 torch = pytest.importorskip("torch")
 
@@ -55,3 +58,37 @@ def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch
     pretend(monkeypatch, 0, False)
     found = environment("auto")
     assert found["device"] == "cpu" and torch.__version__.startswith(found["torch"]) and "python" in found
+
+
+@pytest.mark.parametrize("device", ["cuda:x", "cuda:-1", "mps:1"])
+def test_a_number_that_is_no_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 2, True)
+    with pytest.raises(ModelError, match=f"device {device} is not available"):
+        pick_device(device)
+
+
+def test_low_precision_on_a_numbered_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 0, False)
+    with pytest.raises(ModelError, match="bf16 is for GPUs"):
+        pick_device("cpu:0", "bf16")
+
+
+def test_a_failed_allocation_of_a_library_is_memory_that_is_full() -> None:
+    with pytest.raises(OutOfMemory), memory():
+        raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+
+
+def test_tensors_of_a_failed_batch_are_released() -> None:
+    """The smaller batch runs while the error is handled, so the error must not hold the larger one."""
+    held = []
+
+    def fill() -> None:
+        states = torch.zeros(8)
+        held.append(weakref.ref(states))
+        raise RuntimeError("CUDA out of memory")
+
+    try:
+        with memory():
+            fill()
+    except OutOfMemory:
+        assert held[0]() is None

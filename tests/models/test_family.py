@@ -85,8 +85,8 @@ def test_whatever_differs_is_left_to_transformers(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_no_model_of_transformers_is_imported() -> None:
     model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "tiny-bert"
-    program = ("import sys; from wholetext.scoring.evaluate import Options, score_texts\n"
-               f"score_texts(['a b'], refs=['a c'], metric={f'bertscore@{model}'!r}, options=Options(cache=False))\n"
+    program = ("import sys; from wholetext.scoring.evaluate import Options, score\n"
+               f"score(['a b'], {f'bertscore@{model}'!r}, refs=['a c'], options=Options(cache=False))\n"
                "assert 'torch' in sys.modules\n"
                "assert not {'transformers.modeling_utils', 'torch._dynamo'} & {*sys.modules}")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

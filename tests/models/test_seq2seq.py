@@ -15,8 +15,9 @@ import pytest
 
 from wholetext.errors import ModelError
 from wholetext.models.device import Precision
-from wholetext.models.loading import Checkpoint, load_tokenizer
+from wholetext.models.loading import Checkpoint
 from wholetext.models.seq2seq import Pair, Seq2Seq, language_code
+from wholetext.models.tokenizer import load_tokenizer
 from wholetext.scoring.engine import Engine
 from wholetext.types import Excerpt
 

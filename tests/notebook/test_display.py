@@ -17,8 +17,11 @@ def results(systems: int = 20, documents: int = 40, name: str = "system-{}") -> 
     docs = tuple(Document(f"d{i}", None, {"r": ("the cat sat on the mat",) * 50}) for i in range(documents))
     outputs = [Output(name.format(i), {doc.id: (f"the cat sat on {'a ' * i}mat",) * 50 for doc in docs})
                for i in range(systems)]  # fmt: skip
-    return wt.evaluate(Corpus("news", ("de", "en"), docs), outputs, ["chrf", "d-bleu", "ter"],
-                       Options(cache=False, flags=False))
+    return wt.score(
+        wt.Loaded(Corpus("news", ("de", "en"), docs), outputs),
+        ["chrf", "d-bleu", "ter"],
+        options=Options(cache=False, flags=False),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def test_scores_and_comparisons_print_what_they_are(run: Results) -> None:
     scores = run["d-bleu"]["system-1"]
     expected = f"Scores('whole:bleu', 'system-1', {scores.score:.2f}, <40 rows of 2000 segments, 40 documents>)"
     assert repr(scores) == expected
-    comparison = wt.compare({name: run["chrf"][name] for name in ("system-0", "system-1")}, draws=100)
+    comparison = wt.Significance(draws=100).compare({name: run["chrf"][name] for name in ("system-0", "system-1")})
     text = repr(comparison)
     assert text.startswith("Comparison by chrf: 2 systems against system-0\nsystem ") and "#1 baseline" in text
     assert len(text) < 400
@@ -77,7 +80,7 @@ class Tags(HTMLParser):
 
 def test_the_leaderboard_in_html_has_every_system_and_escapes_every_string() -> None:
     run = results(3, 2, NASTY + "{}")
-    comparison = wt.compare(run["chrf"], draws=100)
+    comparison = wt.compare(run, wt.Significance(draws=100))["chrf"]
     for shown in (run._repr_html_(), comparison._repr_html_()):
         page = Tags()
         page.feed(shown)
@@ -93,10 +96,10 @@ def test_intervals_and_ranks_are_shown_where_the_run_has_them() -> None:
     outputs = [Output(name, {doc.id: (text,) for doc in docs})
                for name, text in (("good", "the cat sat on the mat"), ("bad", "dog"))]  # fmt: skip
     loaded = wt.Loaded(Corpus("c", ("", ""), docs), outputs)  # type: ignore[arg-type]
-    run = wt.make_run(loaded, ["chrf", "ter"], Options(cache=False, flags=False))
+    run = wt.score(loaded, ["chrf", "ter"], options=Options(cache=False, flags=False), significance=wt.Significance())
     shown = Tags()
     shown.feed(run._repr_html_())
-    for spec, one in wt.compare_run(run)[1].items():
+    for spec, one in run.comparisons.items():
         standing = one["good"]
         assert f"{standing.score:.2f} ±{standing.interval.half_width:.2f} #{standing.rank}" in shown.cells, spec
     assert shown.cells[0].endswith("# the rank cluster")
@@ -112,7 +115,7 @@ def test_results_are_iterated_by_spec(run: Results) -> None:
 def test_other_large_values_are_cut(run: Results) -> None:
     loaded = wt.Loaded(run.corpus, run.outputs, ("a warning " * 100,) * 50)
     judged = wt.Judgments("mqm", "seg", run.systems, run["chrf"]["system-0"].stats, tuple(map(str, range(5000))))
-    for value in (loaded, judged, wt.align(run.corpus, run.outputs[:2])):
+    for value in (loaded, judged, wt.alignment.align(run.corpus, run.outputs[:2])):
         assert len(repr(value)) <= MOST, type(value)
         assert repr(value) == brief(value)
     assert f"values=<{len(judged.values)} × {judged.values.shape[1]} float64>" in repr(judged)

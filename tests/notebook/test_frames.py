@@ -22,8 +22,11 @@ def run() -> Results:
             Document("d2", None, {"r": ("hello world", "")}))  # fmt: skip
     outputs = [Output("a", {"d1": ("the cat", "sat", "on mat"), "d2": ("hello", "")}),
                Output("b", {"d1": ("a cat", "sat down", "on the mat"), "d2": ("world", "x")})]  # fmt: skip
-    return wt.evaluate(Corpus("c", ("de", "en"), docs), outputs, ["slide(size=2,step=1):chrf", "rouge", "d-bleu"],
-                       Options(cache=False))
+    return wt.score(
+        wt.Loaded(Corpus("c", ("de", "en"), docs), outputs),
+        ["slide(size=2,step=1):chrf", "rouge", "d-bleu"],
+        options=Options(cache=False),
+    )
 
 
 @pytest.fixture(params=["pandas", "polars"])
@@ -61,7 +64,7 @@ def test_places_are_columns(run: Results, frame_of: Any) -> None:
 
 def test_a_run_folder_gives_the_same_frames(run: Results, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    wt.write_run(run, tmp_path / "run")
+    wt.scoring.write_run(run, tmp_path / "run")
     again = wt.open_run(tmp_path / "run")
     for level in LEVELS:
         pandas.testing.assert_frame_equal(run.to_pandas(level), again.to_pandas(level), check_exact=True)
@@ -78,7 +81,7 @@ def test_frames_survive_csv(run: Results, tmp_path: Path) -> None:
 
 
 def test_comparisons_are_frames(run: Results, frame_of: Any) -> None:
-    comparison = wt.compare(run["d-bleu"], draws=100)
+    comparison = wt.compare(run, wt.Significance(draws=100))["whole:bleu"]
     frame = frame_of(comparison)
     assert list(frame["system"]) == [one.system for one in comparison.standings]
     assert list(frame["low"]) == pytest.approx([one.interval.low for one in comparison.standings], nan_ok=True)
@@ -88,13 +91,15 @@ def test_comparisons_are_frames(run: Results, frame_of: Any) -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_without_the_library_the_extra_is_named(run: Results, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(wt.MissingExtra, match=rf"{library} is not installed\n  → pip install 'wholetext\[{library}\]'"):
+    with pytest.raises(
+        wt.errors.MissingExtra, match=rf"{library} is not installed\n  → pip install 'wholetext\[{library}\]'"
+    ):
         getattr(run, f"to_{library}")()
 
 
 def test_an_unknown_level_is_told(run: Results) -> None:
     wrong: Any = "sentence"
-    with pytest.raises(wt.MetricError, match="there is no level 'sentence'"):
+    with pytest.raises(wt.errors.MetricError, match="there is no level 'sentence'"):
         run.to_pandas(wrong)
 
 

@@ -1,4 +1,4 @@
-"""`wt.rank`: published tables, run folders, intervals and clusters."""
+"""`wt.ranking.rank`: published tables, run folders, intervals and clusters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import wholetext as wt
 from tests.ranking.test_aggregate import autorank_by_loops
 from wholetext.errors import InputError, RunError, WholetextError
-from wholetext.ranking.rank import rank
+from wholetext.ranking.procedure import rank
 from wholetext.text.codes import language, pair_of
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "wmt25.autorank"
@@ -140,6 +140,29 @@ def test_missing_scores_are_left_out_and_said(tmp_path: Path) -> None:
     assert any("A: scores of 4 paragraphs, but of a 2" in note for note in found.notes)
 
 
+def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_path: Path) -> None:
+    """Which metrics entered a published table follows from no rule: its own list can be given, arrows and all."""
+    scores: dict[str, Any] = {name: {"CometKiwi-XL": [[mean, None]], "MetricX": [[mean]], "chrF++": [[mean]]}
+                              for name, mean in (("a", 1.0), ("b", 2.0))}
+    scores["a"]["CometKiwi-XL"] = [[None, None]]  # a gap of a metric that is not ranked goes without saying
+    folder = published(tmp_path / "s", scores)
+    ranking = rank(folder, ["metricx ↑", "ChrF++ ↑"], draws=0)
+    assert ranking.metrics == ("MetricX", "chrF++")
+    assert ranking.notes == ("ranked by MetricX, chrF++; not used: CometKiwi-XL",)
+    assert rank(folder, without=["cometkiwi-xl"], draws=0) == ranking
+    assert any(note.startswith("CometKiwi-XL: scores of") for note in rank(folder, draws=0).notes)
+
+
+def test_the_table_names_the_metrics_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from wholetext.cli.main import main
+
+    scores = {name: {"A": [[mean]], "B": [[mean]]} for name, mean in (("a", 1.0), ("b", 2.0))}
+    folder = published(tmp_path / "s", scores)
+    with pytest.raises(SystemExit, match="0"):
+        main(["rank", str(folder), "--draws", "0"])
+    assert "2 systems, 1 document, en-is_IS; 2 metrics: A, B." in capsys.readouterr().out
+
+
 def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path) -> None:
     one = {"a": {"A": spread(1)}, "b": {"A": spread(2)}}
     folder = published(tmp_path / "s", one, "en-is_IS")
@@ -156,11 +179,10 @@ def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("[]", "needs the text fields"),
-        ('{"language_pair": "en-de", "domain": 1, "document_id": "d", "metric_scores": {}}', "needs the text fields"),
-        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": []}', "must be an object"),
-        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": 1}}', "list of numbers"),
-        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": [1e999]}}', "large|of"),
+        ("[]", "a line of scores"),
+        ('{"language_pair": "en-de", "domain": 1, "document_id": "d", "metric_scores": {}}', "a line of scores"),
+        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": []}', "lists of"),
+        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": 1}}', "lists of"),
         ("{", "not JSON"),
     ],
 )
@@ -202,8 +224,8 @@ def test_a_metric_without_any_score_is_left_out_and_said(tmp_path: Path) -> None
     none: list[list[float | None]] = [[None, None]] * 30
     scores = {name: {"A": spread(i, seed=i), "B": none} for i, name in enumerate("ab")}
     found = rank(published(tmp_path / "s", scores))
-    assert found.metrics == ("A",) and "left out, as there is no score at all: B" in found.notes
-    with pytest.raises(RunError, match="no score of B"):
+    assert found.metrics == ("A",) and found.notes[0] == "ranked by A; not used: B"
+    with pytest.raises(RunError, match="no metric with a score is left"):
         rank(tmp_path / "s", ["B"])
 
 
@@ -229,8 +251,8 @@ def test_a_run_is_ranked_by_its_corpus_scores(tmp_path: Path) -> None:
     outputs = [wt.Output("good", {doc.id: doc.refs["ref"] for doc in docs}),
                wt.Output("bad", {doc.id: (doc.refs["ref"][0][4:],) for doc in docs}),
                wt.Output("worse", {doc.id: ("else",) for doc in docs})]
-    results = wt.evaluate(corpus, outputs, ["bleu", "chrf", "ter"], wt.Options(cache=False))
-    wt.write_run(results, tmp_path / "run")
+    results = wt.score(wt.Loaded(corpus, outputs), ["bleu", "chrf", "ter"], options=wt.Options(cache=False))
+    wt.scoring.write_run(results, tmp_path / "run")
     found = rank(tmp_path / "run", method="mean-rank")
     assert [(one.system, one.value, one.cluster) for one in found.systems] == [
         ("good", 1.0, 1), ("bad", 2.0, 2), ("worse", 3.0, 3)]

@@ -50,7 +50,7 @@ def demo_scores(
                for output in loaded.outputs if systems is None or output.system in systems]  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wt.WholetextWarning)
-        results = wt.evaluate(corpus, outputs, list(specs), wt.Options(flags=False, device="cpu"))
+        results = wt.score(wt.Loaded(corpus, outputs), list(specs), options=wt.Options(flags=False, device="cpu"))
     return {spec: _by_system(results[spec]) for spec in specs}
 
 

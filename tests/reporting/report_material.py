@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from wholetext.io import Loaded
 from wholetext.metrics.blonde.units import CATEGORIES
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results
 from wholetext.types import (
     Corpus,
@@ -58,7 +59,7 @@ def garbled(text: str, share: float, draw: random.Random) -> str:
 def full_run(documents: int = 6, segments: int = 5, systems: int = 3) -> Results:
     """Real surface scores, and made-up ones of the metrics that need models."""
     corpus, outputs = texts(documents, segments, systems)
-    run = evaluate(corpus, outputs, list(SURFACE), Options(cache=False))
+    run = score(Loaded(corpus, outputs), list(SURFACE), options=Options(cache=False))
     made = {"blonde": blonde, "bertscore": bertscore, "context:bertscore": bertscore, "comet@some/xcomet": xcomet}
     scores: dict[str, dict[str, Scores]] = {spec: dict(found) for spec, found in run.scores.items()}
     for spec, make in made.items():

@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 
 from tests.reporting.report_material import UNITS, big_run, full_run, texts
+from tests.scored import compare
 from wholetext.errors import RunError, WholetextError
+from wholetext.io import Loaded
 from wholetext.reporting import PageOptions, Significance, analyse, write_report
 from wholetext.reporting.page import SCRIPTS, STYLES, render
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.reporting.texts import choose
-from wholetext.scoring.evaluate import Options, evaluate, open_run
+from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import write_run
-from wholetext.scoring.significance.compare import compare
 from wholetext.types import Corpus, Document, Output
 
 ASSETS = Path(__file__).parents[2] / "src" / "wholetext" / "reporting" / "assets"
@@ -149,7 +150,7 @@ def test_scripts_make_no_markup_and_reach_nothing() -> None:
 def test_names_and_titles_are_escaped() -> None:
     corpus = Corpus("<b>corpus</b>", ("de", "en"), (Document("<i>d</i>", ("a b c d",), {"r": ("a b c d",)}),))
     output = Output('"><script>alert(1)</script>', {"<i>d</i>": ("a b c e",)})
-    run = evaluate(corpus, [output], ["chrf"], Options(cache=False))
+    run = score(Loaded(corpus, [output]), ["chrf"], options=Options(cache=False))
     page = render(analyse(run), [], PageOptions(title="{{ 7*7 }}</title>"))
     assert "<b>" not in page and "alert(1)</script>" not in page and "{{ 7*7 }}&lt;/title&gt;" in page
     assert "&lt;script&gt;alert(1)" in page  # in the table for readers without scripts
@@ -178,7 +179,9 @@ def test_a_document_longer_than_the_file_takes_is_cut() -> None:
 
 def test_one_system_one_document_one_segment() -> None:
     corpus, outputs = texts(1, 1, 1)
-    page = render(analyse(evaluate(corpus, outputs, ["chrf", "ter"], Options(cache=False))), [], PageOptions())
+    page = render(
+        analyse(score(Loaded(corpus, outputs), ["chrf", "ter"], options=Options(cache=False))), [], PageOptions()
+    )
     head = block(page, "head")
     assert head["metrics"][1]["higher"] is False and head["metrics"][0]["rank"] == [1]
 
@@ -201,13 +204,15 @@ def test_numbers_are_short_and_undefined_ones_null() -> None:
 def test_names_in_the_page_itself_have_no_control_characters(tmp_path: Path) -> None:
     """Title, heading and the table for browsers without scripts; the script does the same with what it draws."""
     from wholetext.reporting import PageOptions, analyse, write_report
-    from wholetext.scoring.evaluate import Options, evaluate
+    from wholetext.scoring.evaluate import Options, score
     from wholetext.types import Corpus, Document, Output
 
     evil = "\x1b[31m\u202elive\u2066\x9b"
     doc = Document("d", ("a",), {"r": ("a b",)})
     corpus = Corpus(f"set{evil}", ("de", "en"), (doc,))
-    run = evaluate(corpus, [Output(f"sys{evil}", {"d": ("a b",)})], ["chrf"], Options(cache=False, flags=False))
+    run = score(
+        Loaded(corpus, [Output(f"sys{evil}", {"d": ("a b",)})]), ["chrf"], options=Options(cache=False, flags=False)
+    )
     write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "sys\\x1b[31m\\u202elive\\u2066\\u009b" in page and not set("\x1b\u202e\u2066\x9b") & set(page)

@@ -21,7 +21,7 @@ from wholetext.scoring.significance.compare import Significance
 @pytest.fixture(scope="module")
 def results() -> wt.Results:
     loaded = wt.read(study_files.DEMO)
-    return wt.evaluate(loaded.corpus, loaded.outputs, ["chrf", "ter"], wt.Options(cache=False, flags=False))
+    return wt.score(loaded, ["chrf", "ter"], options=wt.Options(cache=False, flags=False))
 
 
 def panels(study: Study) -> tuple[Bars, Grid, Table]:
@@ -32,7 +32,7 @@ def panels(study: Study) -> tuple[Bars, Grid, Table]:
 
 def test_a_run_has_a_rank_plot(results: wt.Results) -> None:
     (study,) = run_ranking(results, Significance())
-    found = wt.rank(results)
+    found = wt.ranking.rank(results)
     plot, grid, table = panels(study)
     assert [bar.name for bar in plot.bars] == [one.system for one in found.systems]
     assert [bar.value for bar in plot.bars] == [1, 2, 3, 4]
@@ -49,19 +49,19 @@ def test_a_run_has_a_rank_plot(results: wt.Results) -> None:
 
 def test_a_run_with_one_metric_has_none(results: wt.Results) -> None:
     loaded = wt.read(study_files.DEMO)
-    alone = wt.evaluate(loaded.corpus, loaded.outputs, "chrf", wt.Options(cache=False, flags=False))
+    alone = wt.score(loaded, "chrf", options=wt.Options(cache=False, flags=False))
     assert run_ranking(alone, Significance()) == []
 
 
 def test_what_rank_writes_is_what_the_report_shows(results: wt.Results, tmp_path: Path) -> None:
-    found = wt.rank(results, method="borda", draws=0, out=tmp_path / "borda")
+    found = wt.ranking.rank(results, method="borda", draws=0, out=tmp_path / "borda")
     raw = json.loads((tmp_path / "borda" / "ranking.json").read_text("utf-8"))
     assert raw == json.loads(json.dumps(found.as_json(), allow_nan=False)) and raw["signature"] == found.signature
     assert "lower:ter" in found.signature
     plot, _, table = panels(study := read_study(tmp_path / "borda" / "ranking.json"))
     assert study.title == "Ranking: Borda" and table.columns[0] == "Borda"
     assert [bar.group for bar in plot.bars] == [""] * 4 and plot.bars[0].low is None  # nothing was drawn
-    wt.write_run(results, tmp_path / "run")
+    wt.scoring.write_run(results, tmp_path / "run")
     report([tmp_path / "run", tmp_path / "borda"], figures=tmp_path / "figures", formats=["svg"])
     drawn = sorted(path.name for path in (tmp_path / "figures").glob("rank*.svg"))
     assert drawn == ["rank-1-ranks.svg", "rank-2-ranks-by-metric-and-domain.svg"]  # the given one only
@@ -69,15 +69,15 @@ def test_what_rank_writes_is_what_the_report_shows(results: wt.Results, tmp_path
 
 def test_a_ranking_of_another_run_is_told(results: wt.Results, tmp_path: Path) -> None:
     """A run that is scored anew leaves the ranking of the older one in its folder."""
-    wt.write_run(results, tmp_path)
-    wt.rank(results, draws=0, out=tmp_path)
+    wt.scoring.write_run(results, tmp_path)
+    wt.ranking.rank(results, draws=0, out=tmp_path)
     study = read_study(tmp_path / "ranking.json")
     assert beside(study, results) == study
     for other in (replace(results, scores={"chrf": results.scores["chrf"]}),
                   replace(results, scores={**results.scores, "chrf": results.scores["ter"]})):
         (note,) = beside(study, other).warnings
         assert "not of the run in this report" in note
-    wt.write_run(replace(results, scores={"chrf": results.scores["chrf"]}), tmp_path)
+    wt.scoring.write_run(replace(results, scores={"chrf": results.scores["chrf"]}), tmp_path)
     given: list[Study] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "write_report", lambda _, studies, *rest: given.extend(studies))

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.scored import compare
 from tests.scoring.build_scores import rows_of, scores_of
 from wholetext.errors import AlignmentError, InputError, MetricError
 from wholetext.metrics.surface import Chrf
 from wholetext.scoring.significance.clusters import holm
-from wholetext.scoring.significance.compare import compare, interval_table
+from wholetext.scoring.significance.compare import interval_table
 from wholetext.scoring.significance.resample import bootstrap_scores, interval, randomization_p
 
 SIZES = [7, 3, 12, 5, 9, 4] * 5  # 30 documents, 200 segments

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.scoring.build_scores import scores_of
-from wholetext.scoring.comparison import compare_run
+from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Significance
 from wholetext.scoring.significance.stored import restored, stored
@@ -64,16 +64,14 @@ def test_infinity_survives(scores: dict[str, Any]) -> None:
 
 
 def test_a_run_that_was_not_compared_is_compared_by_default(scores: dict[str, Any]) -> None:
-    how, found = compare_run(run(scores))
-    assert how == Significance() and found["toy"].baseline in ("a", "same as a")
+    assert compare(run(scores))["toy"].baseline in ("a", "same as a")
 
 
 def test_other_settings_are_drawn_anew(scores: dict[str, Any], kept: dict[str, Any]) -> None:
     results = run(scores, *restored(kept))
     for how in (None, HOW):
-        assert compare_run(results, how) == (HOW, results.comparisons)
-    how, found = compare_run(results, Significance(baseline="a", draws=50))
-    assert how.baseline == found["toy"].baseline == "a"
+        assert compare(results, how) == results.comparisons
+    assert compare(results, Significance(baseline="a", draws=50))["toy"].baseline == "a"
 
 
 def test_damage_is_an_error(scores: dict[str, Any], kept: dict[str, Any]) -> None:

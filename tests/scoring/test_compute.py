@@ -35,7 +35,9 @@ def executor() -> Iterator[Executor]:
 def folder(path: Path, metrics: list[str], options: wt.Options, documents: int = 2) -> dict[str, bytes]:
     """The files of a run, but for arrays, whose archives have a time in them."""
     corpus, outputs = load("de-en")
-    wt.write_run(wt.evaluate(replace(corpus, docs=corpus.docs[:documents]), outputs, metrics, options), path)
+    wt.scoring.write_run(
+        wt.score(wt.Loaded(replace(corpus, docs=corpus.docs[:documents]), outputs), metrics, options=options), path
+    )
     head = json.loads((path / "run.json").read_bytes())
     plain = {one.name: one.read_bytes() for one in path.iterdir() if one.suffix in (".json", ".jsonl")}
     # what is loaded in this process depends on other tests, and the sum is that of all files
@@ -66,8 +68,10 @@ def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path
 def test_python_options_open_and_close_workers_by_name() -> None:
     corpus, outputs = load("de-en")
     options = wt.Options(cache=False)
-    here = wt.score(corpus, outputs, "chrf", options)
-    there = wt.score(corpus, outputs, "chrf", replace(options, executor="processes", workers=1))
+    here = wt.score(wt.Loaded(corpus, outputs), "chrf", options=options)["chrf"]
+    there = wt.score(wt.Loaded(corpus, outputs), "chrf", options=replace(options, executor="processes", workers=1))[
+        "chrf"
+    ]
     assert {name: one.score for name, one in here.items()} == {name: one.score for name, one in there.items()}
     assert not [child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())]
 
@@ -76,7 +80,7 @@ def test_python_options_open_and_close_workers_by_name() -> None:
 def test_alignment_on_workers_is_the_same(executor: Executor) -> None:
     corpus, outputs = load("de-en")
     broken = [Output(one.system, {name: (" ".join(some),) for name, some in one.docs.items()}) for one in outputs]
-    assert wt.align(corpus, broken) == wt.align(corpus, broken, executor=executor)
+    assert wt.alignment.align(corpus, broken) == wt.alignment.align(corpus, broken, executor=executor)
 
 
 def test_gpus_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,13 +88,15 @@ def test_gpus_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> No
     corpus, outputs = load("de-en")
     options = wt.Options(cache=False, executor="processes", gpus=4)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(wt.ModelError, match=r"4 GPUs requested, but torch finds none.*\n.*--workers"):
-        wt.score(corpus, outputs, "chrf", options)
+    with pytest.raises(wt.errors.ModelError, match=r"4 GPUs requested, but torch finds none.*\n.*--workers"):
+        wt.score(wt.Loaded(corpus, outputs), "chrf", options=options)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(wt.ModelError, match=r"torch finds 2.*\n.*--gpus 2"):
-        wt.score(corpus, outputs, "chrf", options)
-    assert wt.score(corpus, outputs, "chrf", replace(options, gpus=2))  # two simulated devices: chrf needs none
+    with pytest.raises(wt.errors.ModelError, match=r"torch finds 2.*\n.*--gpus 2"):
+        wt.score(wt.Loaded(corpus, outputs), "chrf", options=options)
+    assert wt.score(wt.Loaded(corpus, outputs), "chrf", options=replace(options, gpus=2))[
+        "chrf"
+    ]  # two simulated devices: chrf needs none
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> No
         return engine.counts["computed"], measured
 
     fatal.write_text("now")
-    with pytest.raises(wt.WorkerError, match="finished rows are in the cache"):
+    with pytest.raises(wt.errors.WorkerError, match="finished rows are in the cache"):
         computed()
     fatal.unlink()
     count, measured = computed()
@@ -131,5 +137,5 @@ def test_other_versions_on_a_worker_are_refused() -> None:
     computer, lookup = Computer(Engine()), SimpleNamespace(rows=[], keys=[])
     computer._store(lookup, [], {"numpy": installed("numpy"), "python": "3.99", "device": "cuda"})  # type: ignore[arg-type]
     for name in ("numpy", "wholetext"):
-        with pytest.raises(wt.WorkerError, match=rf"a worker has {name} 0\.1, this process .*\n.*every machine"):
+        with pytest.raises(wt.errors.WorkerError, match=rf"a worker has {name} 0\.1, this process .*\n.*every machine"):
             computer._store(lookup, [], {name: "0.1"})  # type: ignore[arg-type]

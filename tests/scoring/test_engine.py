@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from wholetext.errors import CacheError, MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
+from wholetext.io import Loaded
 from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Engine, Measured, batches, request_key
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.testing import sample
 from wholetext.types import (
     Corpus,
@@ -189,7 +190,8 @@ def test_several_processes_share_one_file(tmp_path: Path) -> None:
 _SCRIPT = """
 import json, sys, time
 from pathlib import Path
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.io import Loaded
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 from wholetext.metrics import surface
 
@@ -201,7 +203,8 @@ surface.Surface.measure = slow
 
 docs = tuple(Document(f"d{k}", None, {"r": tuple(f"sentence {i} of {k} is here" for i in range(4))}) for k in range(60))
 output = Output("s", {d.id: tuple(f"the sentence {i} in {d.id}" for i in range(4)) for d in docs})
-results = evaluate(Corpus("c", ("de", "en"), docs), [output], ["chrf"], Options(cache=Path(sys.argv[1]), block=4))
+loaded = Loaded(Corpus("c", ("de", "en"), docs), [output])
+results = score(loaded, ["chrf"], options=Options(cache=Path(sys.argv[1]), block=4))
 scores = results["chrf"]["s"]
 print(json.dumps({"stats": scores.stats.tolist(), "counts": dict(results.counts)}))
 """
@@ -249,8 +252,8 @@ def test_chunks_do_not_change_scores() -> None:
         tuple(Document(f"{doc.id}-{k}", doc.src, doc.refs) for k in range(10) for doc in corpus.docs),
     )
     outs = [Output(o.system, {doc.id: o.docs[doc.id.split("-")[0]] for doc in big.docs}) for o in outputs]
-    one = evaluate(big, outs, ["slide(size=2,step=1):bleu"], Options(cache=False, block=1))
-    all_ = evaluate(big, outs, ["slide(size=2,step=1):bleu"], Options(cache=False, block=10**6))
+    one = score(Loaded(big, outs), ["slide(size=2,step=1):bleu"], options=Options(cache=False, block=1))
+    all_ = score(Loaded(big, outs), ["slide(size=2,step=1):bleu"], options=Options(cache=False, block=10**6))
     for system in one.systems:
         a, b = (next(iter(r.scores.values()))[system] for r in (one, all_))
         assert np.array_equal(a.stats, b.stats)

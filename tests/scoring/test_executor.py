@@ -35,14 +35,14 @@ def test_local_computes_at_once() -> None:
     {"workers": 2}, {"gpus": 1},
 ])
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(wt.InputError, match="→"):
+    with pytest.raises(wt.errors.InputError, match="→"):
         Executor(**wrong)
-    with pytest.raises(wt.InputError, match="→"):
+    with pytest.raises(wt.errors.InputError, match="→"):
         wt.Options(**{{"on": "executor"}.get(name, name): value for name, value in wrong.items()})
 
 
 def test_an_executor_has_its_own_workers() -> None:
-    with pytest.raises(wt.InputError, match="settings of the executor"):
+    with pytest.raises(wt.errors.InputError, match="settings of the executor"):
         wt.Options(executor=Executor("processes"), workers=2)
 
 
@@ -62,7 +62,9 @@ def test_workers_start_with_the_first_task_and_end_at_close(capfd: pytest.Captur
 
 def test_a_worker_that_dies_is_an_error_that_says_how_to_go_on() -> None:
     with Executor("processes", workers=2) as executor:
-        with pytest.raises(wt.WorkerError, match=r"a worker failed.*SIGKILL.*\n.*finished rows are in the cache"):
+        with pytest.raises(
+            wt.errors.WorkerError, match=r"a worker failed.*SIGKILL.*\n.*finished rows are in the cache"
+        ):
             executor.submit(tasks.die).result()
         executor.close()
         assert executor.submit(pow, 2, 2).result() == 4
@@ -70,13 +72,13 @@ def test_a_worker_that_dies_is_an_error_that_says_how_to_go_on() -> None:
 
 def test_errors_are_those_of_this_process() -> None:
     with Executor("processes", workers=1) as executor:
-        with pytest.raises(wt.MetricError, match="document 3: it cannot be scored\n  → use another metric"):
+        with pytest.raises(wt.errors.MetricError, match="document 3: it cannot be scored\n  → use another metric"):
             executor.submit(tasks.fail, "ours").result()
-        with pytest.raises(wt.MissingExtra, match=r"torch is not installed\n.*\[models\]"):
+        with pytest.raises(wt.errors.MissingExtra, match=r"torch is not installed\n.*\[models\]"):
             executor.submit(tasks.fail, "extra").result()
         with pytest.raises(ZeroDivisionError, match="by nought"):
             executor.submit(tasks.fail, "").result()
-        with pytest.raises(wt.WorkerError, match=r"cannot be sent.*\n.*--on local"):
+        with pytest.raises(wt.errors.WorkerError, match=r"cannot be sent.*\n.*--on local"):
             executor.submit(id, threading.Lock()).result()
 
 

@@ -32,7 +32,9 @@ def results() -> wt.Results:
     docs["news-ferry"] = (*docs["news-ferry"][:-1], "And then nothing more was heard.")
     near = wt.Output("near", docs)
     chosen = [by_name["coherent"], by_name["literal"], near]
-    return wt.make_run(wt.Loaded(corpus, tuple(chosen), ()), ["chrf", "ter"], wt.Options(cache=False), HOW)
+    return wt.score(
+        wt.Loaded(corpus, tuple(chosen), ()), ["chrf", "ter"], options=wt.Options(cache=False), significance=HOW
+    )
 
 
 @pytest.mark.parametrize("metric", ["chrf", "ter"])
@@ -64,18 +66,18 @@ def test_p_values_are_corrected_over_all_checks(results: wt.Results) -> None:
 
 def test_what_cannot_be_decided_is_an_error(results: wt.Results) -> None:
     for arguments, said in [(("COHERNT",), "did you mean coherent"), (("coherent", "wrong"), "choose one of")]:
-        with pytest.raises(wt.InputError) as caught:
+        with pytest.raises(wt.errors.InputError) as caught:
             wt.gate(results, arguments[0], systems=arguments[1:])
         assert said in caught.value.next
-    with pytest.raises(wt.RunError, match="no scores of 'bleu'"):
+    with pytest.raises(wt.errors.RunError, match="no scores of 'bleu'"):
         wt.gate(results, "coherent", metrics=["bleu"])
-    with pytest.raises(wt.InputError, match="max_drop"):
+    with pytest.raises(wt.errors.InputError, match="max_drop"):
         wt.gate(results, "coherent", max_drop=math.nan)
-    with pytest.raises(wt.InputError, match="no system to compare"):
+    with pytest.raises(wt.errors.InputError, match="no system to compare"):
         wt.gate(results, "coherent", systems=["coherent"])
     undefined = {name: replace(one, reduce=lambda totals: np.full((*totals.shape[:-1], 1), np.nan))
                  for name, one in results["chrf"].items()}
-    with pytest.raises(wt.MetricError, match="no defined score for coherent"):
+    with pytest.raises(wt.errors.MetricError, match="no defined score for coherent"):
         wt.gate(replace(results, scores={"chrf": undefined}), "coherent")
 
 
@@ -83,7 +85,7 @@ def test_the_command_exits_with_the_outcome(
     results: wt.Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, xml = tmp_path / "run", tmp_path / "gate.xml"
-    wt.write_run(results, run)
+    wt.scoring.write_run(results, run)
     code, out, _ = call(capsys, "gate", str(run), "--baseline", "coherent", "-m", "chrf", "--junit", str(xml))
     passed, failed, summary = out.splitlines()
     assert code == 1 and passed.startswith("passed: chrf of near ") and failed.startswith("failed: chrf of literal is ")
@@ -106,7 +108,7 @@ def test_the_command_exits_with_the_outcome(
 
 def test_junit_is_xml_whatever_systems_are_called(results: wt.Results) -> None:
     check = replace(wt.gate(results, "coherent").checks[0], system="<&\x00\x1b>", reason="a\x0b<b>", passed=False)
-    made = wt.GateResult("coherent\x07", 0.0, 0.05, (check,), ("note\x01",))
+    made = wt.scoring.GateResult("coherent\x07", 0.0, 0.05, (check,), ("note\x01",))
     assert ElementTree.fromstring(made.junit().encode())[0][0].attrib["name"] == "<&\\x00\\x1b> against coherent\\x07"
 
 

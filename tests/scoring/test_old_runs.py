@@ -32,8 +32,8 @@ def test_results_of_the_first_version_are_reproduced(tmp_path: Path) -> None:
     """Byte for byte but for the last digits of exp and log, whose kernels numpy chooses by processor."""
     old = wt.open_run(OLD)
     assert old.corpus and old.outputs
-    new = wt.evaluate(old.corpus, old.outputs, list(old.scores), wt.Options(cache=False))
-    wt.write_run(new, tmp_path / "run")
+    new = wt.score(wt.Loaded(old.corpus, old.outputs), list(old.scores), options=wt.Options(cache=False))
+    wt.scoring.write_run(new, tmp_path / "run")
     before, after = lines(OLD), lines(tmp_path / "run")
     assert len(before) == len(after) > 100
     for (was, _), (now, _) in zip(before, after, strict=True):

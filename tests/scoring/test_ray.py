@@ -26,7 +26,9 @@ METRICS = ["bleu", "chrf", "blonde", "context:bertscore@minilm", f"comet@{MODELS
 def results(folder: Path, metrics: list[str], executor: Executor | str = "local", documents: int = 3) -> bytes:
     corpus, outputs = load("de-en")
     options = wt.Options(cache=False, block=32, flags=False, executor=executor)
-    wt.write_run(wt.evaluate(replace(corpus, docs=corpus.docs[:documents]), outputs, metrics, options), folder)
+    wt.scoring.write_run(
+        wt.score(wt.Loaded(replace(corpus, docs=corpus.docs[:documents]), outputs), metrics, options=options), folder
+    )
     return (folder / "results.jsonl").read_bytes()
 
 
@@ -42,13 +44,15 @@ def test_an_address_without_a_cluster_is_an_error_at_once() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     for address in (f"127.0.0.1:{port}", "127.0.0.1"):
-        with pytest.raises(wt.WorkerError, match=rf"{address}: the Ray cluster cannot be used.*\n.*ray start --head"):
+        with pytest.raises(
+            wt.errors.WorkerError, match=rf"{address}: the Ray cluster cannot be used.*\n.*ray start --head"
+        ):
             Executor(f"ray://{address}", 2).submit(pow, 2, 2)
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(wt.MissingExtra, match=r"wholetext\[ray\]"):
+    with pytest.raises(wt.errors.MissingExtra, match=r"wholetext\[ray\]"):
         Executor("ray", 2).submit(pow, 2, 2)
 
 
@@ -59,10 +63,10 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
     with Executor("ray", workers=2) as executor:
         assert results(tmp_path / "there", some, executor) == results(tmp_path / "here", some)
         assert len(actors()) == 2
-        with pytest.raises(wt.MetricError, match="it cannot be scored"):
+        with pytest.raises(wt.errors.MetricError, match="it cannot be scored"):
             executor.submit(tasks.fail, "ours").result()
         assert executor.submit(tasks.die, tmp_path / "mark").result() == "alive"  # restarted by Ray
-        with pytest.raises(wt.WorkerError, match=r"a worker failed.*\n.*finished rows are in the cache"):
+        with pytest.raises(wt.errors.WorkerError, match=r"a worker failed.*\n.*finished rows are in the cache"):
             executor.submit(tasks.die).result()
     assert not psutil.wait_procs(actors(), timeout=60)[1]
 
@@ -70,7 +74,7 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
 @pytest.mark.slow
 def test_gpus_are_those_that_the_cluster_has() -> None:
     ray = pytest.importorskip("ray")
-    with Executor("ray", gpus=64) as executor, pytest.raises(wt.WorkerError, match=r"it has 0 GPUs, not 64"):
+    with Executor("ray", gpus=64) as executor, pytest.raises(wt.errors.WorkerError, match=r"it has 0 GPUs, not 64"):
         executor.submit(pow, 1, 1)
     assert not ray.is_initialized()
     # simulated GPUs, in a cluster of its own even where another one is running

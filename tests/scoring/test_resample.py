@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.scored import compare
 from tests.scoring.build_scores import mean, scores_of
 from wholetext.errors import MetricError
 from wholetext.metrics.surface import Bleu, Chrf
 from wholetext.scoring.significance import resample
-from wholetext.scoring.significance.compare import compare
 from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,

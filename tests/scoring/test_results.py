@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import wholetext as wt
-from wholetext.cli.main import build
+from wholetext.cli.main import main
 from wholetext.errors import RunError
 from wholetext.scoring.results import refuse_unwritable
 from wholetext.scoring.run_files import seal
@@ -25,12 +24,15 @@ OUTPUT = wt.Output("s", {"a": ("one", "too"), "b": ("tree",)})
 @pytest.fixture(scope="module")
 def made() -> dict[str, wt.Results]:
     specs = {"one": ["chrf"], "two": ["bleu", "chrf"]}
-    return {name: wt.evaluate(CORPUS, [OUTPUT], some, wt.Options(cache=False)) for name, some in specs.items()}
+    return {
+        name: wt.score(wt.Loaded(CORPUS, [OUTPUT]), some, options=wt.Options(cache=False))
+        for name, some in specs.items()
+    }
 
 
 @pytest.fixture
 def run(tmp_path: Path, made: dict[str, wt.Results]) -> Path:
-    wt.write_run(made["two"], tmp_path / "run")
+    wt.scoring.write_run(made["two"], tmp_path / "run")
     return tmp_path / "run"
 
 
@@ -54,7 +56,7 @@ def test_a_run_json_of_others_protects_its_folder(tmp_path: Path, made: dict[str
     with pytest.raises(RunError, match="not a run folder"):
         refuse_unwritable(tmp_path)
     with pytest.raises(RunError, match="not a run folder"):
-        wt.write_run(made["one"], tmp_path)
+        wt.scoring.write_run(made["one"], tmp_path)
     assert tree(tmp_path) == before
 
 
@@ -63,7 +65,7 @@ def test_files_of_others_in_a_run_folder_stay(run: Path, made: dict[str, wt.Resu
     (run / "notes").mkdir()
     (run / "notes" / "stats0.npz").write_text("mine")
     (run / ".git").mkdir()
-    wt.write_run(made["one"], run)
+    wt.scoring.write_run(made["one"], run)
     assert list(wt.open_run(run).scores) == ["chrf"]
     assert names(run) == [
         ".git", "notes", "report.html", "results.jsonl", "run.json", "stats0.npz", "texts.jsonl"]
@@ -76,7 +78,7 @@ def test_a_run_of_0_1_0_is_read_and_replaced(run: Path, made: dict[str, wt.Resul
     (run / "run.json").write_text(json.dumps(head))
     (run / "grid.json").write_text(json.dumps({"kind": "sweep", "cells": [1]}))
     assert list(wt.open_run(run).scores) == ["bleu", "chrf"]
-    wt.write_run(made["one"], run)
+    wt.scoring.write_run(made["one"], run)
     assert not (run / "stats1.npz").exists() and not (run / "grid.json").exists()
 
 
@@ -89,18 +91,18 @@ def test_a_file_in_the_way_is_not_replaced(run: Path, made: dict[str, wt.Results
     else:
         (run / "texts.jsonl").write_text("corrected by hand")
     before = tree(run)
-    for write in (refuse_unwritable, lambda folder: wt.write_run(made["one"], folder)):
+    for write in (refuse_unwritable, lambda folder: wt.scoring.write_run(made["one"], folder)):
         with pytest.raises(RunError, match="would replace this"):
             write(run)
     assert tree(run) == before
 
 
-def test_places_to_write_to(tmp_path: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_to_write_to(tmp_path: Path, made: dict[str, wt.Results]) -> None:
     for where in ("/", "/dev/null", "/proc/new"):
         with pytest.raises(RunError):
             refuse_unwritable(where)
     (tmp_path / "file").write_text("")
-    for where in ("file", "file/below", "x" * 300, "a\0b"):
+    for where in ("file", "file/below", "x" * 300):
         with pytest.raises(RunError):
             refuse_unwritable(tmp_path / where)
     refuse_unwritable(tmp_path / "a" / "b")
@@ -109,11 +111,8 @@ def test_places_to_write_to(tmp_path: Path, made: dict[str, wt.Results], monkeyp
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("later")
     for name in ("link", "dangling"):
-        wt.write_run(made["one"], tmp_path / name)
+        wt.scoring.write_run(made["one"], tmp_path / name)
         assert (tmp_path / name).is_symlink() and wt.open_run(tmp_path / name)
-    monkeypatch.chdir(tmp_path / "real")
-    with pytest.raises(RunError, match="working directory"):
-        wt.write_run(made["two"], ".")
 
 
 @pytest.mark.parametrize("out", ["/", ".", "run.json"])
@@ -121,8 +120,9 @@ def test_the_command_refuses_foreign_places(tmp_path: Path, out: str, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.json").write_text("{}")
     (tmp_path / "hyp.txt").write_text("a\n")
-    found = CliRunner().invoke(build(), ["score", "-t", "hyp.txt", "-r", "hyp.txt", "--out", out])
-    assert isinstance(found.exception, RunError) and names(tmp_path) == ["hyp.txt", "run.json"]
+    with pytest.raises(RunError):
+        main(["score", "-t", "hyp.txt", "-r", "hyp.txt", "--out", out, "--debug"])
+    assert names(tmp_path) == ["hyp.txt", "run.json"]
 
 
 # ---------------------------------------------------------------- interrupted and concurrent writings
@@ -137,7 +137,7 @@ def test_a_folder_that_was_left_aside_is_put_back_when_it_is_opened(run: Path) -
     assert wt.open_run(run)
 
 
-def test_of_two_writers_without_overwrite_the_later_one_is_kept_aside(
+def test_of_two_writers_without_overwrite_the_earlier_one_wins(
     tmp_path: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wholetext.scoring import run_files
@@ -146,20 +146,19 @@ def test_of_two_writers_without_overwrite_the_later_one_is_kept_aside(
 
     def meanwhile(head: Any) -> str:
         monkeypatch.setattr(run_files, "seal", late)
-        wt.write_run(made["two"], tmp_path / "run", overwrite=False)  # another process
+        wt.scoring.write_run(made["two"], tmp_path / "run", overwrite=False)  # another process
         return late(head)
 
     monkeypatch.setattr(run_files, "seal", meanwhile)
-    with pytest.raises(RunError, match=r"there is a run here already\n  → the results of this command are in .*run-2"):
-        wt.write_run(made["one"], tmp_path / "run", overwrite=False)
-    assert list(wt.open_run(tmp_path / "run")) == ["bleu", "chrf"] and list(wt.open_run(tmp_path / "run-2")) == ["chrf"]
-    assert names(tmp_path) == ["run", "run-2"]
+    with pytest.raises(RunError, match="there is a run here already"):
+        wt.scoring.write_run(made["one"], tmp_path / "run", overwrite=False)
+    assert list(wt.open_run(tmp_path / "run")) == ["bleu", "chrf"] and names(tmp_path) == ["run"]
 
 
 def _write_often(folder: str) -> None:
-    results = wt.evaluate(CORPUS, [OUTPUT], ["ter"], wt.Options(cache=False))
+    results = wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["ter"], options=wt.Options(cache=False))
     for _ in range(40):
-        wt.write_run(results, folder)
+        wt.scoring.write_run(results, folder)
 
 
 def test_readers_see_a_whole_run_while_it_is_replaced(run: Path) -> None:
@@ -302,7 +301,7 @@ def test_results_are_saved_and_loaded(made: dict[str, wt.Results], tmp_path: Pat
 
 def test_a_list_of_metrics_gives_results() -> None:
     quiet = wt.Options(cache=False)
-    results = wt.score(CORPUS, [OUTPUT], ["chrf", "d-bleu"], quiet)
+    results = wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["chrf", "d-bleu"], options=quiet)
     assert isinstance(results, wt.Results) and list(results) == ["chrf", "whole:bleu"]
-    assert results["chrf"]["s"].score == wt.score(CORPUS, [OUTPUT], "chrf", quiet)["s"].score
-    assert list(wt.score(CORPUS, [OUTPUT], ("chrf",), quiet)) == ["chrf"]
+    assert results["chrf"]["s"].score == wt.score(wt.Loaded(CORPUS, [OUTPUT]), "chrf", options=quiet)["chrf"]["s"].score
+    assert list(wt.score(wt.Loaded(CORPUS, [OUTPUT]), ("chrf",), options=quiet)) == ["chrf"]

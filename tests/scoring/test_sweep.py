@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.scored import scored
 from wholetext.demo import load
 from wholetext.errors import MetricError, SpecError
+from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.sweep import Axes, sweep
 from wholetext.types import Corpus, Document, Output
@@ -61,13 +63,13 @@ def test_windows_are_the_scores_of_their_specs() -> None:
     made, outputs = load("de-en")
     found = sweep(made, outputs, "chrf", Axes(window=4), CPU)
     for cell in found.cells:
-        alone = score(made, outputs, cell.spec, CPU)
+        alone = scored(made, outputs, cell.spec, CPU)
         for system, scores in cell.scores.items():
             assert scores.score == alone[system].score
         size, step = int(cell.settings["size"]), int(cell.settings["step"])
         left = sum((len(doc) - size) % step if len(doc) >= size else len(doc) for doc in made.docs)
         assert cell.dropped == pytest.approx(left / sum(map(len, made.docs)))
-    sentence = score(made, outputs, "chrf", CPU)
+    sentence = score(Loaded(made, outputs), "chrf", options=CPU)["chrf"]
     assert all(found.cells[0].scores[system].score == sentence[system].score for system in sentence)
 
 
@@ -87,7 +89,7 @@ def test_windows_longer_than_every_document_are_empty_cells() -> None:
     assert grid["cells"][3]["scores"] == {"in": None, "from": None} and grid["cells"][3]["dropped"] is None
     assert grid["axes"] == ["size", "step"]
     with pytest.raises(MetricError, match="no row"):
-        score(made, outputs, found.cells[3].spec, CPU)
+        score(Loaded(made, outputs), found.cells[3].spec, options=CPU)
 
 
 def test_context_cells_with_a_model(oracle: Path) -> None:
@@ -96,12 +98,12 @@ def test_context_cells_with_a_model(oracle: Path) -> None:
     metric = f"bertscore(layer=2,limit=16)@{oracle / 'neural/models/tiny-bert'}"
     found = sweep(made, outputs, metric, Axes(context=2), CPU)
     assert len(found.cells) == 13
-    sentence = score(made, outputs, metric, CPU)
+    sentence = score(Loaded(made, outputs), metric, options=CPU)[metric]
     for system in sentence:
         np.testing.assert_allclose(found.cells[0].scores[system].at("row"), sentence[system].at("row"), atol=1e-6)
     by = {tuple(cell.settings.values()): cell for cell in found.cells}
     for settings in [(2, "ref", "same"), (2, "own", "shuffled"), (1, "ref", "other")]:
-        alone = score(made, outputs, by[settings].spec, CPU)
+        alone = scored(made, outputs, by[settings].spec, CPU)
         for system, scores in alone.items():
             np.testing.assert_allclose(by[settings].scores[system].at("row"), scores.at("row"), atol=1e-6)
     assert by[(2, "ref", "same")].lost_context > 0 == by[(0, "–", "–")].lost_context

@@ -34,6 +34,7 @@ from wholetext.types import Metric, mean_stats
 @dataclass(frozen=True)
 class Hold(Metric):
     """Scores 0.5 when the file `go` is there; says by a file that it began, and can end its process."""
+    interface: ClassVar[int] = 3
     name: ClassVar[str] = "hold"
     summary: ClassVar[str] = "waits"
     needs: ClassVar[frozenset[str]] = frozenset({"hyp"})

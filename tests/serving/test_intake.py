@@ -69,9 +69,10 @@ def test_metrics_are_checked_at_once(data: Path) -> None:
 def test_documents_as_json(data: Path) -> None:
     folder = data / "jobs/x/input"
     asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en"}
-    request = json_request(json.dumps(asked).encode(), folder, data, OPTIONS)
-    assert request == {"files": {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}, "keep": False,
-                       "metrics": ["chrf"], "langs": "de-en", "baseline": ""}  # fmt: skip
+    (folder / "request.json").write_text(json.dumps(asked))
+    request = json_request(folder / "request.json", ServeOptions(data=data))
+    files = {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}
+    assert request == {"files": files, "metrics": ["chrf"], "langs": "de-en", "baseline": ""}
     assert [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()] == DOCUMENTS
 
 
@@ -81,11 +82,12 @@ def test_documents_as_json(data: Path) -> None:
     {"documents": [1], "metrics": [1]}, {"documents": [1], "out": "/tmp/x"}, {"documents": [1], "langs": "x"},
 ])  # fmt: skip
 def test_json_that_is_refused(data: Path, asked: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        json_request(json.dumps(asked).encode(), data / "jobs/x/input", data, OPTIONS)
-    assert caught.value.next
-    with pytest.raises(InputError):
-        json_request(b"{", data / "jobs/x/input", data, OPTIONS)
+    body = data / "jobs/x/input/request.json"
+    for text in (json.dumps(asked), "{"):
+        body.write_text(text)
+        with pytest.raises(InputError) as caught:
+            json_request(body, ServeOptions(data=data))
+        assert caught.value.next
 
 
 def test_metrics_whose_model_is_not_here_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,14 @@ from wholetext.stress.statistics import Drawing, Losses, spread, stress_cells
 DRAWING = Drawing(200, 1)
 
 
-def losses(*rows: tuple[str, float, float], dose: str = "all", sites: int = 2, scale: float = 2.0) -> Losses:
-    return Losses("m", "swap", "document", {dose: rows}, {doc: sites for doc, _, _ in rows}, scale)
+def losses(*rows: tuple[str, float], change: str = "swap", kind: str = "document", scale: float = 2.0) -> Losses:
+    by_dose = {"all": [(doc, loss, 2) for doc, loss in rows]}
+    return Losses("m", change, kind, by_dose, scale, {doc: 4 for doc, _ in rows})
 
 
 def test_ties_and_undefined_scores_are_not_preferred() -> None:
     values = {"a": 1.0, "b": 3.0, "c": 0.0, "d": math.nan, "e": -1.0}
-    (cell,) = losses(*((doc, value, 1.0) for doc, value in values.items())).cells(DRAWING)
+    (cell,) = stress_cells([losses(*values.items())], DRAWING)
     assert (cell.documents, cell.ties, cell.undefined) == (5, 1, 1)
     assert cell.preferred == pytest.approx(2 / 5) and cell.low <= cell.preferred <= cell.high
     assert cell.loss == pytest.approx(3 / 4) and cell.effect == pytest.approx(3 / 8)  # of the four that are known
@@ -29,31 +30,15 @@ def test_ties_and_undefined_scores_are_not_preferred() -> None:
 
 
 def test_an_interval_needs_two_documents_and_is_one_point_where_all_agree() -> None:
-    (one,) = losses(("a", 1.0, 1.0)).cells(DRAWING)
+    (one,) = stress_cells([losses(("a", 1.0))], DRAWING)
     assert one.preferred == 1 and math.isnan(one.low) and math.isnan(one.effect_low)
-    (same,) = losses(("a", 1.0, 1.0), ("b", 1.0, 1.0)).cells(DRAWING)
+    (same,) = stress_cells([losses(("a", 1.0), ("b", 1.0))], DRAWING)
     assert (same.low, same.high, same.effect_low, same.effect_high) == (1, 1, 0.5, 0.5)
 
 
-def test_the_slope_is_that_of_a_line_through_the_origin() -> None:
-    line = Losses("m", "swap", "document", {
-        "1": [("a", 1.0, 0.25), ("b", 1.0, 0.5)], "all": [("a", 4.0, 1.0), ("b", 2.0, 1.0)]}, {"a": 4, "b": 2}, 1.0)
-    found = line.slope(DRAWING)
-    shares, values = np.array([0.25, 0.5, 1, 1]), np.array([1, 1, 4, 2])
-    assert found is not None and found.documents == 2
-    assert found.slope == pytest.approx(np.linalg.lstsq(shares[:, None], values, rcond=None)[0][0])
-    assert found.low <= found.slope <= found.high
-    assert losses(("a", 1.0, 1.0), sites=1).slope(DRAWING) is None  # one site has no dose
-
-
 def test_without_a_spread_there_is_no_effect_but_all_else() -> None:
-    (cell,) = losses(("a", 1.0, 1.0), ("b", 2.0, 1.0), scale=math.nan).cells(DRAWING)
+    (cell,) = stress_cells([losses(("a", 1.0), ("b", 2.0), scale=math.nan)], DRAWING)
     assert math.isnan(cell.effect) and cell.loss == 1.5 and cell.preferred == 1
-
-
-def harmless(*costs: tuple[str, float], rewords: bool = True) -> Losses:
-    rows = {"all": [(doc, cost, 1.0) for doc, cost in costs]}
-    return Losses("m", "paraphrase", "harmless", rows, {doc: 1 for doc, _ in costs}, 1.0, {}, rewords)
 
 
 def test_the_auc_is_that_of_mann_and_whitney() -> None:
@@ -69,11 +54,10 @@ def test_the_auc_is_that_of_mann_and_whitney() -> None:
 
 
 def test_errors_are_compared_with_harmless_changes_of_words_by_site() -> None:
-    # a document of 4 segments loses 1 by 2 changed sites: 2 for each
-    error = Losses("m", "swap", "document", {"all": [("a", 1.0, 1.0), ("b", math.nan, 1.0)]}, {"a": 2, "b": 2}, 1.0,
-                   {"a": 4, "b": 4})  # fmt: skip
-    assert list(error.costs("all")) == [("a", 2.0)]
-    words, breaks = harmless(("a", 1.0), ("b", 3.0)), harmless(("a", 9.0), rewords=False)
+    error = losses(("a", 1.0), ("b", math.nan))
+    assert list(error.costs("all")) == [("a", 2.0)]  # four segments lose 1 by two changed sites: 2 for each
+    words = losses(("a", 0.5), ("b", 1.5), change="paraphrase", kind="harmless")
+    breaks = losses(("a", 9.0), change="resegment", kind="harmless")
     cell, *controls = stress_cells([error, words, breaks], DRAWING)
     assert cell.auc == 0.5 and all(math.isnan(one.auc) for one in controls)
     (alone,) = stress_cells([error], DRAWING)

@@ -11,7 +11,7 @@ import wholetext as wt
 from wholetext.demo import load
 from wholetext.scoring.evaluate import Options
 from wholetext.stress.evaluate import stress
-from wholetext.stress.perturb import StressOptions, perturb
+from wholetext.stress.perturbation import StressOptions, perturb
 from wholetext.stress.store import contrastive, write_stress
 
 
@@ -23,7 +23,7 @@ def test_a_folder_is_read_by_every_verb(tmp_path: Path) -> None:
     assert wt.open_run(tmp_path / "run").systems == found.results.systems
     figures = json.loads((tmp_path / "run/stress.json").read_text("utf-8"))
     assert figures["kind"] == "stress" and len(figures["figures"]) == len(found.cells)
-    items = wt.read_contrast_set(tmp_path / "run/stress.jsonl")
+    items = wt.meta.read_contrast_set(tmp_path / "run/stress.jsonl")
     assert items.langs == ("de", "en") and {one.type for one in items.items} == {"swap", "drop", "number"}
     said = [note for note in figures["notes"] if note.startswith("stress.jsonl: ")]
     left = len(found.perturbed.items) - len(items)

@@ -13,7 +13,7 @@ from wholetext.demo import load
 from wholetext.errors import InputError, MetricError
 from wholetext.scoring.evaluate import Options
 from wholetext.stress.evaluate import Stress, _loss, stress
-from wholetext.stress.perturb import StressOptions
+from wholetext.stress.perturbation import StressOptions
 
 CHANGES = ("swap", "drop", "double", "foreign", "number", "resegment")  # without a tagger
 SETTINGS = StressOptions(CHANGES, ("1", "all"), 7, draws=100)
@@ -52,7 +52,9 @@ def test_losses_are_those_of_the_scores(found: Stress) -> None:
         alone = {}
         for name, text in (("old", found.perturbed.original.docs[doc.id]), ("new", item.segments)):
             one = wt.Corpus("one", corpus.langs, (doc,))
-            alone[name] = wt.score(one, [wt.Output(name, {doc.id: text})], spec, Options(cache=False))[name].score
+            alone[name] = wt.score(
+                wt.Loaded(one, [wt.Output(name, {doc.id: text})]), spec, options=Options(cache=False)
+            )[spec][name].score
         loss = alone["old"] - alone["new"]
         loss = -loss if spec == "ter" else loss
         assert found.margins["drop", "all", doc.id][spec] == pytest.approx(loss, abs=1e-9)
@@ -74,8 +76,6 @@ def test_a_larger_dose_costs_more(found: Stress) -> None:
     for change in ("swap", "drop", "foreign"):
         small, large = (cell(found, metric="chrf", change=change, dose=dose).effect for dose in ("1", "all"))
         assert 0 < small < large
-    slopes = {(one.metric, one.change): one.slope for one in found.slopes}
-    assert slopes["chrf", "drop"] > 0 and slopes["ter", "drop"] > 0
 
 
 def test_what_was_not_changed_is_scored_once(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_one_system_has_no_spread() -> None:
     found = stress(corpus, outputs[:1], "chrf", StressOptions(("swap",), ("all",), draws=10), Options(cache=False))
     assert found.cells[0].effect != found.cells[0].effect and found.cells[0].loss > 0
     assert found.as_json()["figures"][0]["effect"] is None
-    assert any("need outputs of two systems" in note for note in found.notes)
+    assert any("no spread between systems" in note for note in found.notes)
 
 
 def test_what_cannot_be_tested_is_refused() -> None:
@@ -123,5 +123,5 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(InputError, match="no change 'swop'"):
         stress(corpus, outputs, "metricx@missing", StressOptions(("swop",)))  # before any model is looked for
     with pytest.raises(InputError, match="no change can be made in this text") as caught:
-        stress(corpus, outputs, "chrf", StressOptions(("address",)), Options(cache=False))
-    assert "the text is in en" in caught.value.next
+        stress(corpus, outputs, "chrf", StressOptions(("connective",)), Options(cache=False))
+    assert "no connective" in caught.value.next

@@ -13,9 +13,8 @@ from wholetext.metrics.bertscore import BertScore
 from wholetext.models.device import Precision
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
-from wholetext.training.learned.aligned import PER_LAYER, Aligned
-from wholetext.training.learned.body import Opening
-from wholetext.training.learned.config import Config
+from wholetext.training.learned.aligned import PER_LAYER, AlignedForm
+from wholetext.training.learned.config import Config, Opening
 from wholetext.types import Excerpt, Request
 
 pytest.importorskip("torch")
@@ -24,11 +23,11 @@ MODEL = ORACLE / "models" / "tiny-bert"
 PAIRS = cut(texts()["zh-en"])[:12]
 
 
-def form(engine: Engine | None = None, **settings: Any) -> Aligned:
+def form(engine: Engine | None = None, **settings: Any) -> AlignedForm:
     engine = engine or Engine(("zh", "en"))
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, settings=settings)
-    return Aligned(Opening(config, base, Precision("cpu", "fp32"), engine))
+    return AlignedForm(Opening(config, base, Precision("cpu", "fp32"), engine))
 
 
 def one(hyp: str, ref: str) -> Request:
@@ -54,7 +53,7 @@ def test_empty_texts_match_nothing_and_stay_finite() -> None:
     mine = form()
     found = mine.features([one("", "The cat sat."), one("The cat sat.", ""), one("", "")], Engine())
     assert np.isfinite(found).all()
-    assert (found[:, : len(mine.body.layers) * PER_LAYER] == 0).all()
+    assert (found[:, : len(mine.units.layers) * PER_LAYER] == 0).all()
 
 
 def test_features_do_not_depend_on_order_or_company() -> None:
@@ -70,7 +69,7 @@ def test_context_is_read_and_only_the_segment_is_compared() -> None:
     hyp, ref = Excerpt(("A first line.", "The cat sat."), (1, 2)), Excerpt(("A first line.", "The cat sat."), (1, 2))
     with_context = mine.features([Request((hyp,), None, (ref,))], Engine())[0]
     without = mine.features([one("The cat sat.", "The cat sat.")], Engine())[0]
-    same_length = len(mine.body.layers) * PER_LAYER
+    same_length = len(mine.units.layers) * PER_LAYER
     np.testing.assert_allclose(with_context[:same_length], without[:same_length], atol=1e-5)  # all matches are 1
     other = Request((Excerpt(("Quite another line.", "The cat sat."), (1, 2)),), None, (ref,))
     assert abs(mine.features([other], Engine())[0] - with_context).max() > 1e-3  # context moves the vectors
@@ -80,4 +79,4 @@ def test_it_reads_hypothesis_and_reference_only() -> None:
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, reads=("hyp", "src"))
     with pytest.raises(ModelError, match="reads hyp and ref"):
-        Aligned(Opening(config, base, Precision("cpu", "fp32"), Engine()))
+        AlignedForm(Opening(config, base, Precision("cpu", "fp32"), Engine()))

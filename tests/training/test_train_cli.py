@@ -16,27 +16,27 @@ pytest.importorskip("transformers")
 
 def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = make(tmp_path), tmp_path / "metric"
-    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--adapter", "frozen",
+    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--runs", "2",
                "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
     with pytest.raises(SystemExit) as left:
         main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])
     said = capsys.readouterr()
     assert left.value.code == 0 and "validation loss" in said.err
-    assert "acc_eq*" in said.out and f"'paragraph(size=5):learned@{out}'" in said.out
-    card = (out / "README.md").read_text()
+    assert "acc_eq*" in said.out and " ± " in said.out and f"'paragraph(size=5):learned@{out}/run-2'" in said.out
+    card = (out / "run-1" / "README.md").read_text()
     assert "small de-en wmt-z" in card and "Seed 1" in card and str(tmp_path) not in card
     with pytest.raises(SystemExit) as left:
-        main(["score", str(root), "-l", "de-en", "-m", f"paragraph(size=5):learned@{out}", "--no-cache", "-q"])
+        main(["score", str(root), "-l", "de-en", "-m", f"paragraph(size=5):learned@{out}/run-1", "--no-cache", "-q"])
     assert left.value.code == 0 and "learned" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words, wanted", [
     (["nowhere", "-l", "de-en"], "there is no EvalSet 'nowhere'"),
     (["none.toml"], "it cannot be read"),
-    (["none.toml", "-l", "de-en"], "langs cannot be combined with a recipe file"),
-    (["none.toml", "more"], "a recipe file cannot be combined with EvalSets"),
+    (["none.toml", "-l", "de-en"], "langs cannot be combined with a recipe"),
+    (["none.toml", "more"], "EvalSets cannot be combined with a recipe"),
     (["x", "--set", "epochs"], "invalid setting 'epochs'"),
-    (["x", "--form", "matchd"], "did you mean matched"),
+    (["x", "--form", "alinged"], "did you mean aligned"),
     (["x", "--k", "0"], "invalid paragraph lengths"),
 ])  # fmt: skip
 def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,5 +47,5 @@ def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_settings_are_toml_or_words() -> None:
-    found = settings(["adapter.rank=16", "sampling=uniform", "k=[1, 2]", 'meaning="a b"', "rank=0.5"])
-    assert found == {"adapter.rank": 16, "sampling": "uniform", "k": [1, 2], "meaning": "a b", "rank": 0.5}
+    found = settings(["head.hidden=[8]", "sampling=uniform", "k=[1, 2]", 'version="a b"', "within=0.5"])
+    assert found == {"head.hidden": [8], "sampling": "uniform", "k": [1, 2], "version": "a b", "within": 0.5}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from wholetext.demo import load
+from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.models import tokenizer
 from wholetext.models.hub import locate as hub
@@ -18,7 +19,7 @@ from wholetext.models.layout import lay_out
 from wholetext.registry import scorer
 from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Output, Request
 
 pytest.importorskip("torch")
@@ -48,7 +49,7 @@ def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
     doc = Document("d", ("一。", "二。", "三。"), {"A": ref})
     same = Output("same", {"d": doc.refs["A"]})
     other = Output("other", {"d": ("Nothing came.", "Early left the two.", "A tree is green in summer.")})
-    found = evaluate(Corpus("c", ("zh", "en"), (doc,)), [same, other], [spec], Options(cache=False))
+    found = score(Loaded(Corpus("c", ("zh", "en"), (doc,)), [same, other]), [spec], options=Options(cache=False))
     (by_system,) = found.scores.values()
     one, two = by_system["same"], by_system["other"]
     assert 0 <= two.score < one.score <= 100
@@ -59,7 +60,9 @@ def test_every_view_gives_scores_on_the_scale(spec: str) -> None:
 def test_penalties_add_up_over_a_document() -> None:
     corpus, outputs = load("de-en")
     some = replace(corpus, docs=corpus.docs[:3])
-    found = evaluate(some, outputs[:2], ["wt-mini", "wt-mini(output=penalty)"], Options(cache=False, flags=False))
+    found = score(
+        Loaded(some, outputs[:2]), ["wt-mini", "wt-mini(output=penalty)"], options=Options(cache=False, flags=False)
+    )
     both, alone = found.scores.values()
     for system in both:
         one, two = both[system], alone[system]
@@ -80,22 +83,29 @@ def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokenizer, "lay_out", lambda parts, *others: laid_out.append(parts) or lay_out(parts, *others))
     monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
     corpus, outputs = load("de-en")
-    evaluate(replace(corpus, docs=corpus.docs[:2]), outputs, ["doc-wt-mini"], Options(cache=False, flags=False))
+    score(
+        Loaded(replace(corpus, docs=corpus.docs[:2]), outputs),
+        ["doc-wt-mini"],
+        options=Options(cache=False, flags=False),
+    )
     assert len(set(laid_out)) == len(laid_out) > 50
 
 
 def test_context_of_nothing_is_the_sentence() -> None:
     corpus, outputs = load("zh-en")
     some = Corpus(corpus.id, corpus.langs, corpus.docs[:2])
-    found = evaluate(some, outputs[:1], ["wt-mini", "context(prev=0):wt-mini"], Options(cache=False))
+    found = score(Loaded(some, outputs[:1]), ["wt-mini", "context(prev=0):wt-mini"], options=Options(cache=False))
     plain, context = (found.scores[spec][outputs[0].system].at("segment") for spec in found.scores)
     np.testing.assert_allclose(context, plain, atol=1e-4)
 
 
 def test_another_language_is_a_warning() -> None:
     doc = Document("d", None, {"A": ("Ein Satz.",)})
-    found = evaluate(Corpus("c", ("en", "de"), (doc,)), [Output("s", {"d": ("Ein Satz.",)})], ["wt-mini"],
-                     Options(cache=False))  # fmt: skip
+    found = score(
+        Loaded(Corpus("c", ("en", "de"), (doc,)), [Output("s", {"d": ("Ein Satz.",)})]),
+        ["wt-mini"],
+        options=Options(cache=False),
+    )
     assert any("trained on outputs in en" in warning for warning in found.warnings)
 
 

@@ -50,5 +50,5 @@ def write(path: Path, lines: list[str]) -> None:
 def recipe(root: Path, **settings: Any) -> Recipe:
     """A run of a few seconds on a tiny encoder; names with ``__`` for tables (adapter__kind)."""
     given = {"data": [{"evalset": str(root), "human": "wmt-z"}], "base": str(TINY / "tiny-bert"), "k": [1, 2, 3],
-             "share": 0.25, "epochs": 2, "batch": 16, "rate": 1e-3, "head_rate": 3e-3, "head.hidden": [16]}
+             "share": 0.25, "epochs": 2, "batch": 16, "rate": 3e-3, "head.hidden": [16]}
     return read_recipe(None, {**given, **{name.replace("__", "."): value for name, value in settings.items()}})

@@ -13,7 +13,7 @@ from wholetext.alignment.anchors import Box, cut_at_anchors
 from wholetext.alignment.beads import CELLS, Bead, Similarity, Task
 from wholetext.alignment.exchanges import exchanged
 from wholetext.alignment.leftovers import absorbed, gains_of_halves, with_moved
-from wholetext.alignment.similarity import Features
+from wholetext.alignment.similarity import Bag, Features
 from wholetext.alignment.vectors import encode
 
 
@@ -24,17 +24,19 @@ def align(
     ratio: float | None = None,
     similarity: Similarity | None = None,
     vectors: Features | None = None,
+    translations: Sequence[Bag] | None = None,
     boxes: Sequence[Box] | None = None,
     lines: Sequence[int] | None = None,
 ) -> tuple[Bead, ...]:
     """Return the cheapest beads, in the order of ``fixed``; they cover both texts.
 
     ``ratio`` is the expected length of ``free`` per character of ``fixed`` (by default estimated
-    from the two). ``vectors`` are the sentence vectors of both; ``similarity`` replaces vectors and
-    shared words. ``boxes`` are parts of both texts that are known to correspond; ``lines`` are the
-    lines of the sentences of ``free``.
+    from the two). ``vectors`` are the sentence vectors of both; ``translations`` are the words of
+    ``fixed`` in the language of ``free``; ``similarity`` replaces vectors and words. ``boxes`` are
+    parts of both texts that are known to correspond; ``lines`` are the lines of the sentences of
+    ``free``.
     """
-    task = Task(fixed, free, ratio, similarity, vectors)
+    task = Task(fixed, free, ratio, similarity, vectors, translations)
     whole = (slice(0, len(fixed)), slice(0, len(free)))
     smaller = [
         part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.alignment.similarity import ROWS, Features, Rivals, Table, shared_words
+from wholetext.alignment.similarity import ROWS, Bag, Features, Rivals, Table, shared_words
 from wholetext.types import FloatArray, IntArray
 
 Span = tuple[int, int]
@@ -111,6 +111,7 @@ class Task:
         ratio: float | None,
         similarity: Similarity | None,
         vectors: Features | None,
+        translations: Sequence[Bag] | None = None,
     ) -> None:
         sizes = [np.array([len(text) + 1.0 for text in side]) for side in (fixed, free)]
         if ratio is None:
@@ -124,7 +125,7 @@ class Task:
         if similarity is not None:
             self.measures = [(self.costs.words, Table(similarity(fixed, free)))]
         else:
-            self.measures = [(self.costs.words, shared_words(fixed, free))]
+            self.measures = [(self.costs.words, shared_words(fixed, free, translations))]
             self.measures += [] if vectors is None else [(self.costs.vectors, vectors)]
         self.rivals = Rivals(self.measures, len(fixed), len(free)) if self.costs.rival else None
 

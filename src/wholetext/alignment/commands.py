@@ -7,19 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from wholetext.cli import options, terminal
-from wholetext.cli.options import refuse_existing
+from wholetext.cli.options import option, refuse_existing
 from wholetext.cli.terminal import warn
 
 
 def align(
+    files: options.Files = options.Files(),
     *,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Output JSONL file (input for `wholetext score`).")
+        Path, option("-o", "--out", help="Output JSONL file (input for `wholetext score`).")
     ],
-    files: options.Files,
     langs: options.Langs = None,
     test_set: options.TestSet = None,
     reader: options.Reader = None,
@@ -27,18 +25,18 @@ def align(
     segments: options.Segments = "auto",
     to: Annotated[
         str,
-        typer.Option(
+        option(
             "--to",
             help="Align to: auto (a reference if available), source, or a reference by NAME.",
         ),
     ] = "auto",
     split: Annotated[
         Literal["rules", "pysbd", "blingfire", "none"],
-        typer.Option("--split", help="Sentence splitter for the outputs."),
+        option("--split", help="Sentence splitter for the outputs."),
     ] = "rules",
     similarity: Annotated[
         Literal["auto", "vectors", "words"],
-        typer.Option(
+        option(
             "--similarity",
             help="Align by sentence vectors (auto: if they support both languages) or words.",
         ),
@@ -46,12 +44,10 @@ def align(
     nulls: options.Nulls = None,
     every: Annotated[
         bool,
-        typer.Option(
-            "--all", help="Also realign documents whose number of segments already matches."
-        ),
+        option("--all", help="Also realign documents whose number of segments already matches."),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite an existing output file.")
+        bool, option("--overwrite", help="Overwrite an existing output file.")
     ] = False,
     workers: options.Workers = None,
     format: options.TableOrJson = "table",
@@ -62,7 +58,12 @@ def align(
     from wholetext.io.formats import jsonl
 
     refuse_existing(out, files, overwrite)
-    loaded = options.load(files, options.Chosen(langs, test_set, reader, system, segments=segments))
+    loaded = options.load(
+        files,
+        options.Chosen(
+            langs=langs, test_set=test_set, reader=reader, system=system, segments=segments
+        ),
+    )
     with options.executor(None, workers) as executor:
         done = run(
             loaded.corpus,

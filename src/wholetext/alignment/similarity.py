@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -66,6 +66,7 @@ def words(text: str) -> list[str]:
 
 
 Index = slice | IntArray
+Bag = Mapping[str, float]  # word → occurrences
 
 
 @dataclass(frozen=True)
@@ -209,22 +210,30 @@ def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
     )
 
 
-def shared_words(fixed: Sequence[str], free: Sequence[str]) -> Features:
-    """Return bags of words, weighted by how rare they are in these two texts."""
+def shared_words(
+    fixed: Sequence[str], free: Sequence[str], translations: Sequence[Bag] | None = None
+) -> Features:
+    """Return bags of words, weighted by how rare they are in these two texts.
+
+    ``translations`` are the words of ``fixed`` in the language of ``free``.
+    """
     from scipy.sparse import csr_array
 
-    bags = [[Counter(words(text)) for text in side] for side in (fixed, free)]
-    rows = Counter(chain.from_iterable(chain(*bags)))  # word → sentences that have it
+    bags: list[Sequence[Bag]] = [[Counter(words(text)) for text in side] for side in (fixed, free)]
+    bags[0] = bags[0] if translations is None else translations
+    rows: dict[str, float] = {}  # word → sentences that have it
+    for word, occurrences in chain.from_iterable(bag.items() for bag in chain(*bags)):
+        rows[word] = rows.get(word, 0) + min(occurrences, 1)
     column = {word: i for i, word in enumerate(rows)}
     rarity = np.log((len(fixed) + len(free)) / np.fromiter(rows.values(), dtype=np.float64))
     sides = []
     for side in bags:
         at = np.fromiter((column[word] for bag in side for word in bag), dtype=np.int32)
-        times = np.fromiter((times for bag in side for times in bag.values()), dtype=np.int32)
+        counts = np.fromiter((n for bag in side for n in bag.values()), dtype=np.float64)
         ends = np.cumsum([0, *map(len, side)])
         sides.append(
             csr_array(
-                (np.minimum(times, 3) * rarity[at], at, ends),
+                (np.minimum(counts, 3) * rarity[at], at, ends),
                 shape=(len(side), max(1, len(column))),
             )
         )

@@ -8,12 +8,10 @@ checks are not judgments.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +20,15 @@ import numpy as np
 from wholetext.annotation.campaign import characters, counted, units
 from wholetext.errors import AlignmentError, InputError, WriteError, count
 from wholetext.files.output_folder import SharedFolder, changing
-from wholetext.files.parsing import read_json, reader
+from wholetext.files.parsing import number, read_json, reader, reading
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import write_table
 from wholetext.io.text import FilePath, at, opened, write_lines
-from wholetext.meta.judgments.ratings import Ratings, Segment, gather
 from wholetext.notebook.display import brief
-from wholetext.types import Corpus, Document, Output
+from wholetext.types import Corpus, Document, Judgments, Output
 
+Segment = tuple[str, int]  # document, position in it from 0
 _RESET = "__RESET__"
 _NOTES = {
     "controls": ("document", "of tutorials and attention checks not used"),
@@ -40,7 +38,6 @@ _NOTES = {
     "unscored": ("annotation", "without a score: not judged"),
     "beyond": ("error span", "of missing content: no place in the output"),
     "no severity": ("error span", "without severity"),
-    "unnamed": ("submission", "without item_id: the document is named by its hash"),
 }
 _CONTROLS = ("welcome_", "random_", "goodbye_")
 _NEXT = (
@@ -83,14 +80,19 @@ class PearmutAnnotations:
     notes: tuple[str, ...] = ()
     __repr__ = brief
 
-    def ratings(self, segments: Iterable[Segment] = ()) -> Ratings:
-        """Scores by rater, of ``segments`` (those of a corpus) or of the rated segments."""
-        rows = (
-            (annotation.system, annotation.segment, annotation.rater, annotation.score)
-            for annotation in self.given
-            if annotation.score is not None
-        )
-        return gather("esa", rows, tuple(segments))
+    def judgments(self, segments: Sequence[Segment] = ()) -> Judgments:
+        """Mean scores over raters, of ``segments`` (those of a corpus) or of the scored ones."""
+        scored = [mark for mark in self.given if mark.score is not None]
+        systems = tuple(dict.fromkeys(mark.system for mark in scored))
+        segments = segments or tuple(dict.fromkeys(mark.segment for mark in scored))
+        row, column = ({name: i for i, name in enumerate(names)} for names in (systems, segments))
+        total, number_of = np.zeros((2, len(systems), len(segments)))
+        for mark in scored:
+            place = row[mark.system], column[mark.segment]
+            total[place] += mark.score
+            number_of[place] += 1
+        with np.errstate(invalid="ignore"):
+            return Judgments("esa", "seg", systems, total / number_of)
 
     def loaded(self, langs: Langs = None) -> Loaded:
         """The annotated texts as corpus and outputs; an output without annotations is empty."""
@@ -131,18 +133,17 @@ class PearmutAnnotations:
 
         The mean over raters, then over segments weighted as their documents (Hájek 1971).
         """
-        ratings = self.ratings()
-        weight = {annotation.segment: annotation.weight for annotation in self.given}
-        values = ratings.judgments().values  # (systems, segments)
-        weights = np.where(np.isnan(values), 0.0, [weight[segment] for segment in ratings.segments])
-        means = (np.nan_to_num(values) * weights).sum(axis=1) / weights.sum(axis=1)
-        return dict(zip(ratings.systems, means.tolist()))
+        weight = {mark.segment: mark.weight for mark in self.given if mark.score is not None}
+        judged = self.judgments(tuple(weight))
+        weights = np.where(np.isnan(judged.values), 0.0, list(weight.values()))
+        means = (np.nan_to_num(judged.values) * weights).sum(axis=1) / weights.sum(axis=1)
+        return dict(zip(judged.systems, means.tolist()))
 
 
 @reader
 def read_pearmut(path: FilePath) -> PearmutAnnotations:
     """Read the log of a Pearmut campaign, or the file of annotations that its dashboard gives."""
-    reading = _Reading()
+    seen, failed, annotations = Counter[str](), Counter[str](), list[Annotation]()
     last: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
     for where, campaign, entry in _entries(path):
         key = (campaign, str(entry.get("user_id")), str(entry.get("item_i")))
@@ -152,180 +153,86 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
                 for entered in last
                 if entered[:2] == key[:2] and key[2] in ("None", entered[2])
             ]  # without an item: all
-            reading.seen["reset"] += len(gone)
+            seen["reset"] += len(gone)
             last = {entered: value for entered, value in last.items() if entered not in gone}
         elif key[2].startswith(_CONTROLS):
-            reading.seen["controls"] += 1
+            seen["controls"] += 1
         else:
-            reading.seen["replaced"] += key in last
+            seen["replaced"] += key in last
             last[key] = (where, entry)
     for where, entry in last.values():
-        reading.add(entry, where)
-    if not reading.found:
+        with reading(where, _NEXT, what="this submission cannot be read"):
+            annotations += _submission(entry, where, seen, failed)
+    if not annotations:
         raise InputError("there are no annotations in this file", where=str(path), next=_NEXT)
-    return PearmutAnnotations(tuple(reading.found), reading.notes())
+    checks = (
+        f"annotator {rater!r} failed {count(number_of, 'attention check')}"
+        for rater, number_of in failed.items()
+        if number_of
+    )
+    return PearmutAnnotations(tuple(annotations), (*counted(_NOTES, seen), *checks))
 
 
 def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(place, campaign, entry): of a line each, or of the lists of one JSON object."""
     with opened(path) as file:
-        lines = list(file.lines())
-    first = next((line for line in lines if line.strip()), "")
-    if '"annotation"' in first and _is_object(first):
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                where = at(file.name, number)
-                yield where, "", _object(read_json(line, where=where, next=_NEXT), where)
-        return
-    for campaign, entries in _object(
-        read_json("\n".join(lines), where=file.name, next=_NEXT), file.name
-    ).items():
-        if not isinstance(entries, list):
-            raise InputError(
-                f"{campaign!r} has no list of annotations", where=file.name, next=_NEXT
-            )
-        for number, entry in enumerate(entries, 1):
-            where = f"{file.name}, annotation {number} of {campaign!r}"
-            yield where, campaign, _object(entry, where)
-
-
-def _is_object(line: str) -> bool:
-    """Whether a line is an entry by itself, not the only line of a whole file."""
-    try:
-        return "annotation" in read_json(line)
-    except (InputError, TypeError):
-        return False
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError("expected a JSON object", where=where, next=_NEXT)
-    return value
-
-
-@dataclass
-class _Reading:
-    """Annotations read so far, and counts of what is not used."""
-
-    found: list[Annotation] = field(default_factory=list)
-    seen: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
-
-    def add(self, entry: Mapping[str, Any], where: str) -> None:
-        """The annotations of one submitted document."""
-        items, answers = entry.get("item"), entry.get("annotation")
-        if (
-            not isinstance(items, list)
-            or not isinstance(answers, list)
-            or len(items) != len(answers)
-        ):
-            raise InputError(
-                "`item` and `annotation` are not lists of the same length", where=where, next=_NEXT
-            )
-        if not all(isinstance(item, dict) and isinstance(item.get("tgt"), dict) for item in items):
-            self.seen["forms"] += 1
+        lines = [(number, line) for number, line in enumerate(file.lines(), 1) if line.strip()]
+    records = [(at(file.name, place), "", line) for place, line in lines]
+    if len(lines) == 1 or (lines and not lines[0][1].rstrip().endswith("}")):  # not an entry a line
+        text = "\n".join(line for _, line in lines)
+        whole = read_json(text, where=file.name, next=_NEXT)
+        if isinstance(whole, dict) and "annotation" not in whole:
+            for campaign, entries in whole.items():
+                for number, entry in enumerate(entries, 1):
+                    where = f"{file.name}, annotation {number} of {campaign!r}"
+                    yield where, campaign, dict(entry)
             return
-        rater = str(entry.get("user_id") or "unknown")
-        checks = entry.get("validations")
-        self.failed[rater] += (
-            sum(check is False for check in checks) if isinstance(checks, list) else 0
-        )
-        doc = self._document(items)
-        for place, (item, answer) in enumerate(zip(items, answers)):
-            segment = (doc, item["seg"] if _is_count(item.get("seg")) and "doc" in item else place)
-            for system, judgment in _object(answer or {}, where).items():
-                self._answer(item, system, segment, rater, _object(judgment, where), where)
+    for where, campaign, line in records:
+        yield where, campaign, dict(read_json(line, where=where, next=_NEXT))
 
-    def _document(self, items: list[dict[str, Any]]) -> str:
-        """The id that wholetext wrote, else that of the first item, else a hash of the texts."""
-        first = items[0] if items else {}
-        name = first.get("doc", first.get("item_id"))
-        if isinstance(name, (str, int)) and str(name):
-            return str(name)
-        self.seen["unnamed"] += 1
-        shown = json.dumps([item.get("src", item["tgt"]) for item in items], sort_keys=True)
-        return f"doc-{hashlib.sha256(shown.encode()).hexdigest()[:12]}"
 
-    def _answer(
-        self,
-        item: Mapping[str, Any],
-        system: str,
-        segment: Segment,
-        rater: str,
-        judgment: Mapping[str, Any],
-        where: str,
-    ) -> None:
-        text, source = item["tgt"].get(system), item.get("src")
-        if not isinstance(text, str):
-            raise InputError(
-                f"{system!r} is annotated, and its text is not there", where=where, next=_NEXT
-            )
-        score = judgment.get("score")
-        if score is not None and not (_is_number(score) and 0 <= score <= 100):
-            raise InputError(
-                f"a score is a number from 0 to 100, not {str(score)[:40]!r}",
-                where=where,
-                next=_NEXT,
-            )
-        self.seen["unscored"] += score is None
-        weight = item.get("weight", 1.0)
-        if not (_is_number(weight) and 1e-9 < weight < 1e9):
-            raise InputError(
-                "the weight of a document is a number above 0 and below 1e9, not "
-                f"{str(weight)[:40]!r}",
-                where=where,
-            )
-        spans = judgment.get("error_spans") or []
-        if not isinstance(spans, list):
-            raise InputError("`error_spans` is not a list", where=where, next=_NEXT)
-        places = units(text)
-        marks = tuple(self._mark(_object(span, where), places, where) for span in spans)
-        self.found.append(
-            Annotation(
+def _submission(
+    entry: Mapping[str, Any], where: str, seen: Counter[str], failed: Counter[str]
+) -> Iterator[Annotation]:
+    """The annotations of one submitted document; a form has no texts of systems."""
+    items, answers = entry["item"], entry["annotation"]
+    if not all(isinstance(item.get("tgt"), dict) for item in items):
+        seen["forms"] += 1
+        return
+    rater = " ".join(str(entry.get("user_id") or "unknown").split())  # a cell of a table
+    failed[rater] += (entry.get("validations") or []).count(False)
+    doc = str(items[0]["doc"] if "doc" in items[0] else items[0]["item_id"])
+    for place, (item, answer) in enumerate(zip(items, answers, strict=True)):
+        segment = (doc, int(item.get("seg", place)) if "doc" in item else place)
+        for system, judgment in (answer or {}).items():
+            text, score, source = item["tgt"][system], judgment.get("score"), item.get("src")
+            seen["unscored"] += score is None
+            places = units(text)
+            value = 0.0 if score is None else number(str(score), low=0, where=where)
+            weight = number(str(item.get("weight", 1.0)), low=1e-9, where=where)
+            if value > 100 or weight > 1e9:
+                raise ValueError("a score is at most 100, the weight of a document 1e9")
+            yield Annotation(
                 system,
                 segment,
                 rater,
-                None if score is None else float(score),
-                marks,
+                None if score is None else value,
+                tuple(_mark(span, places, seen) for span in judgment.get("error_spans") or []),
                 text,
                 source if isinstance(source, str) else None,
-                float(weight),
+                weight,
             )
-        )
-
-    def _mark(self, span: Mapping[str, Any], places: list[int], where: str) -> Mark:
-        first, last = (
-            int(span[key]) if _is_count(span.get(key)) else -1 for key in ("start_i", "end_i")
-        )
-        if not 0 <= first <= last:
-            raise InputError(
-                f"an error span goes from start_i to end_i, not {json.dumps(span)[:60]}",
-                where=where,
-                next=_NEXT,
-            )
-        span_of = characters(places, first, last) or (None, None)
-        self.seen["beyond"] += span_of[0] is None
-        self.seen["no severity"] += span.get("severity") is None
-        category = span.get("category") or ""
-        return Mark(span_of[0], span_of[1], str(span.get("severity") or "").lower(), str(category))
-
-    def notes(self) -> tuple[str, ...]:
-        failed = {rater: number for rater, number in self.failed.items() if number}
-        return (
-            *counted(_NOTES, self.seen),
-            *(
-                f"annotator {rater!r} failed {count(number, 'attention check')}"
-                for rater, number in failed.items()
-            ),
-        )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9
+def _mark(span: Mapping[str, Any], places: list[int], seen: Counter[str]) -> Mark:
+    first, last = int(span["start_i"]), int(span["end_i"])
+    if not 0 <= first <= last:
+        raise ValueError(f"an error span goes from start_i to end_i, not {first} to {last}")
+    start, end = characters(places, first, last) or (None, None)
+    seen["beyond"] += start is None
+    seen["no severity"] += span.get("severity") is None
+    severity, category = (str(span.get(key) or "") for key in ("severity", "category"))
+    return Mark(start, end, severity.lower(), category)
 
 
 def write_judgments(folder: FilePath, annotations: PearmutAnnotations, loaded: Loaded) -> None:
@@ -347,25 +254,16 @@ def write_judgments(folder: FilePath, annotations: PearmutAnnotations, loaded: L
                 where=str(folder),
                 next="give the run that the campaign was made from",
             )
-        if "\t" in annotation.rater or len(annotation.rater.splitlines()) > 1:
-            raise InputError(
-                f"the name of the annotator {annotation.rater!r} breaks the lines of a table",
-                where=str(folder),
-                next="rename it in the annotations (user_id)",
-            )
     with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
         _write(staged, annotations, loaded)
 
 
 def _write(folder: Path, annotations: PearmutAnnotations, loaded: Loaded) -> None:
     segments = [(doc.id, i) for doc in loaded.corpus.docs for i in range(len(doc))]
-    ratings, line = (
-        annotations.ratings(segments),
-        {segment: i for i, segment in enumerate(segments)},
-    )
+    line = {segment: i for i, segment in enumerate(segments)}
     evalset.write(folder, loaded)
     base, name = folder / "human-scores", "-".join(loaded.corpus.langs)
-    judged = ratings.judgments()
+    judged = annotations.judgments(segments)
     write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
     means = annotations.system_scores()
     write_table(

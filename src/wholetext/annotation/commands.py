@@ -9,9 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
+from wholetext.cli.options import option
 from wholetext.cli.terminal import number, printable, warn
 from wholetext.errors import InputError, count
 
@@ -19,23 +20,23 @@ if TYPE_CHECKING:
     from wholetext.annotation.annotations import PearmutAnnotations
     from wholetext.annotation.sampling import Sample
 
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files in --out.")]
+Overwrite = Annotated[bool, option("--overwrite", help="Overwrite existing files in --out.")]
 
 
 def sample(
     run: options.RunFolder,
+    /,
+    *,
     documents: Annotated[
-        int | None, typer.Option("--documents", min=1, help="Number of documents.")
+        int | None, option("--documents", low=1, help="Number of documents.")
     ] = None,
-    share: Annotated[
-        float | None, typer.Option("--share", help="Share of the run, e.g. 0.25.")
-    ] = None,
+    share: Annotated[float | None, option("--share", help="Share of the run, e.g. 0.25.")] = None,
     of: Annotated[
-        Literal["documents", "segments"], typer.Option("--of", help="Unit of --share.")
+        Literal["documents", "segments"], option("--of", help="Unit of --share.")
     ] = "documents",
     method: Annotated[
         Literal["length", "random", "spread", "overlap", "disagreement"],
-        typer.Option(
+        option(
             "--method",
             help="length, random: random sampling with weights; the others: selection by scores.",
         ),
@@ -44,25 +45,24 @@ def sample(
         list[str] | None, options.metrics_option("Metrics of the run to select by")
     ] = None,
     seed: options.Seed = 12345,
-    format: options.SampleFormat = "list",
+    format: Annotated[
+        Literal["list", "json", "pearmut"],
+        option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
+    ] = "list",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")
+        Path | None, option("-o", "--out", help="Output file (default: standard output).")
     ] = None,
     overwrite: Overwrite = False,
     protocol: Annotated[
         Literal["ESA", "cESA"],
-        typer.Option("--protocol", help="Campaign: one system at a time, or side by side."),
+        option("--protocol", help="Campaign: one system at a time, or side by side."),
     ] = "ESA",
     spans: Annotated[
         str,
-        typer.Option(
-            "--spans", help="Campaign: metric whose error spans are prefilled, auto or none."
-        ),
+        option("--spans", help="Campaign: metric whose error spans are prefilled, auto or none."),
     ] = "auto",
-    users: Annotated[
-        int, typer.Option("--users", min=1, help="Campaign: number of annotators.")
-    ] = 1,
-    name: Annotated[str | None, typer.Option("--name", help="Campaign: id.")] = None,
+    users: Annotated[int, option("--users", low=1, help="Campaign: number of annotators.")] = 1,
+    name: Annotated[str | None, option("--name", help="Campaign: id.")] = None,
 ) -> None:
     """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
 
@@ -122,13 +122,15 @@ def _size(sample: Sample) -> str:
 
 def annotations_(
     file: Annotated[
-        Path, typer.Argument(help="Log of a Pearmut campaign (JSONL), or annotations.json.")
+        Path, Parameter(help="Log of a Pearmut campaign (JSONL), or annotations.json.")
     ],
+    /,
+    *,
     run: Annotated[
-        Path | None, typer.Option("--run", help="Run folder that the campaign was made from.")
+        Path | None, option("--run", help="Run folder that the campaign was made from.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output EvalSet (input for `meta`).")
+        Path | None, option("-o", "--out", help="Output EvalSet (input for `meta`).")
     ] = None,
     overwrite: Overwrite = False,
     langs: options.Langs = None,

@@ -10,11 +10,11 @@ import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import App, Parameter
 
 from wholetext import slices
 from wholetext.cli import options
-from wholetext.cli.completion import complete_models, complete_names
+from wholetext.cli.options import option
 from wholetext.cli.terminal import columns, entry, paged, print_json
 from wholetext.errors import count
 
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from wholetext.spec import Value
 
 QUOTES = '""'  # an empty value
-APP: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "rich_markup_mode": None}
 
 
 def list_(
-    no_ref: Annotated[
-        bool, typer.Option("--no-ref", help="List only reference-free metrics.")
-    ] = False,
+    *,
+    no_ref: Annotated[bool, option("--no-ref", help="List only reference-free metrics.")] = False,
     format: options.TableOrJson = "table",
 ) -> None:
     """List metrics, aliases, views, and the changes of stress tests."""
@@ -80,10 +78,9 @@ def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
 def show(
     name: Annotated[
         str,
-        typer.Argument(
-            help="Metric, view, alias or full spec string.", autocompletion=complete_names
-        ),
+        Parameter(help="Metric, view, alias or full spec string."),
     ],
+    /,
 ) -> None:
     """Explain a metric, a view or a spec string."""
     from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
@@ -157,22 +154,18 @@ def _hint(hint: object) -> str:
 
 # ---------------------------------------------------------------- models
 
-models = typer.Typer(help="List, download and verify models.", **APP)
+models = App("models", help="List, download and verify models.")
 Name = Annotated[
     str,
-    typer.Argument(
-        autocompletion=complete_models,
+    Parameter(
         help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).",
     ),
 ]
-Revision = Annotated[
-    str, typer.Option("--revision", help="Branch, tag or commit (default: the latest).")
-]
+Revision = Annotated[str, option("--revision", help="Branch, tag or commit (default: the latest).")]
 
 
-@models.command("list")
-@options.flattened
-def list_models(format: options.TableOrJson = "table") -> None:
+@models.command(name="list")
+def list_models(*, format: options.TableOrJson = "table") -> None:
     """List the default models of metrics: licence, size, access, and whether downloaded."""
     from wholetext.models import catalogue
 
@@ -194,9 +187,10 @@ def list_models(format: options.TableOrJson = "table") -> None:
     )
 
 
-@models.command("show")
-@options.flattened
-def show_model(name: Name, revision: Revision = "", format: options.TableOrJson = "table") -> None:
+@models.command(name="show")
+def show_model(
+    name: Name, /, *, revision: Revision = "", format: options.TableOrJson = "table"
+) -> None:
     """Show a model's licence, size, revision and path."""
     from wholetext.models import catalogue
 
@@ -215,8 +209,8 @@ def show_model(name: Name, revision: Revision = "", format: options.TableOrJson 
         print(f"{'needs':<10} {other} (tokenizer)")
 
 
-@models.command()
-def fetch(name: Name, revision: Revision = "") -> None:
+@models.command
+def fetch(name: Name, /, *, revision: Revision = "") -> None:
     """Download a model and its tokenizer from the Hugging Face Hub."""
     from wholetext.models.catalogue import fetch_model
 
@@ -225,9 +219,10 @@ def fetch(name: Name, revision: Revision = "") -> None:
         print(f"{model['name']}  {model['revision']}  {size}  {licence}\n  {model['path']}")
 
 
-@models.command()
-@options.flattened
-def verify(name: Name, revision: Revision = "", format: options.TableOrJson = "table") -> None:
+@models.command
+def verify(
+    name: Name, /, *, revision: Revision = "", format: options.TableOrJson = "table"
+) -> None:
     """Verify a model's files without loading them: complete, unchanged, safe."""
     from wholetext.metrics.verify import verify_model
     from wholetext.models.catalogue import show_model
@@ -241,17 +236,16 @@ def verify(name: Name, revision: Revision = "", format: options.TableOrJson = "t
         for finding in findings:
             print(f"  {'ok ' if finding.good else 'BAD'} {finding.file:<36} {finding.what}")
     if not all(finding.good for finding in findings):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 # ---------------------------------------------------------------- cache
 
-cache = typer.Typer(help="Show or clear the cache of scores.", **APP)
+cache = App("cache", help="Show or clear the cache of scores.")
 
 
-@cache.command()
-@options.flattened
-def info(format: options.TableOrJson = "table") -> None:
+@cache.command
+def info(*, format: options.TableOrJson = "table") -> None:
     """Show the location, size and contents of the cache."""
     from wholetext.files.cache import Cache
 
@@ -266,11 +260,12 @@ def info(format: options.TableOrJson = "table") -> None:
         print(f"  {kind:<24} {number}")
 
 
-@cache.command()
+@cache.command
 def clear(
     kind: Annotated[
-        str | None, typer.Argument(help="Kind of entries to delete, e.g. rows:bleu (default: all).")
+        str | None, Parameter(help="Kind of entries to delete, e.g. rows:bleu (default: all).")
     ] = None,
+    /,
 ) -> None:
     """Delete cached scores; they are computed again when needed."""
     from wholetext.errors import CacheError, did_you_mean

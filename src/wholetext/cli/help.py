@@ -1,10 +1,19 @@
-"""Help texts in sections: commands by purpose, options by subject."""
+"""Help in plain text: commands by purpose, options by subject.
+
+``--help`` leaves out rare options; ``--help-all`` has them. The placeholder of an option's value is
+the first word in capitals between backquotes in its help: "Source `FILE`, one segment per line."
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
-from typer.core import TyperCommand
+if TYPE_CHECKING:
+    from cyclopts import App
 
 # One line of 80 columns for each command; `wholetext COMMAND --help` has its docstring.
 COMMANDS = {
@@ -40,21 +49,131 @@ COMMANDS = {
         "cache": "Show or clear the cache of scores",
     },
 }
+_PLACEHOLDERS = {"int": "N", "float": "NUMBER", "str": "NAME", "Path": "PATH"}  # by type
+_PLACEHOLDER = re.compile("`([A-Z]+)`")
+_INDENT = 26  # column of the explanations
 
 
-class Sectioned(TyperCommand):
-    """A command whose help lists options by section; ``sections`` has the titles by parameter."""
+class Entry(NamedTuple):
+    """An option or argument of a command, as help lists it."""
 
-    sections: dict[str, str]
+    names: tuple[str, ...]
+    takes: str  # placeholder of its value, "" for a flag
+    default: str
+    text: str
+    section: str
+    rare: bool
+    positional: bool
+    required: bool
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        records: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Input": [], "Options": []}
-        for parameter in self.get_params(ctx):
-            if record := parameter.get_help_record(ctx):
-                other = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                title = self.sections.get(parameter.name or "", other)
-                records.setdefault(title, []).append(record)
-        for title, lines in records.items():
-            if lines:
-                with formatter.section(title):
-                    formatter.write_dl(lines)
+    @property
+    def head(self) -> str:
+        """The option with its value: ``-t, --translations FILE …``."""
+        return self.takes if self.positional else f"{', '.join(self.names)} {self.takes}".rstrip()
+
+
+def overview(sections: Mapping[str, Mapping[str, str]]) -> str:
+    """Help of ``wholetext`` itself: commands and what they do, by section."""
+    lines = [
+        "Usage: wholetext COMMAND [OPTIONS]",
+        "",
+        "Judge translations and other generated text as whole documents.",
+    ]
+    width = max(len(name) for section in sections.values() for name in section)
+    for title, section in sections.items():
+        if section:
+            lines += ["", f"{title}:"]
+            lines += [f"  {name:<{width}}  {text}" for name, text in section.items()]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Start with `wholetext demo`. `wholetext list` names the metrics,",
+            "`wholetext COMMAND --help` the options of a command. Others: --version,",
+            "--debug (tracebacks), --install-completion (of the shell).",
+        ]
+    )
+
+
+def of_command(app: App, path: str, width: int, everything: bool = False) -> str:
+    """Help of a command with options, or of one with subcommands."""
+    if app.default_command is None:
+        names = {name: _first_line(app[name]) for name in app if not name.startswith("-")}
+        lines = [f"Usage: {path} COMMAND [OPTIONS]", "", app.help, "", "Commands:"]
+        return "\n".join([*lines, *(f"  {name:<10}  {text}" for name, text in names.items())])
+    listed = list(entries(app))
+    arguments = [f"{e.takes}" if e.required else f"[{e.takes}]" for e in listed if e.positional]
+    lines = [" ".join(["Usage:", path, *arguments, "[OPTIONS]"]), ""]
+    for paragraph in (inspect.getdoc(app.default_command) or "").split("\n\n"):
+        lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
+    shown = [entry for entry in listed if everything or not entry.rare]
+    for title in dict.fromkeys(entry.section for entry in shown):
+        lines.append(f"{title}:")
+        for entry in shown:
+            if entry.section == title:
+                lines += _lines(entry, width)
+        lines.append("")
+    if len(shown) < len(listed):
+        lines.append(f"{len(listed) - len(shown)} more options: {path} --help-all")
+    return "\n".join(lines).rstrip()
+
+
+def entries(app: App) -> Iterator[Entry]:
+    """The arguments and options of a command, in its order."""
+    for argument in app.assemble_argument_collection():
+        parameter, kind = argument.parameter, argument.hint
+        if argument.names == ("*",):  # a group of options, which follow
+            continue
+        text = parameter.help or ""
+        options = [
+            get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal
+        ]
+        default = argument.field_info.default
+        positional = argument.index is not None
+        placeholder = _PLACEHOLDER.search(text)
+        takes = placeholder[1] if placeholder else ""
+        if options:
+            takes = "|".join(map(str, options[0]))
+        elif not takes and positional:
+            takes = argument.name.lstrip("-").upper()
+        elif not takes and bool not in (kind, *get_args(kind)):
+            takes = _PLACEHOLDERS.get(_scalar(kind), "VALUE")
+        if parameter.consume_multiple or (positional and get_origin(kind) is list):
+            takes += " …"
+        shown = "" if argument.required or default in (None, False, "", [], ()) else str(default)
+        if default is inspect.Parameter.empty:
+            shown = ""
+        groups = [str(getattr(group, "name", group)) for group in parameter.group or ()]  # type: ignore[union-attr]
+        yield Entry(
+            argument.names,
+            takes,
+            shown,
+            _PLACEHOLDER.sub(r"\1", text),
+            next((name for name in groups if name not in ("Parameters", "Arguments")), "Options"),
+            parameter.show is False,
+            positional,
+            argument.required,
+        )
+
+
+def _scalar(kind: Any) -> str:
+    """Name the type of a value: that of the items of a list, without None."""
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    return _scalar(parts[0]) if parts else getattr(kind, "__name__", "")
+
+
+def _first_line(app: App) -> str:
+    return str(inspect.getdoc(app.default_command) or "").split("\n")[0].rstrip(".")
+
+
+def _lines(entry: Entry, width: int) -> list[str]:
+    """An option and what it does, wrapped with a hanging indent."""
+    text = f"{entry.text} [{entry.default}]" if entry.default else entry.text
+    if entry.required and not entry.positional:
+        text += " (required)"
+    head, indent = f"  {entry.head}", " " * _INDENT
+    first = f"{head:<{_INDENT}}" if len(head) <= _INDENT - 2 else indent
+    lines = textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return lines if first != indent else [head, *lines]

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 import sys
 import warnings
-from contextlib import nullcontext
-from typing import Annotated, Any, NoReturn
-
-import typer
-from typer.core import TyperGroup
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from wholetext import plugins, slices
-from wholetext.cli.completion import VARIABLE, completing
-from wholetext.cli.help import COMMANDS, Sectioned
-from wholetext.cli.options import flattened, sections
-from wholetext.cli.spelling import spread
-from wholetext.cli.terminal import complain, guarded, printable
-from wholetext.cli.usage import usage_error
+from wholetext.cli import help
+from wholetext.cli.terminal import Guarded, columns, complain, printable
 from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
-# Command → its function, or typer app if it has subcommands; imported when used, so that help is
-# fast. Slices add theirs.
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
+
+# Command → its function, or cyclopts app if it has subcommands; imported when used, so that help
+# is fast. Slices add theirs.
 CORE_VERBS = {
     "score": "wholetext.cli.score:score",
     "compare": "wholetext.cli.runs:compare",
@@ -42,115 +37,83 @@ CORE_VERBS = {
 VERBS = CORE_VERBS | slices.added("commands")
 # commands that cache finished rows
 SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "stress", "demo", "features"}
-_COMPLETION = {"--install-completion", "--show-completion"}
-INTERRUPTED = 130  # exit code of typer after Ctrl-C
+HELP = {"-h", "--help", "--help-all"}
+SHORTHANDS = {"--json": ("-f", "json"), "--latex": ("-f", "latex")}
+# options of sacrebleu and COMET → what to write here
+OTHER_TOOLS = {
+    "-i": "outputs are given with -t FILE …, references with -r FILE",
+    "--input": "outputs are given with -t FILE …, references with -r FILE",
+    "-tok": "it is an argument of the metric: -m 'bleu(tokenize=zh)'",
+    "--tokenize": "it is an argument of the metric: -m 'bleu(tokenize=zh)'",
+    "-lc": "it is an argument of the metric: -m 'bleu(lowercase=true)'",
+    "--lowercase": "it is an argument of the metric: -m 'bleu(lowercase=true)'",
+    "--smooth-method": "it is an argument of the metric: -m 'bleu(smooth=floor)'",
+    "--chrf-word-order": "it is an argument of the metric: -m 'chrf(word_order=2)', or -m chrf++",
+    "--paired-bs": "systems are always tested in pairs: --test bootstrap --baseline NAME",
+    "--paired-ar": "systems are always tested in pairs: --test randomization --baseline NAME",
+    "--paired-bs-n": "it is called --draws here",
+    "--paired-ar-n": "it is called --draws here",
+    "-ci": "95 % intervals are always printed",
+    "--confidence": "95 % intervals are always printed",
+    "--confidence-n": "the number of bootstrap resamples is --draws with --test bootstrap",
+    "--num-refs": "several references are given as files: -r refA.txt refB.txt",
+    "--detail": "scores of documents and segments are in results.jsonl of --out FOLDER",
+    "--citation": "`wholetext show METRIC` names the papers of a metric and of its parameters",
+    "--list": "`wholetext list` lists metrics; test sets are those of sacrebleu: --test-set wmt21",
+    "-sl": "scores of segments are in results.jsonl of --out FOLDER",
+    "--sentence-level": "scores of segments are in results.jsonl of --out FOLDER",
+    "--only_system": "-b prints scores of systems only",
+    "--to_json": "-f json prints JSON: wholetext score … -f json > FILE",
+    "--disable_cache": "it is called --no-cache here",
+    "--num_workers": "it is called --workers here (processes)",
+    "--accelerator": "it is called --device here (cpu, cuda)",
+    "--model_storage_path": "models are read from the cache of the Hugging Face Hub: set HF_HOME",
+    "--enable-context": "context is a view: -m doc-comet, or 'context(prev=2):comet@MODEL'",
+    "--lang": "the language pair is given with -l, such as -l de-en",
+    "--seed_everything": "it is called --seed here",
+}
 
 
-class Verbs(TyperGroup):
-    """The commands, with those of plug-ins; each is imported when it is used."""
+def build(plugin: str = "") -> App:
+    """Make the cyclopts app of the command line, with the command of a plug-in if it is named."""
+    from cyclopts import App
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*VERBS, *(name for name in plugins.load(plugins.VERBS) if name not in VERBS)]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in self.commands:  # typer asks several times
-            return self.commands[cmd_name]
-        if cmd_name in VERBS:
-            self.commands[cmd_name] = command(cmd_name, function(cmd_name))
-        elif cmd_name in (added := plugins.load(plugins.VERBS)):
-            self.commands[cmd_name] = command(cmd_name, added[cmd_name]())
-        return self.commands.get(cmd_name)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name = args[0]
-        known = ctx.resilient_parsing or name.startswith("-") or self.get_command(ctx, name)
-        if not known:
-            raise InputError(
-                f"there is no command {name!r}",
-                where="wholetext",
-                next=did_you_mean(name, self.list_commands(ctx))
-                or "`wholetext --help` lists the commands",
-            )
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List commands by purpose, those of plug-ins with their packages, others by docstring."""
-        names = self.list_commands(ctx)
-        added = {
-            name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
-            for name in names
-            if name not in VERBS
-        }
-        placed = {name for verbs in COMMANDS.values() for name in verbs} | set(added)
-        others = {
-            name: str(function(name).__doc__).split("\n")[0] for name in names if name not in placed
-        }
-        width = max(map(len, names))
-        for title, verbs in {**COMMANDS, "Further commands": others, "Plug-ins": added}.items():
-            lines = [(name.ljust(width), text) for name, text in verbs.items() if name in names]
-            if lines:
-                with formatter.section(title):
-                    formatter.write_dl(lines)
-
-
-def function(verb: str) -> Any:
-    """Import the function of a command of this package, or its app of subcommands."""
-    return slices.load(VERBS[verb])
-
-
-def command(verb: str, target: Any) -> Any:
-    """Make a command of a function with options, or of an app of subcommands."""
-    app = target
-    if not isinstance(target, typer.Typer):
+    app = App(
+        "wholetext",
+        help="Judge translations and other generated text as whole documents.",
+        help_flags=(),
+        version_flags=(),
+    )
+    for name, place in VERBS.items():
+        app.command(place, name=name)
+    if plugin:
+        target: Any = plugins.load(plugins.VERBS)[plugin]()
         if not callable(target):
             raise PluginError(
-                f"the verb {verb!r} of {plugins.origin(plugins.VERBS, verb)} is not a function",
-                next="a verb is a function whose parameters are typer's options, or a typer app",
+                f"the verb {plugin!r} of {plugins.origin(plugins.VERBS, plugin)} is not a function",
+                next="a verb is a function with cyclopts' parameters, or a cyclopts app",
             )
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        titled = type("Titled", (Sectioned,), {"sections": sections(target)})
-        app.command(verb, cls=titled)(flattened(target))
-    made = typer.main.get_command(app)
-    made.name = verb
-    made.short_help = next((verbs[verb] for verbs in COMMANDS.values() if verb in verbs), None)
-    return made
-
-
-def _version(requested: bool) -> None:
-    if requested:
-        print(f"wholetext {__version__}")
-        raise typer.Exit
-
-
-def build() -> typer.Typer:
-    """Make the typer app of the whole command line."""
-    app = typer.Typer(
-        name="wholetext",
-        cls=Verbs,
-        help="Judge translations and other generated text as whole documents.",
-        no_args_is_help=True,
-        add_completion=True,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-        rich_markup_mode=None,  # plain help: rich would double the start-up time
-        epilog="Start with `wholetext demo`. `wholetext list` names the metrics, "
-        "`wholetext VERB --help` the options.",
-    )
-
-    @app.callback()
-    def top(
-        version: Annotated[
-            bool,
-            typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-        ] = False,
-        debug: Annotated[
-            bool,
-            typer.Option("--debug", help="Show the traceback of an error; also after the command."),
-        ] = False,
-    ) -> None:
-        """Judge translations and other generated text as whole documents."""
-
+        app.command(target, name=plugin)
     return app
+
+
+def sections() -> dict[str, dict[str, str]]:
+    """List the available commands by section of help, plug-ins with their packages."""
+    listed = {
+        title: {name: text for name, text in section.items() if name in VERBS}
+        for title, section in help.COMMANDS.items()
+    }
+    others = {
+        name: str(slices.load(place).__doc__).split("\n")[0]
+        for name, place in VERBS.items()
+        if not any(name in section for section in listed.values())
+    }
+    added = {
+        name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
+        for name in plugins.load(plugins.VERBS)
+        if name not in VERBS
+    }
+    return {**listed, "Further commands": others, "Plug-ins": added}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -165,9 +128,12 @@ def main(argv: list[str] | None = None) -> None:
         gc.set_threshold(50_000, 20, 100)  # few reference cycles here: saves 5 % of `score`
     words = sys.argv[1:] if argv is None else argv
     debug = "--debug" in words  # before or after the command
-    words = [word for word in words if word != "--debug"]
+    words = [part for word in words for part in SHORTHANDS.get(word, (word,)) if word != "--debug"]
     try:
-        _run(words)
+        guard: Any = Guarded(sys.stdout)
+        with warnings.catch_warnings(), redirect_stdout(guard):
+            warnings.simplefilter("ignore", WholetextWarning)  # commands print notes themselves
+            _run(words)
     except WholetextError as fault:
         if debug:
             raise
@@ -175,30 +141,94 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:  # the pipe was closed; exit quietly
         sys.stderr.close()
         raise SystemExit(0) from None
-    except SystemExit as leaving:
-        if leaving.code == INTERRUPTED:
-            print(f"interrupted{_resume(words)}", file=sys.stderr)
-        raise
+    except KeyboardInterrupt:
+        print(f"interrupted{_resume(words)}", file=sys.stderr)
+        raise SystemExit(130) from None
     except Exception as fault:
-        if type(fault).__name__ == "NoArgsIsHelpError":  # its message is the help
-            print(fault, file=sys.stderr)
-            raise SystemExit(2) from None
-        if mistake := usage_error(fault, words):
-            _fail(mistake)
         if debug:
             raise
         _fail_unexpectedly(fault)
+    raise SystemExit(0)
 
 
-def _run(words: list[str]) -> NoReturn:
-    coloured = _COMPLETION.intersection(words[:1])  # a message of typer's
-    with warnings.catch_warnings(), nullcontext() if coloured else guarded():
-        warnings.simplefilter("ignore", WholetextWarning)  # commands print notes themselves
-        if VARIABLE in os.environ:
-            with completing():
-                build()(prog_name="wholetext")
-        code = build()(spread(words), prog_name="wholetext", standalone_mode=False)
-        raise SystemExit(code if isinstance(code, int) else 0)
+def _run(words: list[str]) -> None:
+    first = words[0] if words else ""
+    if first in {"", *HELP}:
+        print(help.overview(sections()), file=sys.stdout if first else sys.stderr)
+        raise SystemExit(0 if first else 2)
+    if first == "--version":
+        print(f"wholetext {__version__}")
+        return
+    if first == "--install-completion":
+        print(f"completion is installed: {build().install_completion()}; start a new shell")
+        return
+    verbs = [*VERBS] if first in VERBS else [*VERBS, *plugins.load(plugins.VERBS)]
+    if first not in verbs:
+        kind = "option" if first.startswith("-") else "command"
+        raise InputError(
+            f"there is no {kind} {first!r}",
+            where="wholetext",
+            next=did_you_mean(first, verbs) or "`wholetext --help` lists the commands",
+        )
+    if other := next((word for word in words if first == "score" and word in OTHER_TOOLS), ""):
+        raise InputError(
+            f"{other} is an option of another tool",
+            where="wholetext score",
+            next=OTHER_TOOLS[other],
+        )
+    from cyclopts import CycloptsError
+
+    app = build("" if first in VERBS else first)
+    path, apps, rest = app.parse_commands(words)
+    help_requested = HELP.intersection(rest)
+    if help_requested or (apps[-1].default_command is None and not rest):
+        stream = sys.stdout if help_requested else sys.stderr
+        name = " ".join(("wholetext", *path))
+        print(help.of_command(apps[-1], name, columns(), "--help-all" in rest), file=stream)
+        raise SystemExit(0 if help_requested else 2)
+    try:
+        function, bound, _ = app.parse_args(
+            words, print_error=False, exit_on_error=False, verbose=False
+        )
+    except CycloptsError as fault:
+        raise usage_error(fault) from None
+    try:
+        function(*bound.args, **bound.kwargs)
+    finally:
+        for group in bound.arguments.values():
+            if hasattr(group, "close"):
+                group.close()
+
+
+def usage_error(fault: CycloptsError) -> InputError:
+    """Convert a mistake in options and arguments to the form of all other errors."""
+    import cyclopts
+
+    where = " ".join(["wholetext", *(fault.command_chain or ())])
+    step = f"`{where} -h` lists the options"
+    if isinstance(fault, cyclopts.UnknownOptionError):
+        option = fault.token.keyword or fault.token.value
+        known = [name for argument in fault.argument_collection for name in argument.names]
+        near = did_you_mean(option, [name for name in known if name.startswith("--")])
+        what, step = f"there is no option {option}", (option.startswith("--") and near) or step
+    elif isinstance(fault, cyclopts.UnknownCommandError):
+        what = f"there is no command {(fault.unused_tokens or [''])[0]!r}"
+        step = f"`{where} -h` lists the commands"
+    elif isinstance(fault, cyclopts.UnusedCliTokensError):
+        what = f"unexpected argument {(fault.unused_tokens or [''])[0]}"
+        if where == "wholetext score":
+            step = "outputs are given with -t FILE …, references with -r FILE, sources with -s FILE"
+    elif isinstance(fault, cyclopts.MissingArgumentError) and fault.argument:
+        name = fault.keyword or fault.argument.name
+        present = fault.keyword or fault.argument.tokens
+        if fault.argument.index is not None:
+            name = name.lstrip("-").upper()
+        what = f"{name} requires a value" if present else f"{name} is missing"
+    else:
+        what, _, choices = str(fault).rstrip(".").partition(". Choose from: ")
+        what = what[:1].lower() + what[1:]
+        step = f"choose from {choices}" if choices else step
+    return InputError(what, where=where, next=step)
 
 
 def _resume(words: list[str]) -> str:

@@ -2,221 +2,293 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property, wraps
-from inspect import Parameter
+import re
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from wholetext import slices
-from wholetext.cli.completion import complete_metrics, complete_systems
-from wholetext.cli.spelling import TOKENS_PER_SEGMENT, split_metrics
-from wholetext.errors import InputError
+from wholetext.errors import InputError, SpecError
 from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
     from wholetext.executor import Executor
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import Options
+    from wholetext.scoring.results import Results
     from wholetext.scoring.significance.compare import Significance
 
-
-def int_or_none(text: str) -> int | None:
-    """Parse a seed: an integer, or ``none`` for a random one, as in SACREBLEU_SEED."""
-    from wholetext.files.parsing import integer
-
-    if str(text).lower() == "none":
-        return None
-    return integer(str(text), low=0, high=2**63 - 1, where="--seed")
+TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
+_TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # of sacrebleu: -t wmt21
 
 
-def metrics_option(help: str) -> Any:
+# ---------------------------------------------------------------- declaring options
+
+
+def option(
+    *names: str, low: float | None = None, high: float | None = None, rare: bool = False, **how: Any
+) -> Parameter:
+    """Declare an option: its names, its bounds, and whether only ``--help-all`` lists it."""
+    if (low, high) != (None, None):
+        how["validator"] = Number(gte=low, lte=high)
+    return Parameter(name=names, show=not rare, negative=how.pop("negative", ()), **how)
+
+
+def several(*names: str, **how: Any) -> Parameter:
+    """Declare an option that takes one value or more: ``-t a b``, or ``-t a -t b``."""
+    return option(*names, consume_multiple=(1, None), **how)
+
+
+def metrics_option(help: str) -> Parameter:
     """Declare the option ``-m``, which takes one metric or several."""
-    return typer.Option(
+    return several(
         "-m",
         "--metric",
         "--metrics",
-        callback=split_metrics,
-        autocompletion=complete_metrics,
-        help=f"{help}; several: -m chrf bleu, -m chrf,bleu or repeated.",
+        converter=split_metrics,
+        help=f"{help}: -m `METRIC` METRIC, or METRIC,METRIC.",
     )
 
 
+def split_metrics(kind: Any, tokens: Sequence[Any]) -> list[str]:
+    """Split metrics at commas, except those between parentheses, which separate arguments."""
+    from wholetext.registry import canonical, names
+
+    metrics: list[str] = []
+    for text in (str(token.value) for token in tokens):
+        # os.path: pathlib raises where a name is too long
+        if os.path.exists(text) and canonical(text) not in names():  # noqa: PTH110
+            raise InputError(
+                f"{text} is a file or folder, and -m takes metrics",
+                next=f"write {text} before -m",
+            )
+        if "," not in text or os.path.exists(text.partition("@")[2]):  # noqa: PTH110
+            metrics.append(text)  # the folder of a model may have commas
+            continue
+        parts, depth, quote = [""], 0, ""
+        for char in text:
+            quote = "" if char == quote else quote or (char if depth and char in "\"'" else "")
+            depth += 0 if quote else {"(": 1, ")": -1}.get(char, 0)
+            if char == "," and depth <= 0:
+                parts.append("")
+            else:
+                parts[-1] += char
+        if not all(part.strip() for part in parts):
+            raise SpecError(
+                f"a metric is missing beside a comma\n  in {text}",
+                next="write metrics as chrf,bleu",
+            )
+        metrics += [part.strip() for part in parts]
+    return metrics
+
+
+def seed_or_none(text: str) -> int | None:
+    """Read a seed: an integer, or ``none`` for a random one, as in SACREBLEU_SEED."""
+    from wholetext.files.parsing import integer
+
+    if text.lower() == "none":
+        return None
+    return integer(text, low=0, high=2**63 - 1, where="--seed")
+
+
+# ---------------------------------------------------------------- single options
+
 Sources = Annotated[
-    str | None, typer.Option("-s", "--sources", help="Source file, one segment per line.")
+    str | None,
+    option("-s", "--sources", help="Source `FILE`, one segment per line."),
 ]
 Translations = Annotated[
     list[str] | None,
-    typer.Option(
+    several(
         "-t",
         "--translations",
-        help="System outputs, one file per system (FILE or NAME=FILE), or a folder of WMT's.",
+        help="System outputs, one `FILE` or NAME=FILE per system, or a folder of WMT's.",
     ),
 ]
 References = Annotated[
-    list[str] | None, typer.Option("-r", "--references", help="Reference files.")
+    list[str] | None, several("-r", "--references", help="References, one `FILE` each.")
 ]
-Docs = Annotated[
-    str | None, typer.Option("-d", "--docs", help="File with one document id per line.")
-]
-Langs = Annotated[str | None, typer.Option("-l", "--langs", help="Language pair, e.g. de-en.")]
+Docs = Annotated[str | None, option("-d", "--docs", help="`FILE` with one document id per line.")]
+Langs = Annotated[str | None, option("-l", "--langs", help="Language `PAIR`, e.g. de-en.")]
 TestSet = Annotated[
     str | None,
-    typer.Option("--test-set", help="sacreBLEU test set to take source and references from."),
+    option(
+        "--test-set",
+        rare=True,
+        help="sacreBLEU test set to take source and references from.",
+    ),
 ]
 Reader = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--reader",
-        help=f"Input format (default: detected): {', '.join(BUILTIN)}, or that of a plug-in.",
+        rare=True,
+        help=f"`FORMAT` of the input (default: detected): {', '.join(BUILTIN)}, or that of a plug-in.",
     ),
 ]
 Segments = Annotated[
     Literal["auto", "p", "lines", "json", "none"],
-    typer.Option(
+    option(
         "--segments",
+        rare=True,
         help="Segments of WMT25/26 documents: <p>, lines, JSON strings, or none (one segment).",
     ),
 ]
 Systems = Annotated[
     list[str] | None,
-    typer.Option(
-        "--system", autocompletion=complete_systems, help="Restrict to these systems (repeatable)."
-    ),
+    several("--system", help="Restrict to these systems."),
 ]
 Metrics = Annotated[
     list[str] | None,
     metrics_option(
-        "Metrics to compute, [view:]metric[@model] "
-        "(default: document-level ones that are installed)"
+        "Metrics to compute, [view:]metric[@model] (default: document-level ones that are "
+        "installed)"
     ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Output run folder (read by compare, explain and report)."),
+    option(
+        "-o",
+        "--out",
+        help="Output run `FOLDER` (read by compare, explain and report).",
+    ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing run in --out.")]
-Json = Annotated[bool, typer.Option("--json", help="Same as -f json.")]
-TableOrJson = Annotated[
-    Literal["table", "json"], typer.Option("-f", "--format", help="Output format.")
-]
-TableJsonTsv = Annotated[
-    Literal["table", "json", "tsv"], typer.Option("-f", "--format", help="Output format.")
-]
-Format = Annotated[
-    Literal["table", "json", "tsv", "latex"], typer.Option("-f", "--format", help="Output format.")
-]
-SampleFormat = Annotated[
-    Literal["list", "json", "pearmut"],
-    typer.Option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
-]
-_FORMATS = (TableOrJson, TableJsonTsv, Format, SampleFormat)  # with one of these comes --json
-Signatures = Annotated[bool, typer.Option("--signatures", help="Print full signatures.")]
-ByDomain = Annotated[
-    bool, typer.Option("--by-domain", help="Also show the scores within each domain.")
-]
+Overwrite = Annotated[bool, option("--overwrite", help="Overwrite an existing run in --out.")]
+_FORMAT = option("-f", "--format", help="Output format; --json is -f json.")
+TableOrJson = Annotated[Literal["table", "json"], _FORMAT]
+TableJsonTsv = Annotated[Literal["table", "json", "tsv"], _FORMAT]
+Format = Annotated[Literal["table", "json", "tsv", "latex"], _FORMAT]
+Signatures = Annotated[bool, option("--signatures", rare=True, help="Print full signatures.")]
+ByDomain = Annotated[bool, option("--by-domain", help="Also show the scores within each domain.")]
 Baseline = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--baseline",
-        autocompletion=complete_systems,
         help="Baseline system for paired tests (default: the best system).",
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--seed",
-        help="Random seed; 'none' for a different seed each time.",
-        envvar="SACREBLEU_SEED",
-        parser=int_or_none,
-        metavar="INT|none",
+        rare=True,
+        help="Random seed: `N`, or none for a different one each time.",
+        env_var="SACREBLEU_SEED",
+        converter=lambda kind, tokens: seed_or_none(tokens[0].value),
     ),
 ]
-Alpha = Annotated[float, typer.Option("--alpha", help="Significance level.")]
+Alpha = Annotated[float, option("--alpha", rare=True, help="Significance level `P`.")]
 Golds = Annotated[
     list[str] | None,
-    typer.Option(
-        "--gold", help="Human scores to use, by name (default: MQM if available; repeatable)."
-    ),
+    several("--gold", help="Human scores to use (default: MQM if available)."),
 ]
 Joiner = Annotated[
     Literal["auto", "space", "none"],
-    typer.Option("--joiner", help="What joins the segments of a paragraph; auto = by language."),
+    option(
+        "--joiner",
+        rare=True,
+        help="What joins the segments of a paragraph; auto = by language.",
+    ),
 ]
-RunFolder = Annotated[Path, typer.Argument(help="Run folder written by `wholetext score --out`.")]
+RunFolder = Annotated[Path, Parameter(help="`RUN` folder written by `wholetext score --out`.")]
 Resamples = Annotated[
-    int, typer.Option("--draws", min=1, help="Number of bootstrap resamples of documents.")
+    int, option("--draws", low=1, rare=True, help="Number of bootstrap resamples of documents.")
 ]
 TestDraws = Annotated[
     int,
-    typer.Option("--draws", min=0, help="Number of resamples per significance test; 0 = no tests."),
+    option(
+        "--draws", low=0, rare=True, help="Number of resamples per significance test; 0 = no tests."
+    ),
 ]
-_LENGTHS = typer.Option("--k", help="Paragraph lengths in segments, e.g. 1..10 or 1,5,10.")
+_LENGTHS = option("--k", help="Paragraph `LENGTHS` in segments, e.g. 1..10 or 1,5,10.")
 Lengths = Annotated[str, _LENGTHS]
 LengthsIfAny = Annotated[str | None, _LENGTHS]
-Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda or mps.")]
+Device = Annotated[
+    str,
+    option(
+        "--device",
+        rare=True,
+        help="`DEVICE` of models: auto, cpu, cuda or mps.",
+    ),
+]
 Endpoint = Annotated[
     str,
-    typer.Option(
+    option(
         "--endpoint",
-        metavar="URL",
-        envvar="OPENAI_BASE_URL",
-        help="OpenAI-compatible server of judges.",
+        env_var="OPENAI_BASE_URL",
+        rare=True,
+        help="`URL` of the OpenAI-compatible server of judges.",
     ),
 ]
 Prices = Annotated[
     str,
-    typer.Option(
+    option(
         "--prices",
-        metavar="FILE",
-        help="Price table of judges' models (TOML).",
-        envvar="WHOLETEXT_PRICES",
+        env_var="WHOLETEXT_PRICES",
+        rare=True,
+        help="`FILE` with prices of judges' models (TOML).",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not show progress or hints.")]
+Quiet = Annotated[bool, option("-q", "--quiet", help="Do not show progress or hints.")]
 Decimals = Annotated[
     int | None,
-    typer.Option(
+    option(
         "-w",
         "--width",
         "--decimals",
-        min=0,
-        max=12,
+        low=0,
+        high=12,
+        rare=True,
         help="Decimals of printed scores (default: by the metric's scale).",
     ),
 ]
-
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers", min=1, help="Number of workers; local processes unless --on names others."
+    option(
+        "--workers",
+        low=1,
+        rare=True,
+        help="Number of workers; local processes unless --on names others.",
+    ),
+]
+Nulls = Annotated[
+    Literal["count", "worst", "drop"] | None,
+    option(
+        "--nulls",
+        rare=True,
+        help="Omissions and additions found by alignment: score them as text (default), give them "
+        "the metric's worst score, or drop them.",
     ),
 ]
 
 
+# ---------------------------------------------------------------- groups of options
+
+
+@Parameter(name="*", group="Input")
 @dataclass(frozen=True)
 class Files:
     """Files to read: one file or folder, or parallel text files."""
 
     input: Annotated[
         str | None,
-        typer.Argument(
-            help="JSONL, TSV or WMT file, or folder of an EvalSet or WMT25/26 (with -l)."
-        ),
+        Parameter(help="JSONL, TSV or WMT file, or folder of an EvalSet or WMT25/26 (with -l)."),
     ] = None
+    _: KW_ONLY
     sources: Sources = None
     translations: Translations = None
     references: References = None
     docs: Docs = None
 
 
-@dataclass(frozen=True)
+@Parameter(name="*", group="Input")
+@dataclass(frozen=True, kw_only=True)
 class Chosen:
     """Format of the input, and the part of it to use."""
 
@@ -224,81 +296,102 @@ class Chosen:
     test_set: TestSet = None
     reader: Reader = None
     system: Systems = None
-    ref: Annotated[
-        list[str] | None,
-        typer.Option("--ref", help="Restrict to these references, by name (repeatable)."),
-    ] = None
+    ref: Annotated[list[str] | None, several("--ref", help="Restrict to these references.")] = None
     segments: Segments = "auto"
 
 
-@dataclass(frozen=True)
+@Parameter(name="*", group="Models and processors")
+@dataclass(frozen=True, kw_only=True)
 class Execution:
     """How models are run."""
 
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Disable the cache of scores.")] = (
-        False
-    )
+    no_cache: Annotated[
+        bool, option("--no-cache", rare=True, help="Disable the cache of scores.")
+    ] = False
     device: Device = "auto"
     dtype: Annotated[
         str,
-        typer.Option(
+        option(
             "--dtype",
-            metavar="fp32|bf16|fp16",
-            help="Numeric precision of models; fp32 alone on a CPU.",
+            rare=True,
+            help="Numeric `PRECISION` of models: fp32, bf16 or fp16; fp32 alone on a CPU.",
         ),
     ] = "fp32"
     batch_tokens: Annotated[
         int,
-        typer.Option(
-            "--batch-tokens", min=1, help="Maximum number of tokens per batch, padding included."
+        option(
+            "--batch-tokens",
+            low=1,
+            rare=True,
+            help="Maximum number of tokens per batch, padding included.",
         ),
     ] = 1024
     batch_size: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--batch-size",
             "--batch_size",
-            min=1,
+            low=1,
+            rare=True,
             help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of "
             "segments.",
         ),
     ] = None
-
-    endpoint: Endpoint = ""
-    parallel: Annotated[
-        int, typer.Option("--parallel", min=1, help="Maximum number of parallel calls to judges.")
-    ] = 8
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            "--rate", help="Maximum number of calls to judges per minute (default: no limit)."
-        ),
-    ] = None
-    timeout: Annotated[
-        float, typer.Option("--timeout", help="Maximum number of seconds per call to a judge.")
-    ] = 600
-    prices: Prices = ""
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            "--budget", help="Maximum cost of calls to judges (needs --prices); answers are cached."
-        ),
-    ] = None
     on: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--on",
-            metavar="local|processes|ray[://HOST:PORT]",
-            help="Where to compute: this process, other local processes, or a Ray cluster.",
+            rare=True,
+            help="`WHERE` to compute: local, processes, or a cluster: ray, ray://HOST:PORT.",
         ),
     ] = None
     workers: Workers = None
     gpus: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--gpus",
-            min=0,
+            low=0,
+            rare=True,
             help="Number of GPUs to use, with one worker each by default; 0 = --device cpu.",
+        ),
+    ] = None
+    endpoint: Annotated[Endpoint, Parameter(group="LLM judges")] = ""
+    parallel: Annotated[
+        int,
+        option(
+            "--parallel",
+            low=1,
+            rare=True,
+            group="LLM judges",
+            help="Maximum number of parallel calls to judges.",
+        ),
+    ] = 8
+    rate: Annotated[
+        float | None,
+        option(
+            "--rate",
+            rare=True,
+            group="LLM judges",
+            help="Maximum number of calls to judges per minute (default: no limit).",
+        ),
+    ] = None
+    timeout: Annotated[
+        float,
+        option(
+            "--timeout",
+            rare=True,
+            group="LLM judges",
+            help="Maximum number of `SECONDS` per call to a judge.",
+        ),
+    ] = 600
+    prices: Annotated[Prices, Parameter(group="LLM judges")] = ""
+    budget: Annotated[
+        float | None,
+        option(
+            "--budget",
+            rare=True,
+            group="LLM judges",
+            help="Maximum cost of calls to judges (needs --prices); answers are cached.",
         ),
     ] = None
 
@@ -315,13 +408,13 @@ class Execution:
             budget=self.budget,
             prices=self.prices,
         )
-        tokens = TOKENS_PER_SEGMENT * self.batch_size if self.batch_size else self.batch_tokens
-        device = "cpu" if self.gpus == 0 else self.device  # as COMET's --gpus 0
         return Options(
             cache=not self.no_cache,
-            device=device,
+            device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0
             dtype=self.dtype,
-            batch_tokens=tokens,
+            batch_tokens=TOKENS_PER_SEGMENT * self.batch_size
+            if self.batch_size
+            else self.batch_tokens,
             calls=calls,
             executor=self.executor,
             **others,
@@ -332,6 +425,11 @@ class Execution:
         """The executor of the command, whose workers end with it."""
         return executor(self.on, self.workers, self.gpus)
 
+    def close(self) -> None:
+        """End the workers, if there are any."""
+        if "executor" in vars(self):  # cached: it was used
+            self.executor.close()
+
 
 def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Executor:
     """Make the executor of a command."""
@@ -341,31 +439,23 @@ def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Ex
     return Executor(on or ("processes" if workers or gpus else "local"), workers, gpus or None)
 
 
-Nulls = Annotated[
-    Literal["count", "worst", "drop"] | None,
-    typer.Option(
-        "--nulls",
-        help="Omissions and additions found by alignment: score them as text (default), give them "
-        "the metric's worst score, or drop them.",
-    ),
-]
-
-
-@dataclass(frozen=True)
+@Parameter(name="*", group="Alignment")
+@dataclass(frozen=True, kw_only=True)
 class Aligning:
     """Alignment of outputs whose segments differ from those of the document."""
 
     align: Annotated[
         bool,
-        typer.Option(
+        option(
             "--align",
             help="First align outputs whose number of segments differs from the source's.",
         ),
     ] = False
     align_to: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--align-to",
+            rare=True,
             help="Align to: auto (a reference if available), source, or a reference by NAME.",
         ),
     ] = None
@@ -379,100 +469,72 @@ class Aligning:
         return {"align": make(self.align_to or "auto"), "nulls": self.nulls}
 
 
-@dataclass(frozen=True)
+@Parameter(name="*", group="Significance tests")
+@dataclass(frozen=True, kw_only=True)
 class Testing:
-    """Significance tests of differences between systems."""
+    """Significance tests of differences between systems; None where an option is not given."""
 
     resample: Annotated[
-        Literal["documents", "segments"],
-        typer.Option("--resample", help="Unit that is resampled in significance tests."),
-    ] = "documents"
+        Literal["documents", "segments"] | None,
+        option(
+            "--resample",
+            rare=True,
+            help="Unit that is resampled in significance tests (default: documents).",
+        ),
+    ] = None
     test: Annotated[
-        Literal["randomization", "bootstrap", "bootstrap-centred"],
-        typer.Option("--test", help="Paired significance test."),
-    ] = "randomization"
+        Literal["randomization", "bootstrap", "bootstrap-centred"] | None,
+        option("--test", help="Paired significance test (default: randomization)."),
+    ] = None
     draws: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--draws",
-            min=1,
+            low=1,
             help="Number of trials (default 10,000) or bootstrap resamples (default 1,000).",
         ),
     ] = None
-    seed: Seed = 12345
-    alpha: Alpha = 0.05
+    seed: Annotated[
+        str | None,
+        option(
+            "--seed",
+            rare=True,
+            help="Random seed: `N`, or none for a different one each time "
+            "(default: $SACREBLEU_SEED, or 12345).",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        option("--alpha", rare=True, help="Significance level `P` (default: 0.05)."),
+    ] = None
 
-    def significance(self, baseline: str | None) -> Significance:
+    def significance(self, baseline: str | None, run: Results | None = None) -> Significance | None:
+        """Settings of the tests; those of a run's stored comparison, where there is one.
+
+        None: the stored comparison is what was requested.
+        """
+        from dataclasses import replace
+
         from wholetext.scoring.significance.compare import Significance
 
-        unit: Literal["doc", "segment"] = "doc" if self.resample == "documents" else "segment"
-        return Significance(self.test, unit, self.draws, self.seed, self.alpha, baseline)
-
-
-JUDGES = {"endpoint", "parallel", "rate", "timeout", "prices", "budget"}  # of Execution
-TITLES = {
-    Files: "Input",
-    Chosen: "Input",
-    Aligning: "Alignment",
-    Testing: "Significance tests",
-    Execution: "Models and processors",
-}
-
-
-def sections(command: Callable[..., None]) -> dict[str, str]:
-    """Titles under which help lists the options of a command's groups, by option."""
-    parameters = inspect.signature(command, eval_str=True).parameters.values()
-    return {
-        option.name: "LLM judges" if option.name in JUDGES else TITLES[parameter.annotation]
-        for parameter in parameters
-        if parameter.annotation in TITLES
-        for option in fields(parameter.annotation)
-    }
-
-
-def flattened(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command readable for typer, which knows no groups of options.
-
-    A parameter whose type is a group becomes the options of the group; one of the formats becomes
-    ``-f`` and ``--json``.
-    """
-    groups: dict[str, Any] = {}
-    options: dict[str, Parameter] = {}
-    # eval_str rather than get_type_hints, which hides options in Python 3.10
-    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        group: Any = parameter.annotation
-        if is_dataclass(group):
-            groups[name], kinds = group, get_type_hints(group, include_extras=True)
-            options |= {
-                one.name: _option(one.name, one.default, kinds[one.name]) for one in fields(group)
-            }
-        else:
-            options[name] = parameter.replace(kind=Parameter.KEYWORD_ONLY)
-        if group in _FORMATS:
-            options["json_"] = _option("json_", False, Json)
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        if values.pop("json_", False):
-            values["format"] = "json"
-        made = {
-            name: group(**{option.name: values.pop(option.name) for option in fields(group)})
-            for name, group in groups.items()
+        stored = run.significance if run is not None else None
+        changes: dict[str, Any] = {
+            "test": self.test,
+            "unit": self.resample and {"documents": "doc", "segments": "segment"}[self.resample],
+            "draws": self.draws,
+            "alpha": self.alpha,
+            "baseline": baseline,
         }
-        try:
-            command(**made, **values)
-        finally:
-            for group in made.values():
-                if "executor" in vars(group):  # cached: it was used
-                    group.executor.close()
-
-    run.__signature__ = inspect.Signature([*options.values()])  # type: ignore[attr-defined]
-    run.__annotations__ = {name: option.annotation for name, option in options.items()}
-    return run
+        changes = {name: value for name, value in changes.items() if value is not None}
+        seed = self.seed or (None if stored else os.environ.get("SACREBLEU_SEED"))
+        if seed is not None:
+            changes["seed"] = seed_or_none(seed)
+        if stored is None:
+            return Significance(**changes)
+        return replace(stored, **changes) if changes else None
 
 
-def _option(name: str, default: Any, kind: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+# ---------------------------------------------------------------- reading input
 
 
 def load(files: Files, chosen: Chosen) -> Loaded:
@@ -486,6 +548,12 @@ def load(files: Files, chosen: Chosen) -> Loaded:
                 "both INPUT and --test-set were given", where=corpus, next="give one of them"
             )
         corpus = f"sacrebleu:{chosen.test_set}"
+    for path in files.translations or ():
+        if _TEST_SET.fullmatch(path) and not os.path.exists(path):  # noqa: PTH110
+            raise InputError(
+                f"{path} is a test set, and -t takes outputs",
+                next=f"write --test-set {path} -l de-en -t FILE …",
+            )
     if not any((corpus, files.sources, files.translations, files.references, files.docs)):
         raise InputError(
             "nothing to read",

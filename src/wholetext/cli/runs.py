@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
-from wholetext.cli.completion import complete_documents, complete_metrics, complete_systems
+from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, warn
 from wholetext.errors import WriteError, count
 
@@ -21,28 +21,26 @@ if TYPE_CHECKING:
 
     from wholetext.metrics.blonde.explain import MatchedSpan
     from wholetext.scoring.explain import Explained
-    from wholetext.scoring.results import Results
-    from wholetext.scoring.significance.compare import Significance
 
 
 def compare(
-    *,
-    context: typer.Context,
     run: options.RunFolder,
+    /,
+    *,
     baseline: options.Baseline = None,
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict to these metrics of the run")
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--output", help="Output of the metric to compare, e.g. recall (default: the score)."
         ),
     ] = None,
     format: options.Format = "table",
     width: options.Decimals = None,
     by_domain: options.ByDomain = False,
-    testing: options.Testing,
+    testing: options.Testing = options.Testing(),
     signatures: options.Signatures = False,
 ) -> None:
     """Compare the systems of a run: differences, confidence intervals, p-values, clusters, power.
@@ -52,7 +50,7 @@ def compare(
     from wholetext.cli.leaderboard import pairs, render
     from wholetext.errors import RunError, did_you_mean
     from wholetext.registry import scorer
-    from wholetext.scoring.comparison import compare_run
+    from wholetext.scoring.comparison import compare as compare_systems
     from wholetext.scoring.evaluate import open_run
 
     results = open_run(run)
@@ -65,8 +63,7 @@ def compare(
             next=did_you_mean(missing[0], known) or f"it has {', '.join(known)}",
         )
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
-    how = _changed(context, results, testing.significance(baseline))
-    comparisons = compare_run(results, how, output)[1]
+    comparisons = compare_systems(results, testing.significance(baseline, results), output)
     with terminal.paged(format == "table"):
         render(results, comparisons, format, signatures, width, by_domain)
         if format == "table":
@@ -74,14 +71,13 @@ def compare(
 
 
 def gate(
-    *,
-    context: typer.Context,
     run: options.RunFolder,
+    /,
+    *,
     baseline: Annotated[
         str,
-        typer.Option(
+        option(
             "--baseline",
-            autocompletion=complete_systems,
             help="System that others must not fall below.",
         ),
     ],
@@ -90,23 +86,22 @@ def gate(
     ] = None,
     system: Annotated[
         list[str] | None,
-        typer.Option(
+        several(
             "--system",
-            autocompletion=complete_systems,
-            help="Systems to check (repeatable; default: all others).",
+            help="Systems to check (default: all others).",
         ),
     ] = None,
     max_drop: Annotated[
         float,
-        typer.Option(
-            "--max-drop", min=0, help="Maximum significant drop that passes, in units of the score."
+        option(
+            "--max-drop", low=0, help="Maximum significant drop that passes, in units of the score."
         ),
     ] = 0.0,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Also write JUnit XML to this file.")
+        Path | None, option("--junit", help="Also write JUnit XML to this file.")
     ] = None,
     format: options.TableOrJson = "table",
-    testing: options.Testing,
+    testing: options.Testing = options.Testing(),
 ) -> None:
     """Exit with code 1 if a system scores significantly below the baseline.
 
@@ -123,7 +118,7 @@ def gate(
         metrics=metric or (),
         systems=system or (),
         max_drop=max_drop,
-        significance=_changed(context, results, testing.significance(baseline)),
+        significance=testing.significance(baseline, results),
     )
     if junit is not None:
         content = junit.read_bytes()[:4096] if junit.is_file() else b""
@@ -145,60 +140,42 @@ def gate(
         if len(result.checks) > 1:
             print(f"{len(failed) or 'none'} of {count(len(result.checks), 'check')} failed")
     if not result.passed:
-        raise typer.Exit(1)
-
-
-def _changed(context: typer.Context, results: Results, how: Significance) -> Significance | None:
-    """Settings of the stored comparison, changed by the options of this command line.
-
-    None: unchanged. A run that was never compared is compared as ``how`` says.
-    """
-    if results.significance is None:
-        return how
-    names = {"unit": "resample"}  # field → option, where they differ
-    changes = {
-        name: value
-        for name, value in asdict(how).items()
-        if (source := context.get_parameter_source(names.get(name, name)))
-        and source.name == "COMMANDLINE"
-    }
-    return replace(results.significance, **changes) if changes else None
+        raise SystemExit(1)
 
 
 def explain(
     input: Annotated[
-        str | None, typer.Argument(help="Run folder, or any input of `wholetext score`.")
+        str | None, Parameter(help="Run folder, or any input of `wholetext score`.")
     ] = None,
+    /,
+    *,
     doc: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--doc",
-            autocompletion=complete_documents,
             help="Document id (default: that with the lowest score; BlonDe: with mean=occurring).",
         ),
     ] = None,
     system: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--system",
-            autocompletion=complete_systems,
             help="System (required if there are several).",
         ),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        option(
             "-m",
             "--metric",
-            autocompletion=complete_metrics,
             help="blonde, d-blonde, blonde-plus or a metric with spans "
             "(default: the first in the run).",
         ),
     ] = None,
     ref: Annotated[
-        str | None, typer.Option("--ref", help="Reference to show (default: the first).")
+        str | None, option("--ref", help="Reference to show (default: the first).")
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also show segments without errors.")] = False,
+    all_: Annotated[bool, option("--all", help="Also show segments without errors.")] = False,
     format: options.TableOrJson = "table",
     sources: options.Sources = None,
     translations: options.Translations = None,
@@ -218,7 +195,13 @@ def explain(
     if input is not None and run_file(Path(input), "run.json").exists():
         results = open_run(input)
     else:
-        files = options.Files(input, sources, translations, references, docs)
+        files = options.Files(
+            input,
+            sources=sources,
+            translations=translations,
+            references=references,
+            docs=docs,
+        )
         loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
@@ -341,58 +324,56 @@ def _marked(
 
 
 def report(
-    context: typer.Context,
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN...",
+        Parameter(
             help="Run folder, and outputs of meta, sweep, contrast, rank or stress "
             "(folders or JSON).",
         ),
     ],
+    /,
+    *,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Output HTML file (default: RUN/report.html)."),
+        option("-o", "--out", help="Output HTML file (default: RUN/report.html)."),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option("--figures", help="Write the figures to this folder instead of a page."),
+        option("--figures", help="Write the figures to this folder instead of a page."),
     ] = None,
     formats: Annotated[
-        str, typer.Option("--as", help="Figure formats, comma-separated: pdf, svg, png.")
+        str, option("--as", help="Figure formats, comma-separated: pdf, svg, png.")
     ] = "pdf,svg,png",
     baseline: options.Baseline = None,
     title: Annotated[
-        str, typer.Option("--title", help="Page title (default: the name of the corpus).")
+        str, option("--title", help="Page title (default: the name of the corpus).")
     ] = "",
     segments: Annotated[
         int,
-        typer.Option(
+        option(
             "--segments",
-            min=1,
+            low=1,
             help="Maximum number of segments shown in the page; a sample if there are more.",
         ),
     ] = 5_000,
-    seed: options.Seed = 12345,
-    alpha: options.Alpha = 0.05,
+    testing: options.Testing = options.Testing(),
 ) -> None:
     """Write an HTML report of a run; loads no model.
 
     The page has a leaderboard, documents, texts side by side and comparisons.
     """
-    from wholetext.reporting import PageOptions, Significance
+    from wholetext.reporting import PageOptions
     from wholetext.reporting.page import default_page, read_sources
     from wholetext.reporting.page import report as write
 
     run, studies = read_sources(runs)
-    how = Significance(alpha=alpha, seed=seed, baseline=baseline)
     page = out or (default_page(runs) if figures is None else None)
     files = write(
         [*([run] if run else []), *studies],
         page,
         figures=figures,
         baseline=baseline,
-        significance=None if run is None else _changed(context, run, how),
+        significance=None if run is None else testing.significance(baseline, run),
         formats=[part.strip() for part in formats.split(",") if part.strip()],
         options=PageOptions(title, segments),
     )

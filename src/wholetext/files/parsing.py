@@ -9,10 +9,9 @@ import json
 import math
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
@@ -31,7 +30,6 @@ _HIDDEN = re.compile(
 )
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 Error = type[WholetextError]
-Number = TypeVar("Number", int, float)
 Source = TypeVar("Source")
 Value = TypeVar("Value")
 Rest = ParamSpec("Rest")
@@ -82,17 +80,19 @@ def integer(
 ) -> int:
     """Parse an integer in at most ``DIGITS`` ASCII digits, with blanks around it allowed."""
     word = text.strip()
-    if not _INTEGER.fullmatch(word) or len(word) > DIGITS:
-        raise error(f"{_short(text)} is not {what}", where=where, next=next)
-    return _within(int(word), what, low, high, where, next, error)
+    value = int(word) if _INTEGER.fullmatch(word) and len(word) <= DIGITS else None
+    if value is None or (low is not None and value < low) or (high is not None and value > high):
+        limits = f" from {low} to {high}" if low is not None and high is not None else ""
+        limits = f" from {low}" if low is not None and high is None else limits
+        raise error(f"{_short(text)} is not {what}{limits}", where=where, next=next)
+    return value
 
 
 def number(
     text: str,
     *,
     what: str = "a number",
-    low: float | None = None,
-    high: float | None = None,
+    low: float = -math.inf,
     finite: bool = True,
     where: str = "",
     next: str = "",
@@ -102,17 +102,11 @@ def number(
     word = text.strip()
     if not finite and _CONSTANT.fullmatch(word):
         return float(word)
-    if not _NUMBER.fullmatch(word):
-        raise error(f"{_short(text)} is not {what}", where=where, next=next)
-    value = float(word)
-    if finite and not math.isfinite(value):
-        raise error(f"{_short(text)} is not {what}: it is too large", where=where, next=next)
-    return _within(value, what, low, high, where, next, error)
-
-
-def plain_number(word: str) -> float | None:
-    """Parse a finite number without blanks; None where ``number`` has to look closer."""
-    return value if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)) else None
+    value = float(word) if _NUMBER.fullmatch(word) else math.nan
+    if not math.isfinite(value) or value < low:
+        limits = "" if math.isinf(low) else f" from {low}"
+        raise error(f"{_short(text)} is not {what}{limits}", where=where, next=next)
+    return value
 
 
 def read_json(
@@ -122,29 +116,21 @@ def read_json(
     next: str = "",
     error: Error = InputError,
     constants: bool = False,
-    unique: bool = True,
 ) -> Any:
-    """Parse JSON. ``constants`` admits NaN and Infinity; ``unique`` refuses repeated keys.
+    """Parse JSON; ``constants`` admits NaN and Infinity.
 
     The line is added to ``where`` if the text has several.
     """
     with reading(where, next, error, "this is not JSON"):
+        source = text if isinstance(text, str) else text.decode("utf-8-sig")
         try:
-            source = text if isinstance(text, str) else text.decode("utf-8-sig")
-            value = _decoder(constants, unique).decode(source)
-            if _ESCAPED_SURROGATE.search(source):
-                json.dumps(value, ensure_ascii=False).encode()
+            value = (_JSON_WITH_CONSTANTS if constants else _JSON).decode(source)
         except json.JSONDecodeError as fault:
             place = f"{where}:{fault.lineno}" if where and "\n" in source.strip() else where
-            raise error(
-                f"this is not JSON: {fault.msg} (column {fault.colno})", where=place, next=next
-            ) from None
-        except UnicodeEncodeError:
-            raise error(
-                "half of a surrogate pair without the other half, which is not a character",
-                where=where,
-                next=next or "write the character itself or both halves of its pair",
-            ) from None
+            what = f"this is not JSON: {fault.msg} (column {fault.colno})"
+            raise error(what, where=place, next=next) from None
+        if _ESCAPED_SURROGATE.search(source):  # half of a pair is not a character
+            json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
@@ -168,13 +154,9 @@ def read_yaml(
 
 def file_bytes(path: Path, *, next: str = "", error: Error = InputError) -> bytes:
     """Return the bytes of a regular file; a device or a pipe is an error."""
-    with reading(str(path), next, error):
+    with reading(str(path), next or "check the path", error):
         if not path.is_file():
-            raise error(
-                "it cannot be read: there is no such file",
-                where=str(path),
-                next=next or "check the path",
-            )
+            raise FileNotFoundError("there is no such file")
         return path.read_bytes()
 
 
@@ -194,37 +176,10 @@ def printable(text: str, keep: str = "") -> str:
     return text if text.isascii() and text.isprintable() else _HIDDEN.sub(escaped, text)
 
 
-def _within(
-    value: Number,
-    what: str,
-    low: float | None,
-    high: float | None,
-    where: str,
-    next: str,
-    error: Error,
-) -> Number:
-    if (low is None or value >= low) and (high is None or value <= high):
-        return value
-    right = (
-        f"at most {high}"
-        if low is None
-        else f"at least {low}"
-        if high is None
-        else f"between {low} and {high}"
-    )
-    raise error(f"{_short(str(value))} is not {what} {right}", where=where, next=next)
-
-
 def _short(text: str) -> str:
     """Quote a value of the user's, cut at 60 characters."""
     shown = " ".join(text.split())
     return repr(shown if len(shown) <= 60 else shown[:57] + "…")
-
-
-@cache
-def _decoder(constants: bool, unique: bool) -> json.JSONDecoder:
-    hooks: dict[str, Any] = {} if constants else {"parse_constant": _constant}
-    return json.JSONDecoder(**hooks, object_pairs_hook=_unique if unique else None)
 
 
 def _constant(word: str) -> NoReturn:
@@ -233,9 +188,4 @@ def _constant(word: str) -> NoReturn:
     )
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {_short(twice)} occurs twice")
-    return value
+_JSON, _JSON_WITH_CONSTANTS = json.JSONDecoder(parse_constant=_constant), json.JSONDecoder()

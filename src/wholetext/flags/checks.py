@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.text import code_of, scripts_of
-from wholetext.text.identify import Profile, likelihoods
-from wholetext.text.scripts import BLOCK, CONTENT, SCRIPTS, UNSPACED, letters
+from wholetext.text.identify import listed, other_language
+from wholetext.text.scripts import BLOCK, CONTENT, SCRIPTS, letters
 from wholetext.types import FloatArray, IntArray
 
 Notes = dict[int, str]  # index of the text → what is wrong with it
@@ -22,11 +20,7 @@ Mask = NDArray[np.bool_]
 # letters; shorter copies are names. Blind = without a reference that shows better
 COPIED, COPIED_BLIND = (12, 25)
 SCRIPT, SCRIPT_BLIND = 4, 25
-LEARN = 1_200  # different trigrams of a language profile that may judge: about 50 segments of news
-JUDGE = 40  # trigrams that a text must have to be judged
-LIKE_SOURCE = 0.3  # nats per trigram in favour of the source language, for a long text
-UNLIKE_TARGET = 1.0  # nats per trigram below the reference, for a long text
-DOUBT = 30  # trigrams; a text of n needs (1 + DOUBT / n) times as much
+JUDGE = 8  # words that a text must have to be judged by its language
 REPEATED = 25  # letters
 FACTOR, DOCUMENT_FACTOR = 2.5, 1.6  # times too long or too short
 SPREADS = 6.0  # and this many robust standard deviations from the usual proportion
@@ -90,25 +84,19 @@ def wrong_script(texts: SideBySide) -> Notes:
     """
     names = scripts_of(texts.langs[1])
     expected: Mask = np.isin(SCRIPTS, names)  # (scripts,)
-    if not names and texts.refs:  # the language code does not decide it
-        total = letters(texts.refs[0][:BLOCK]).sum(axis=0)
-        expected = 10 * total > total.sum()
-    if not expected.any():
+    if not names:  # the language code does not decide it
         return {}
-    usual = "/".join(np.array(SCRIPTS)[expected])
     notes = {}
     for begin in range(0, len(texts.hyp), BLOCK):
         wrong, counts = _mostly_foreign(texts.hyp[begin : begin + BLOCK], expected)
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
-        if texts.refs:
-            suspects = np.flatnonzero(wrong)
-            wrong[suspects] = ~_mostly_foreign(
-                [texts.refs[0][begin + int(i)] for i in suspects], expected
-            )[0]
-        for at in np.flatnonzero(wrong):
-            if _mostly_foreign([_without_kept_names(texts, begin + int(at))], expected)[0].any():
+        for at in map(int, np.flatnonzero(wrong)):
+            beside = [_without_kept_names(texts, begin + at)]
+            beside += [ref[begin + at] for ref in texts.refs[:1]]
+            foreign = _mostly_foreign(beside, expected)[0].tolist()
+            if foreign in ([True], [True, False]):  # the output, not its reference
                 most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
-                notes[begin + int(at)] = f"mostly in {most}, not {usual}"
+                notes[begin + at] = f"mostly in {most}, not {'/'.join(names)}"
     return notes
 
 
@@ -127,58 +115,17 @@ def _without_kept_names(texts: SideBySide, at: int) -> str:
     )
 
 
-class Likeness:
-    """Likeness of each output to the source language, and to the target's beside its reference."""
-
-    def __init__(self, texts: SideBySide) -> None:
-        self.count: IntArray = np.zeros(len(texts.hyp), dtype=np.int64)  # (texts,) trigrams
-        self.source: FloatArray | None = None  # (texts,) nats in favour of the source language
-        self.target: FloatArray | None = None  # (texts,) nats by which the reference is more likely
-        source = None if texts.src is None or texts.one_language else tuple(texts.src)
-        profiles, ref_count, ref_sums = _learnt(
-            tuple(texts.refs[0] if texts.refs else texts.hyp), source
-        )
-        if not profiles:
-            return
-        self.count, sums = likelihoods(texts.hyp, profiles)
-        if not texts.refs:
-            ref_count, ref_sums = self.count * 0, sums * 0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            # (profiles, texts) per trigram
-            usual = np.where(ref_count > 0, ref_sums / ref_count, np.nan)
-        if len(profiles) > 1:
-            # the reference quotes the source language too
-            quoted = np.nan_to_num(usual[1] - usual[0], nan=-1.0) > 0
-            self.source = np.where(quoted, 0.0, sums[1] - sums[0])
-        # there are too many trigrams of ideographs and syllables to learn them from a corpus
-        if texts.refs and not set(scripts_of(texts.langs[1])) & (UNSPACED | {"Hangul"}):
-            self.target = np.where(ref_count >= JUDGE / 2, usual[0] * self.count - sums[0], 0.0)
-
-    def notes(self, owner: IntArray | None = None) -> Notes:
-        """Note long enough texts, or documents if ``owner`` (texts,) assigns them (-1: none)."""
-        count = _by_document(self.count, owner)
-        notes: Notes = {}
-        for values, nats, note in (
-            (self.target, UNLIKE_TARGET, "unlike the language of the references"),
-            (self.source, LIKE_SOURCE, "looks like the source language"),
-        ):
-            if values is not None:
-                clear = _by_document(values, owner) > nats * (count + DOUBT)  # n · (1 + DOUBT / n)
-                notes.update((int(at), note) for at in np.flatnonzero((count >= JUDGE) & clear))
-        return notes
-
-
-@lru_cache(maxsize=1)  # each system's output is judged by the same references and sources
-def _learnt(
-    target: tuple[str, ...], source: tuple[str, ...] | None
-) -> tuple[list[Profile], IntArray, FloatArray]:
-    """Return profiles of both languages, if there is enough text, and likelihoods by them."""
-    profiles = [Profile(target)]
-    if profiles[0].types < LEARN:
-        return [], np.zeros(0, dtype=np.int64), np.zeros((0, 0))
-    if source is not None and (other := Profile(source)).types >= LEARN:
-        profiles.append(other)
-    return profiles, *likelihoods(target, profiles)
+def wrong_language(texts: SideBySide) -> Notes:
+    """Find outputs in another language by function words, where no reference has them too."""
+    lang = code_of(texts.langs[1])
+    if not listed(lang):
+        return {}
+    notes = {}
+    for at, text in enumerate(texts.hyp):
+        other = other_language([text], lang, JUDGE)
+        if other and all(other_language([ref[at]], lang, JUDGE) != other for ref in texts.refs):
+            notes[at] = f"looks like {other}, not {lang}"
+    return notes
 
 
 def loops(texts: SideBySide) -> Notes:
@@ -229,34 +176,29 @@ def loop(text: str) -> tuple[str, int] | None:
 
 
 def repeats(texts: SideBySide) -> Notes:
-    """Find outputs given for three different sources (and references), or two in a row."""
+    """Find outputs given for three or more different sources (and references)."""
     if texts.src is None and not texts.refs:
         return {}
-    counts = Counter(text for text in texts.hyp if len(text) >= REPEATED)
-    again = [text for text, count in counts.items() if count > 1 and _letters(text) >= REPEATED]
-    places: dict[str, list[int]] = {text: [] for text in again}
+    places: dict[str, list[int]] = {}
     for at, text in enumerate(texts.hyp):
-        if text in places:
-            places[text].append(at)
+        if len(text) >= REPEATED:
+            places.setdefault(text, []).append(at)
     notes = {}
     for text, members in places.items():
+        if len(members) < 3 or _letters(text) < REPEATED:
+            continue
         kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides()[1:])
-        positions = set(members)
-        doubled = [
-            at for at in members if at - 1 in positions and texts.docs[at] == texts.docs[at - 1]
-        ]
-        for at in members if kinds >= 3 else doubled if kinds == 2 else []:
-            notes[at] = (
-                f"the same text as for {kinds - 1} other source{'s' if kinds > 2 else ''}: "
-                f"{_short(text)}"
-            )
+        if kinds >= 3:
+            note = f"the same text as for {kinds - 1} other sources: {_short(text)}"
+            notes.update(dict.fromkeys(members, note))
     return notes
 
 
 def lengths(texts: SideBySide, owner: IntArray | None = None) -> Notes:
     """Find outputs far longer or shorter, relative to the reference (or source), than usual.
 
-    ``owner`` as in ``Likeness.notes``: for whole documents the limits are tighter.
+    With ``owner`` (texts,), the document of each text (-1: none), documents are judged instead,
+    with tighter limits.
     """
     if texts.guide is None:
         return {}

@@ -8,21 +8,20 @@ has the rates on human translations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from wholetext import slices
 from wholetext.errors import count
 from wholetext.flags import checks
 from wholetext.flags.checks import SideBySide
 from wholetext.types import Corpus, Output
 
-Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length"]
-FormatKind = Literal[
-    "prompt", "fence", "json", "placeholder", "tag", "url", "email", "number", "untranslated"
-]
+Kind = Literal["empty", "copied", "loop", "repeat", "script", "language", "length", "unrelated"]
+FormatKind = Literal["prompt", "fence", "json", "placeholder", "tag", "url", "email", "number"]
 DEGENERATE: dict[str, str] = {
     "empty": "no text",
     "copied": "copied source",
@@ -31,6 +30,7 @@ DEGENERATE: dict[str, str] = {
     "script": "wrong script",
     "language": "wrong language",
     "length": "length out of proportion",
+    "unrelated": "not a translation of the source",
 }
 
 
@@ -48,12 +48,12 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     """Flag one system's output: segments, then documents, then the system.
 
     A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A
-    document gets one if half of its segments have, or if taken together they are in the wrong
-    language or out of proportion; the system, if one segment in twenty has. Where an output has
+    document gets one if half of its segments have, or if taken together they are out of
+    proportion; the system, if one segment in twenty has. Where an output has
     other segments than the source, the document is judged as one text.
     """
     texts = side_by_side(corpus, output)
-    likeness = checks.Likeness(texts)
+    unrelated = slices.hook("unrelated")
     reasons: dict[int, tuple[Kind, str]] = {}
     every: dict[Kind, dict[int, str]] = {
         "empty": checks.empty(texts),
@@ -61,8 +61,9 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
         "loop": checks.loops(texts),
         "repeat": checks.repeats(texts),
         "script": checks.wrong_script(texts),
-        "language": likeness.notes(),
+        "language": checks.wrong_language(texts),
         "length": checks.lengths(texts),
+        "unrelated": unrelated(texts) if unrelated else {},
     }
     for kind, notes in every.items():
         for at, note in notes.items():
@@ -78,17 +79,17 @@ def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
         for kind, number in counts.items()
         if number >= max(3, total / 20)
     ]
-    return (*single, *_documents(texts, single, likeness), *system)
+    return (*single, *_documents(texts, single), *system)
 
 
-def summary(system: str, flags: Iterable[Flag]) -> str:
+def summary(system: str, flags: Iterable[Flag], words: Mapping[str, str] = DEGENERATE) -> str:
     """Summarise a system in one line, or ``""``: counts by kind, and where to look first."""
     flagged = [flag for flag in flags if flag.doc is not None]
     if not flagged:
         return ""
     counts = Counter((flag.kind, flag.segment is None) for flag in flagged)
     parts = [
-        f"{DEGENERATE[kind]} in {count(number, 'document' if whole else 'segment')}"
+        f"{words[kind]} in {count(number, 'document' if whole else 'segment')}"
         for (kind, whole), number in counts.most_common()
     ]
     first = next(
@@ -127,7 +128,7 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     return texts
 
 
-def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness) -> list[Flag]:
+def _documents(texts: SideBySide, single: list[Flag]) -> list[Flag]:
     """Flag documents of which half the segments are flagged alike, or which are odd as a whole."""
     sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
     counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
@@ -140,13 +141,7 @@ def _documents(texts: SideBySide, single: list[Flag], likeness: checks.Likeness)
     names = list(sizes)
     number = {name: i for i, name in enumerate(names)}
     owner = np.array([number.get(doc, -1) for doc in texts.docs], dtype=np.int64)
-    together: dict[Kind, dict[int, str]] = {
-        "language": likeness.notes(owner),
-        "length": checks.lengths(texts, owner),
-    }
-    for kind, notes in together.items():
-        for at, note in notes.items():
-            if names[at] not in known:
-                known.add(names[at])
-                flags.append(Flag(kind, names[at], None, note))
+    for at, note in checks.lengths(texts, owner).items():
+        if names[at] not in known:
+            flags.append(Flag("length", names[at], None, note))
     return flags

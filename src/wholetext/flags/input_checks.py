@@ -6,7 +6,6 @@ the rates.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -20,12 +19,9 @@ from wholetext.types import Corpus, Output
 
 SAMPLE = 40_000  # characters of a side that are looked at
 LETTERS = 100  # that a text must have to be judged by its script, weighted by how much they say
-WORDS, DOCUMENT_WORDS = 120, 80  # that a side and a document must have to be judged by its words
+WORDS = 120  # that a side must have to be judged by its words
 FOREIGN = 0.3  # the share of expected script below which text is of another
-MIXED = 0.1  # share of documents in another language that makes a side mixed
 KANA = (0.02, 0.15)  # less is not Japanese, more is
-# documents of a side, and characters of each, that are looked at for that
-DOCUMENTS, DOCUMENT = (40, 1_200)
 # what -l changes
 _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}
 
@@ -46,10 +42,10 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
 def _languages(
     langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]
 ) -> list[str]:
-    """Note swapped or wrong pairs, mixed sides, and languages that must be declared."""
+    """Note swapped or wrong pairs, and languages that must be declared."""
     expected = {name: langs[0] if name == "the source" else langs[1] for name in (*sides, *hyps)}
     every = {**sides, **hyps}
-    looks = {name: _look(_sample(docs), expected[name], WORDS) for name, docs in every.items()}
+    looks = {name: _look(_sample(docs), expected[name]) for name, docs in every.items()}
     wrong = {name: look for name, look in looks.items() if look}
     pair = "-".join(langs)
     targets = [name for name in looks if name != "the source"]
@@ -58,8 +54,7 @@ def _languages(
         and all(langs)
         and all(looks.values())
         and not any(
-            _look(_sample(docs), langs[int(name == "the source")], WORDS)
-            for name, docs in every.items()
+            _look(_sample(docs), langs[int(name == "the source")]) for name, docs in every.items()
         )
     )
     if swapped:
@@ -79,15 +74,10 @@ def _languages(
         f"{name} {look}, but the pair is {pair}: check -l and the files"
         for name, look in wrong.items()
     ]
-    notes += [
-        note
-        for name in every
-        if not looks[name] and (note := _mixed(name, every[name], expected[name]))
-    ]
     return notes + _undeclared(langs, every, targets)
 
 
-def _look(texts: Sequence[str], lang: str, least: int) -> str:
+def _look(texts: Sequence[str], lang: str) -> str:
     """Describe texts that are not in ``lang``, as "looks like de, not en"; else ""."""
     if not lang:
         return ""
@@ -106,31 +96,13 @@ def _look(texts: Sequence[str], lang: str, least: int) -> str:
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
     elif listed(code):
-        other = other_language(texts, code, least)
+        other = other_language(texts, code, WORDS)
     return f"looks like {other}, not {lang}" if other else ""
 
 
 @cache
 def _among(scripts: tuple[str, ...]) -> NDArray[np.bool_]:
     return np.isin(SCRIPTS, scripts)
-
-
-def _mixed(name: str, docs: Documents, lang: str) -> str:
-    names = list(docs)
-    if len(names) > DOCUMENTS:
-        names = [
-            names[i]
-            for i in sorted(np.random.default_rng(0).choice(len(names), DOCUMENTS, replace=False))
-        ]
-    looks = {doc: _look([" ".join(docs[doc])[:DOCUMENT]], lang, DOCUMENT_WORDS) for doc in names}
-    other = [doc for doc, look in looks.items() if look]
-    if len(other) < max(2, MIXED * len(names)):
-        return ""
-    look = Counter(looks[doc] for doc in other).most_common(1)[0][0]
-    return (
-        f"{name} mixes languages: in {len(other)} of {len(names)} documents looked at it {look}; "
-        f"see document {next(doc for doc in other if looks[doc] == look)}"
-    )
 
 
 def _undeclared(

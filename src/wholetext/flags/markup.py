@@ -17,27 +17,17 @@ _HTML = (
     "video bpt ept ph mrk seg it bx ex"
 )
 _TAG = re.compile(rf"<(/?)({'|'.join(_HTML.split())})(?:\s[^<>]*=[^<>]*)?\s*/?>", re.I)
-_UNPAIRED = frozenset(
-    ("br", "hr", "img", "input", "ph", "bx", "ex", "it", "li", "dd", "dt", "td", "th", "tr")
-)
 _PLACEHOLDER = re.compile(
     r"\{\{[^{}\n]{1,60}\}\}|[$%#]\{[^{}\n]{1,60}\}"  # {{name}} ${name} %{name}
     r"|\{[A-Za-z_]\w*(?:[.:,][^{}\n]{0,40})?\}|\{\d{0,2}\}"  # {name} {0}
     r"|(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:\(\w+\)|\d+\$)?(?:[sdif@]|\.\d+f|l[du])(?![A-Za-z0-9])|%[A-Z][A-Z_]{2,}%"
     r"|</?\d{1,3}/?>|</?[gx]\d{1,3}/?>"
 )
-_TRANSLATED_NAME = re.compile(r"(?:\{\{|[$%#]\{)[^{}\n]*[^\W\d_a-zA-Z][^{}\n]*\}\}?")
 _URL = re.compile(
     r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+",
     re.I,
 )
-_BROKEN_URL = re.compile(
-    r"\bhttps?(?:\s+:\s*|:\s+)/\s*/\s*\w|\bhttps?:/\s+/|\bhttps?://\s+(?:www\.|\w+\.\w)", re.I
-)
 _EMAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
-_BROKEN_EMAIL = re.compile(
-    r"\b[A-Za-z0-9._%+-]+(?: @ ?|@ )[A-Za-z0-9-]+ ?\. ?(?:com|org|net|edu|gov|de|ru|fr|uk|cn|jp|io|eu)\b"
-)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 _FENCED = re.compile(r"^\s*```[ \t]*\w*[ \t]*\n(.*?)\n?[ \t]*```\s*$", re.S)
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")  # common in sources; nothing else is repaired
@@ -80,31 +70,6 @@ def fences(text: str) -> int:
     return len(_FENCE.findall(text)) if "```" in text or "~~~" in text else 0
 
 
-def unpaired_tags(text: str) -> str:
-    """Name elements opened and closed unequally: "4 <p> and 3 </p>"; or ``""``."""
-    counts = tags(text)
-    names = dict.fromkeys(tag.strip("</>") for tag in counts)
-    return ", ".join(
-        f"{counts[f'<{name}>']} <{name}> and {counts[f'</{name}>']} </{name}>"
-        for name in names
-        if name not in _UNPAIRED and counts[f"<{name}>"] != counts[f"</{name}>"]
-    )
-
-
-_BROKEN = {
-    "placeholder": ("{", _TRANSLATED_NAME),
-    "url": ("http", _BROKEN_URL),
-    "email": ("@", _BROKEN_EMAIL),
-}
-
-
-def broken(kind: str, text: str) -> str:
-    """Find a placeholder, URL or address that is broken whatever the source has; or ``""``."""
-    sign, pattern = _BROKEN.get(kind, ("\0", _TAG))
-    match = pattern.search(text) if sign in text else None
-    return match[0] if match else ""
-
-
 def looks_like_json(text: str) -> bool:
     """Tell whether a document is a JSON object or array, or a fenced block of one."""
     body = _body(text)
@@ -139,7 +104,7 @@ def _body(text: str) -> str:
 
 def _value(text: str) -> object:
     try:
-        return read_json(_TRAILING_COMMA.sub("", _body(text)), unique=False)
+        return read_json(_TRAILING_COMMA.sub("", _body(text)))
     except WholetextError:
         return None
 

@@ -76,7 +76,7 @@ def missing_numbers(source: str, output: str) -> list[str]:
     if any(stem in lowered for stem in _STEMS) and _IN_WORDS.search(output):
         return []
     digits = _BETWEEN.sub("", output)
-    return [number for number in dict.fromkeys(expected) if not _has(digits, number)]
+    return [number for number in dict.fromkeys(expected) if _significant(number) not in digits]
 
 
 @lru_cache(maxsize=4096)  # each system's output is checked against the same sources
@@ -105,15 +105,6 @@ def _checkable(text: str, match: re.Match[str]) -> bool:
         or _CONVERTED.match(after)
         or _SCALED_SUM.match(after)
         or _SUM_BEFORE.search(before)
-    )
-
-
-def _has(output: str, number: str) -> bool:
-    """Tell whether the output has the digits; a year may have lost its century."""
-    if _significant(number) in output:
-        return True
-    return bool(
-        re.fullmatch(r"(?:19|20)\d\d", number) and re.search(rf"(?<!\d){number[2:]}(?!\d)", output)
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from wholetext import plugins, slices
 from wholetext.errors import InputError, MissingExtra, PluginError, did_you_mean
-from wholetext.scoring.comparison import compare_run
+from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Comparison
 
 # (results, comparisons by spec, run folder or None) → one line on where the run was logged
-Logger = Callable[[Results, dict[str, Comparison], Path | None], str]
+Logger = Callable[[Results, Mapping[str, Comparison], Path | None], str]
 BUILTIN = {"mlflow": "wholetext.integrations.mlflow_store:log"}  # name (and its package) → function
 
 
@@ -45,4 +45,4 @@ def find_logger(name: str) -> Logger:
 def log_run(results: Results, logger: str, folder: Path | str | None = None) -> str:
     """Send a run to an experiment tracker (``mlflow`` or a plug-in); return where it was logged."""
     send = find_logger(logger)
-    return send(results, compare_run(results)[1], None if folder is None else Path(folder))
+    return send(results, compare(results), None if folder is None else Path(folder))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wholetext.errors import AlignmentError, InputError, count, did_you_mean
+from wholetext.errors import AlignmentError, InputError, choices, count, did_you_mean
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Output
@@ -22,7 +21,7 @@ class Loaded:
     """A corpus, the output of each system, and warnings of the reader."""
 
     corpus: Corpus
-    outputs: tuple[Output, ...]
+    outputs: Sequence[Output]
     warnings: tuple[str, ...] = ()
     # documents left out: of another language pair
     others: frozenset[str] = field(default=frozenset(), repr=False)
@@ -38,7 +37,7 @@ class Loaded:
         """Select systems and references by name, in this order (None keeps all)."""
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
-            known = list(dict.fromkeys(_reference_names(corpus)))
+            known = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
             names = [_known("reference", name, known, corpus.id) for name in refs]
             corpus = replace(
                 corpus,
@@ -56,17 +55,18 @@ class Loaded:
         return replace(self, corpus=corpus, outputs=outputs)
 
 
-def pair(langs: Langs) -> tuple[str, str]:
+def pair(langs: Langs, where: str = "") -> tuple[str, str]:
     """``"de-en"`` or ``("de", "en")`` → ``("de", "en")``; None → two unknown languages."""
     if langs is None:
         return ("", "")
-    if isinstance(langs, tuple) and len(langs) == 2:
-        return langs
+    if isinstance(langs, (tuple, list)) and len(langs) == 2:
+        return (langs[0], langs[1])
     try:
         return pair_of(langs if isinstance(langs, str) else "")
     except ValueError:
         raise InputError(
             f"a language pair is written like de-en, not {langs!r}",
+            where=where,
             next="give it with -l or langs=",
         ) from None
 
@@ -86,96 +86,45 @@ def assemble(
     outputs = tuple(outputs)
     place = where or corpus.id
     bare = bool(outputs) and all(doc.src is None and not doc.refs for doc in corpus.docs)
-    notes = [*warnings, *_check_documents(corpus, place, bare)]
-    names = {
-        "document ids": corpus.ids,
-        "system names": [output.system for output in outputs],
-        "reference names": _reference_names(corpus),
-    }
-    for what, all_names in names.items():
-        known: dict[str, str] = {}
-        for name in dict.fromkeys(all_names):
-            other = known.setdefault(comparable(name), name)
-            if other != name:
-                raise alike(what, other, name, place)
-    ordered: dict[str, Output] = {}
-    for output in outputs:
-        if output.system in ordered:
+    systems = [output.system for output in outputs]
+    if not corpus.docs:
+        raise InputError(
+            "there is no text here", where=place, next="check that this is the file you meant"
+        )
+    for kind, names in (("document id", corpus.ids), ("system name", systems)):
+        if twice := [name for name, number in Counter(names).items() if number > 1]:
             raise InputError(
-                f"two outputs are named {output.system!r}",
+                f"the {kind} {twice[0]!r} is used twice",
                 where=place,
-                next="give each system its own name (a system is named after its file)",
+                next="rename one of the two (a system is named after its file)",
             )
+    notes = [*warnings, *_check_documents(corpus, place, bare)]
+    ordered = []
+    for output in outputs:
         notes += _check_output(corpus, output, place)
-        ordered[output.system] = replace(output, docs={doc: output.docs[doc] for doc in corpus.ids})
+        ordered.append(replace(output, docs={doc: output.docs[doc] for doc in corpus.ids}))
     if bare:
         notes.append(BARE)
         sizes = {doc: len(segments) for doc, segments in outputs[0].docs.items()}
         corpus = replace(
             corpus, docs=tuple(replace(doc, src=("",) * sizes[doc.id]) for doc in corpus.docs)
         )
-    return Loaded(corpus, tuple(ordered.values()), tuple(dict.fromkeys(notes)))
-
-
-def _reference_names(corpus: Corpus) -> Sequence[str]:
-    """Return reference names of all documents, with repetitions."""
-    return [name for doc in corpus.docs for name in doc.refs]
-
-
-def comparable(name: str) -> str:
-    """Normalise a name: single blanks, NFC, no invisible characters."""
-    if name.isascii() and name.isprintable() and "  " not in name:
-        return name.strip()
-    seen = (
-        " " if char.isspace() else char
-        for char in unicodedata.normalize("NFC", name)
-        if unicodedata.category(char) != "Cf" and (char.isspace() or char.isprintable())
-    )
-    return " ".join("".join(seen).split())
-
-
-def alike(what: str, name: str, other: str, where: str) -> InputError:
-    """Return the error for names that look the same and would silently be two things."""
-    return InputError(
-        f"the {what} {name!a} and {other!a} differ only in blanks, "
-        "invisible characters or Unicode form",
-        where=where,
-        next="write both in the same way",
-    )
+    return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
 
 
 def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
     """Check documents; return notes on sides that are unused because documents lack them."""
-    if not corpus.docs:
-        raise InputError(
-            "there is no text here", where=where, next="check that this is the file you meant"
-        )
-    seen: set[str] = set()
     for doc in corpus.docs:
-        if doc.id in seen:
-            raise InputError(
-                f"document id {doc.id!r} is used twice",
+        sides = {f"reference {name!r}": segments for name, segments in doc.refs.items()}
+        sides |= {} if doc.src is None else {"the source": doc.src}
+        sizes = {side: len(segments) for side, segments in sides.items()}
+        if len(set(sizes.values())) > 1 or (not len(doc) and not bare):
+            raise AlignmentError(
+                f"document {doc.id!r} has no segments, or other numbers of them by side: "
+                f"{', '.join(f'{side} {size}' for side, size in sizes.items()) or 'no text'}",
                 where=where,
-                next="give each document its own id",
+                next="references need the same segments as the source: align or join them first",
             )
-        seen.add(doc.id)
-        if len(doc) == 0 and not bare:
-            raise InputError(
-                f"document {doc.id!r} is empty: it has no segments of source or reference",
-                where=where,
-                next="leave the document out, or give it its segments",
-            )
-        for name, segments in doc.refs.items():
-            if len(segments) != len(doc):
-                side = "source" if doc.src is not None else f"reference {next(iter(doc.refs))!r}"
-                size = count(len(doc), "segment")
-                raise AlignmentError(
-                    f"document {doc.id!r} has {size} in the {side} "
-                    f"but {len(segments)} in reference {name!r}",
-                    where=where,
-                    next="references need the same segments as the source: "
-                    "align or join them first",
-                )
     total, sources = len(corpus.docs), sum(doc.src is not None for doc in corpus.docs)
     counts = Counter(name for doc in corpus.docs for name in doc.refs)
     notes = [
@@ -191,27 +140,17 @@ def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
 def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     ids = dict(zip(corpus.ids, corpus.sizes.tolist()))
     unknown = [doc for doc in output.docs if doc not in ids]
-    if unknown:
+    missing = [doc for doc in ids if not output.docs.get(doc)]
+    if unknown or missing:
         raise AlignmentError(
             f"the output of {output.system!r} has a document {unknown[0]!r} "
-            f"that the corpus does not have{_more(unknown)}",
+            f"that the corpus does not have{_more(unknown)}"
+            if unknown
+            else f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
             where=where,
-            next=did_you_mean(unknown[0], list(ids)[:2000])
-            or "check that the output belongs to this corpus",
-        )
-    missing = [doc for doc in ids if doc not in output.docs]
-    if missing:
-        raise AlignmentError(
-            f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
-            where=where,
-            next="add the documents, or leave this system out (--system names those to keep)",
-        )
-    empty = next((doc for doc in ids if not output.docs[doc]), None)
-    if empty is not None:
-        raise InputError(
-            f"document {empty!r} is empty in the output of {output.system!r}",
-            where=where,
-            next="write one empty segment where the system produced nothing",
+            next=(did_you_mean(unknown[0], list(ids)[:2000]) if unknown else "")
+            or "every output has the documents of the corpus; one empty segment stands for a "
+            "document without text, and --system names the systems to keep",
         )
     other = [doc for doc, size in ids.items() if size and len(output.docs[doc]) != size]
     if not other:
@@ -228,11 +167,6 @@ def _more(names: list[str]) -> str:
 
 
 def _known(kind: str, name: str, known: list[str], where: str) -> str:
-    if name in known:
-        return name
-    listed = ", ".join(known[:12]) or "none"
-    raise InputError(
-        f"there is no {kind} {name!r}",
-        where=where,
-        next=did_you_mean(name, known) or f"there are: {listed}{' …' if len(known) > 12 else ''}",
-    )
+    if name not in known:
+        raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
+    return name

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from wholetext.errors import AlignmentError, InputError, count
+from wholetext.errors import InputError
 from wholetext.io import formats
 from wholetext.io.assembly import BARE, Langs, Loaded, assemble
 from wholetext.io.formats import lines, wmt
 from wholetext.io.formats.lines import LineFiles, Named, named
+from wholetext.io.segments import Column, length
 from wholetext.io.tables import Table, columns_of, read_table
 from wholetext.io.text import FilePath, is_folder, opened, shown, stem
-from wholetext.types import Corpus, Output
+from wholetext.types import Output
 
 
 def read(
@@ -39,27 +40,30 @@ def read(
     """
     if format is not None:
         formats.find(format)
+    names = columns_of(source)
+    if names is not None:
+        loaded = read_table(source, names, langs)
+    else:
+        files = _files(source)
+        if files.corpus is not None or (format in (None, "wmt") and _starts_with_wmt(files)):
+            loaded = _with_corpus(files, langs, format, segments, systems)
+        else:
+            loaded = lines.read(files, langs)
+    loaded = loaded.keep(systems, refs)
+    return loaded if systems is not None else _without_references(loaded)
+
+
+def _files(source: object) -> LineFiles:
+    if isinstance(source, LineFiles):
+        return source
     if isinstance(source, (str, os.PathLike)):
-        files = LineFiles(corpus=source)
-    elif isinstance(source, LineFiles):
-        files = source
-    elif (names := columns_of(source)) is not None:
-        loaded = read_table(source, names, langs).keep(systems, refs)
-        return loaded if systems is not None else _without_references(loaded)
-    elif not isinstance(source, Sequence):
+        return LineFiles(corpus=source)
+    if not isinstance(source, Sequence):
         raise InputError(
             f"expected a file, a folder or a list of files, got {type(source).__name__}",
             next='read("corpus.jsonl"), read(LineFiles(src=…, hyps=…, refs=…))',
         )
-    else:
-        files = LineFiles(corpus=source[0] if source else None, hyps=source[1:])
-    if files.corpus is None and not (format in (None, "wmt") and _starts_with_wmt(files)):
-        _refuse_segments(segments, "lines", "these files")
-        loaded = lines.read(files, langs)
-    else:
-        loaded = _with_corpus(files, langs, format, segments, systems)
-    loaded = loaded.keep(systems, refs)
-    return loaded if systems is not None else _without_references(loaded)
+    return LineFiles(corpus=source[0] if source else None, hyps=source[1:])
 
 
 def _with_corpus(
@@ -81,28 +85,24 @@ def _with_corpus(
     if corpus is not None and format in (None, "wmt") and is_folder(corpus):
         tests, inside, left = wmt.folder(corpus, langs)
         if tests or inside:
-            corpus, notes, hyps = (
-                tests,
-                notes + left,
-                _named([*inside, *hyps.items()], langs, notes),
-            )
+            corpus, hyps = tests, {**named(inside), **hyps}
+            notes += left
     if systems is not None and hyps.keys() >= set(systems):
         hyps = {name: hyps[name] for name in systems}
     first = ""
     if corpus is None:
-        if not hyps:
-            raise InputError(
-                "there is no output of this language pair",
-                where=shown(files.corpus or "-t"),
-                next="; ".join(notes),
-            )
         first = next(iter(hyps))
         corpus = hyps.pop(first)
     with opened(corpus) as file:
         kind = format or formats.recognise(file)
-        loaded = formats.read(
-            kind, file, langs, **_options(kind, segments, file.name, system=first)
-        )
+        if segments != "auto" and kind != "wmt":
+            raise InputError(
+                f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
+                where=file.name,
+                next="leave --segments (segments=) out, or force the format: --reader wmt",
+            )
+        options = {"segments": segments, "system": first} if kind == "wmt" else {}
+        loaded = formats.read(kind, file, langs, **options)
     loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
     for name, path in hyps.items():
         loaded = _with_outputs(loaded, name, path, segments)
@@ -133,31 +133,14 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
         tests, inside, left = wmt.folder(entry, langs)
         if tests or not inside:
             raise InputError(
-                "there is a test set in this folder of outputs"
-                if tests
-                else "there is no system file of WMT in this folder",
+                "there is a test set in this folder of outputs, or no system file of WMT with "
+                "documents of the language pair",
                 where=shown(entry),
-                next=f"give the test set as the corpus: {tests}" if tests else "; ".join(left),
+                next="give the test set as the corpus, and check -l",
             )
-        entries, notes[:] = [*entries, *inside], [*notes, *left]
+        entries += inside
+        notes += left
     return named(entries)
-
-
-def _options(kind: str, segments: str, where: str, **more: object) -> dict[str, object]:
-    """Return the options of a reader besides the file and the languages."""
-    if kind != "wmt":
-        _refuse_segments(segments, kind, where)
-        return {}
-    return {"segments": segments, **more}
-
-
-def _refuse_segments(segments: str, kind: str, where: str) -> None:
-    if segments != "auto":
-        raise InputError(
-            f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
-            where=where,
-            next="leave --segments (segments=) out, or force the format: --reader wmt",
-        )
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
@@ -170,35 +153,27 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         file.head()  # a folder or a test set is not an output
         kind = formats.recognise(file)
         if kind == "lines":
-            texts, expected = list(file.lines()), sum(len(doc) for doc in corpus.docs)
-            if len(texts) != expected:
-                raise AlignmentError(
-                    f"found {count(len(texts), 'line')}, but the corpus has "
-                    f"{count(expected, 'segment')}",
-                    where=where,
-                    next="write one line per segment; "
-                    "outputs with other sentence breaks go in JSONL",
-                )
-            left = iter(texts)  # in the order of the corpus
-            outputs.append(
-                Output(name, {doc.id: tuple(islice(left, len(doc))) for doc in corpus.docs})
-            )
+            sizes = [len(doc) for doc in corpus.docs]
+            column = Column("hyp", name, list(file.lines()), where)
+            length([Column("src", "", range(sum(sizes)), "the corpus"), column])
+            left = iter(column.texts)  # in the order of the corpus
+            docs = {doc: tuple(islice(left, size)) for doc, size in zip(corpus.ids, sizes)}
+            outputs.append(Output(name, docs))
         else:
-            options = (
-                {"segments": segments, "corpus": corpus, "system": name} if kind == "wmt" else {}
-            )
+            wmt_options = {"segments": segments, "corpus": corpus, "system": name}
+            options = wmt_options if kind == "wmt" else {}
             more = formats.read(kind, file, corpus.langs if all(corpus.langs) else None, **options)
-            known = {doc.id for doc in corpus.docs}
+            left_out = loaded.others.difference(corpus.ids)
             for output in more.outputs:
-                docs = {
-                    doc: text
-                    for doc, text in output.docs.items()
-                    if doc in known or doc not in loaded.others
-                }
+                docs = {doc: text for doc, text in output.docs.items() if doc not in left_out}
                 system = name if output.system == stem(path) else output.system
                 outputs.append(replace(output, system=system, docs=docs))
             if kind == "wmt":
-                corpus = _with_meta(corpus, more.corpus)
+                metas = {doc.id: wmt.about_output(doc) for doc in more.corpus.docs}
+                documents = (
+                    replace(doc, meta={**doc.meta, **metas.get(doc.id, {})}) for doc in corpus.docs
+                )
+                corpus = replace(corpus, docs=tuple(documents))
                 notes = (*notes, *(note for note in more.warnings if note != BARE))
     if not outputs:
         raise InputError(
@@ -208,21 +183,6 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         )
     done = assemble(corpus, (*loaded.outputs, *outputs), notes, where)
     return replace(done, others=loaded.others)
-
-
-def _with_meta(corpus: Corpus, more: Corpus) -> Corpus:
-    """Add the metadata of documents in a file of outputs."""
-    added = {
-        doc.id: {key: value for key, value in doc.meta.items() if key.startswith(wmt.BESIDE)}
-        for doc in more.docs
-    }
-    return replace(
-        corpus,
-        docs=tuple(
-            replace(doc, meta={**doc.meta, **added[doc.id]}) if added.get(doc.id) else doc
-            for doc in corpus.docs
-        ),
-    )
 
 
 def _without_references(loaded: Loaded) -> Loaded:

@@ -1,8 +1,8 @@
-"""A WMT document, which is one string, → its segments; and back.
+"""A WMT document, which is one string, → its segments.
 
 ``p``: a segment is a paragraph ``<p>…</p>``; ``lines``: a line; ``json``: a string in a (fenced)
 JSON block; ``blank``: text between empty lines (WMT25); ``none``: the document is one segment.
-Markup that systems of WMT26 broke is repaired, and ``Parts.repairs`` lists the repairs.
+Markup that systems of WMT26 broke is read nevertheless, and ``Parts.repairs`` says how.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from wholetext.errors import InputError, count
@@ -21,10 +20,10 @@ from wholetext.files.parsing import read_json
 Division = Literal["auto", "p", "lines", "json", "none"]
 DIVISIONS: tuple[str, ...] = get_args(Division)
 
-_TAG = re.compile(r"<\s*(/?)\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_ESCAPE = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*39|#x0*27|nbsp);")
+_OPEN = re.compile(r"<\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_CLOSE = re.compile(r"<\s*/\s*p\s*>", re.IGNORECASE)
 # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become a tag
-_TAG_LIKE = r"(?=[/!A-Za-z])"
+_ESCAPE = re.compile(r"&(?:amp|gt|quot|apos|#0*39|#x0*27|nbsp|lt(?!;[/!A-Za-z]));")
 _FENCE = re.compile(
     r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -42,68 +41,54 @@ class Parts:
 
     segments: tuple[str, ...]
     by: str  # p, lines, json, blank, none
-    frame: str = ""  # of ``json``: the block as JSON, every string in it empty
+    keys: tuple[str, ...] = ()  # of ``json``: those of its strings
     repairs: tuple[str, ...] = ()
 
 
 def division(text: str, lines: bool = False) -> str:
     """Choose the division of a text by its content; ``lines`` is the default of WMT26."""
-    if _TAG.search(text):
+    if _OPEN.search(text) or _CLOSE.search(text):
         return "p"
-    if _looks_like_json(text):
-        return "json"
+    body, _ = _block(text)
+    if body[:1] in ("{", "[") and body[-1:] in ("}", "]"):
+        entries = sum(map(bool, map(_ENTRY.fullmatch, body.split("\n"))))
+        if _FENCE.search(text) or entries > 1 or _parsed(body) is not None:
+            return "json"
     return "lines" if lines else "blank"
 
 
-def split(text: str, by: str, like: Parts | None = None, *, repair: bool = False) -> Parts:
-    """Divide a document; ``like`` is the division of the source, if known.
-
-    With ``repair`` the text is a system's output: a fence around it is removed.
-    """
-    like = like or Parts((), by)
+def split(text: str, by: str, like: Parts | None = None) -> Parts:
+    """Divide a document; ``like`` is the division of the source, if known."""
     if by == "none":
         return Parts((text,), by)
     if by == "blank":
         return Parts(tuple(text.split("\n\n")), by)
-    text, repairs = text.replace("\r\n", "\n"), list[str]()
+    text = text.replace("\r\n", "\n")
     if not text.strip():
         return Parts(("",), by)
-    if repair and by != "json" and (fenced := _FENCE.fullmatch(text.strip())):
-        text = fenced[1]
-        repairs.append("``` around the text removed")
     if by == "json":
-        parts = _json(text, like.frame)
-    elif by == "p" and _TAG.search(text):
-        parts = _paragraphs(text)
+        return _json(text, like.keys if like else ())
+    fenced = _FENCE.fullmatch(text.strip())
+    text = fenced[1] if fenced else text
+    if by == "p" and _OPEN.search(text):
+        segments, faults = _paragraphs(text)
     else:
-        parts = _lines(text, len(like.segments))
-        repairs += ["no <p>: divided by line"] if by == "p" else []
-    return replace(parts, repairs=(*repairs, *parts.repairs))
+        segments, faults = _lines(text, len(like.segments) if like else 0)
+        faults += ["no <p>: divided by line"] if by == "p" else []
+    faults += ["``` around the text removed"] if fenced else []
+    return Parts(segments, by, repairs=tuple(faults))
 
 
-def join(
-    segments: Sequence[str],
-    by: str,
-    like: Parts | None = None,
-    *,
-    repair: bool = False,
-    where: str = "",
-) -> str:
+def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str = "") -> str:
     """Join segments to one string; an InputError where ``split`` would not restore them."""
-    frame = like.frame if like else ""
     if by == "json":
-        fits = _strings(frame) == len(segments)
-        filled = (
-            _with_strings(read_json(frame, where=where), iter(segments).__next__)
-            if fits
-            else list(segments)
-        )
-        text = "```json\n" + json.dumps(filled, ensure_ascii=False, indent=2) + "\n```"
+        text = f"```json\n{json.dumps(_nested(keys, segments), ensure_ascii=False, indent=2)}\n```"
     elif by == "p":
         text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
     else:
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
-    if split(text, by, like, repair=repair).segments != tuple(segments):
+    like = Parts(tuple(segments), by, tuple(keys))
+    if split(text, by, like).segments != like.segments:
         raise InputError(
             f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: "
             "they would be read back as others",
@@ -113,79 +98,51 @@ def join(
     return text
 
 
-def _unescaped(text: str) -> str:
-    """Unescape ``&amp;`` and the like once; a ``&lt;`` that would begin a tag stays."""
-    pieces = re.split(rf"(&lt;{_TAG_LIKE})", text)
-    return "".join(
-        part if part == "&lt;" else _ESCAPE.sub(lambda escape: html.unescape(escape[0]), part)
-        for part in pieces
-    )
-
-
 def _escaped(text: str) -> str:
-    return re.sub(rf"<(?!{_TAG_LIKE})", "&lt;", text.replace("&", "&amp;"))
+    return re.sub(r"<(?![/!A-Za-z])", "&lt;", text.replace("&", "&amp;"))
 
 
-# ---------------------------------------------------------------- paragraphs and lines
+def _nested(keys: Sequence[str], segments: Sequence[str]) -> Any:
+    """Put strings at their paths; a list where there are no paths, or other ones."""
+    if len(keys) != len(segments):
+        return list(segments)
+    root: dict[str, Any] = {}
+    for path, text in zip(keys, segments):
+        *parents, last = path.split("/")[1:] or [path]
+        place = root
+        for key in parents:
+            place = place.setdefault(key, {})
+        place[last] = text
+    return root
 
 
-def _paragraphs(text: str) -> Parts:
+def _paragraphs(text: str) -> tuple[tuple[str, ...], list[str]]:
     """Begin a segment at each ``<p>``, and at text outside that begins its own line."""
-    segments, faults = list[str](), Counter[str]()
-    inside, at = False, 0
-    for tag in (*_TAG.finditer(text), None):
-        piece, closing = text[at : tag.start() if tag else len(text)], bool(tag and tag[1])
-        if inside:
-            segments[-1] += piece
-            faults["missing </p> added"] += not closing
-        elif piece.strip():
-            own = not segments or "\n" in piece[: len(piece) - len(piece.lstrip())]
-            faults[
-                "text outside <p> "
-                + ("taken as a segment" if own else "joined to the paragraph before it")
-            ] += 1
-            if own:
-                segments += [line for line in piece.split("\n") if line.strip()]
+    segments, broken = list[str](), False
+    for number, piece in enumerate(_OPEN.split(text)):
+        inside, *outside = _CLOSE.split(piece)
+        if number:
+            segments.append(inside)
+            broken = broken or len(outside) != 1 or bool(outside[0].strip())
+        else:  # before the first <p>
+            outside = [inside, *outside]
+            broken = bool(piece.strip())
+        for rest in filter(str.strip, outside):
+            if not segments or "\n" in rest[: len(rest) - len(rest.lstrip())]:
+                segments += [line for line in rest.split("\n") if line.strip()]
             else:
-                segments[-1] += piece
-        if tag is None:
-            break
-        faults["surplus </p> removed"] += closing and not inside
-        inside, at = not closing, tag.end()
-        if inside:
-            segments.append("")
-    return Parts(
-        tuple(_unescaped(segment).strip() for segment in segments) or ("",),
-        "p",
-        repairs=_counted(faults),
-    )
+                segments[-1] += rest
+    plain = tuple(_ESCAPE.sub(lambda m: html.unescape(m[0]), text).strip() for text in segments)
+    return plain or ("",), ["<p> and </p> do not match: a segment per <p>"] if broken else []
 
 
-def _lines(text: str, size: int) -> Parts:
+def _lines(text: str, size: int) -> tuple[tuple[str, ...], list[str]]:
     """Make a segment of each line; blank ones count only if the source has as many lines."""
     lines = text.strip("\n").split("\n")
     full = [line for line in lines if line.strip()]
     if len(lines) == size or len(full) == len(lines):
-        return Parts(tuple(lines), "lines")
-    return Parts(
-        tuple(full), "lines", repairs=(f"{count(len(lines) - len(full), 'blank line')} left out",)
-    )
-
-
-# ---------------------------------------------------------------- JSON
-
-
-def _looks_like_json(text: str) -> bool:
-    body = _block(text)[0]
-    if body[:1] not in ("{", "[") or body[-1:] not in ("}", "]"):
-        return False
-    try:
-        read_json(body)
-    except InputError:
-        return (
-            bool(_FENCE.search(text)) or sum(map(bool, map(_ENTRY.fullmatch, body.split("\n")))) > 1
-        )
-    return True
+        return tuple(lines), []
+    return tuple(full), [f"{count(len(lines) - len(full), 'blank line')} left out"]
 
 
 def _block(text: str) -> tuple[str, str]:
@@ -195,122 +152,50 @@ def _block(text: str) -> tuple[str, str]:
         return fenced[1].strip(), (text[: fenced.start()] + text[fenced.end() :]).strip()
     starts = [at for at in map(text.find, "{[") if at >= 0]
     start, stop = min(starts, default=0), max(map(text.rfind, "}]")) + 1
-    if not starts or stop <= start:
+    if stop <= start:
         return text.strip(), ""
     return text[start:stop], (text[:start] + text[stop:]).strip()
 
 
-def _json(text: str, frame: str) -> Parts:
+def _json(text: str, keys: tuple[str, ...]) -> Parts:
     """Extract the strings of the block; by key where most keys of the source are present."""
     body, around = _block(text)
-    repairs = (
-        [f"left out around the JSON block: “{' '.join(around.split())[:60]}”"] if around else []
-    )
-    try:
-        value = read_json(body)
-    except InputError as fault:
-        value, how = _repaired(body)
-        repairs.append(f"{fault.what.partition(' (')[0]}: {how}")
-    expected = read_json(frame) if frame else None
-    texts = [leaf for leaf in _leaves(value) if isinstance(leaf, str)]
-    if not texts:
-        return replace(_lines(text, 0), repairs=(*repairs, "no text in JSON: divided by line"))
-    if (
-        isinstance(value, dict)
-        and isinstance(expected, dict)
-        and all(isinstance(leaf, str) for leaf in (*value.values(), *expected.values()))
-    ):
-        lacking, added = (
-            [key for key in expected if key not in value],
-            [key for key in value if key not in expected],
-        )
-        by_key = 2 * len(lacking) <= len(expected)
-        repairs += (
-            [f"{count(len(lacking), 'JSON key')} missing: empty segments"]
-            if lacking and by_key
-            else []
-        )
-        repairs += (
-            [f"{count(len(added), 'JSON key')} not in the source"] if added and by_key else []
-        )
-        repairs += (
-            [f"{count(len(lacking), 'JSON key')} changed: strings in their order"]
-            if not by_key
-            else []
-        )
-        if by_key:
-            value = {key: value.get(key, "") for key in (*expected, *added)}
-            texts = list(value.values())
-    elif expected is not None and (changed := set(_keys(expected)) ^ set(_keys(value))):
-        repairs.append(f"{count(len(changed), 'JSON key')} changed: strings in their order")
-    return Parts(
-        tuple(texts),
-        "json",
-        json.dumps(_with_strings(value, str), ensure_ascii=False),
-        tuple(repairs),
-    )
+    repairs = [f"left out around the JSON block: “{around[:60]}”"] if around else []
+    value = _parsed(body)
+    if value is None:
+        value = _entries(body)
+        repairs.append("this is not JSON: read line by line")
+    strings = dict(_strings(value))
+    if keys and set(keys) != set(strings):
+        repairs.append("JSON keys changed")
+    if 2 * len(strings.keys() & set(keys)) >= len(keys):
+        strings = {**dict.fromkeys(keys, ""), **strings}
+    return Parts(tuple(strings.values()) or ("",), "json", tuple(strings), tuple(repairs))
 
 
-def _repaired(body: str) -> tuple[Any, str]:
-    """Read a block that is not JSON: without its last comma, or an entry per line."""
+def _parsed(body: str) -> Any:
+    """Parse a block, which may have a comma before its end, as sources have; None if invalid."""
     try:
-        return read_json(re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body)), "last comma removed"
+        return read_json(re.sub(r",(\s*[\]}]\s*)\Z", r"\1", body))
     except InputError:
-        pass
+        return None
+
+
+def _entries(body: str) -> dict[str, str]:
+    """Read an entry per line of a block that is not JSON."""
     entries: dict[str, str] = {}
     for number, line in enumerate(body.split("\n")):
-        if _BRACKETS.fullmatch(line):
-            continue
         entry = _ENTRY.fullmatch(line)
-        key = entry["key"] if entry else ""
-        text = _string(entry["text"]) if entry else line.strip()
-        entries[key if key and key not in entries else f"line {number + 1}"] = text
-    listed = all(key.startswith("line ") for key in entries)
-    return list(entries.values()) if listed else entries, "read line by line"
+        if not _BRACKETS.fullmatch(line):
+            key, text = (entry["key"], entry["text"]) if entry else ("", line.strip())
+            entries[key or f"line {number}"] = str(_parsed(f'"{text}"') or text)
+    return entries
 
 
-def _string(text: str) -> str:
-    """Decode the inside of a JSON string as far as it is valid."""
-    try:
-        return str(read_json(f'"{text}"'))
-    except InputError:
-        return text
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, (dict, list)):
-        for child in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(child)
-    else:
-        yield value
-
-
-def _keys(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every key of objects, in whatever array they are."""
-    for key, child in (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    ):
-        if isinstance(value, dict):
-            yield (*path, str(key))
-        yield from _keys(child, (*path, str(key)))
-
-
-def _with_strings(value: Any, text: Callable[[], str]) -> Any:
-    """Replace every string of a value by ``text()``, in order."""
-    if isinstance(value, dict):
-        return {key: _with_strings(child, text) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_with_strings(child, text) for child in value]
-    return text() if isinstance(value, str) else value
-
-
-def _strings(frame: str) -> int:
-    return sum(isinstance(leaf, str) for leaf in _leaves(read_json(frame))) if frame else -1
-
-
-def _counted(faults: Counter[str]) -> tuple[str, ...]:
-    return tuple(f"{number} × {what}" for what, number in faults.items() if number)
+def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the strings of a value, with their paths."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, (dict, list)):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _strings(child, f"{path}/{key}")

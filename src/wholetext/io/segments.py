@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.io.assembly import Langs, Loaded, alike, assemble, comparable, pair
-from wholetext.io.text import at, stem
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.text import at
 from wholetext.types import Corpus, Document, Output
 
 Segments = tuple[str, ...]
-Key = tuple[str, str]  # kind (doc, src, ref, hyp, system, meta) and name of a column
-# What a field may be called, by what it is. `target` is the reference in WMT24++ and EvalSet files.
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "doc": ("doc", "doc_id", "docid", "document", "document_id"),
-    "src": ("src", "source"),
-    "ref": ("ref", "reference", "target"),
-    "hyp": ("hyp", "hypothesis", "mt", "translation"),
-    "system": ("system",),
-    "meta": ("domain", "origlang", "collection_id"),
-}
 
 
 @dataclass(frozen=True)
@@ -29,7 +22,7 @@ class Column:
 
     kind: str  # src, ref, hyp
     name: str
-    texts: Sequence[str]
+    texts: Sequence[Any]
     where: str
 
 
@@ -98,126 +91,33 @@ def runs_of(
     ``lines`` are the line numbers of the ids where these are not 1, 2, 3 …; with ``domains`` an id
     may be ``DOMAIN<tab>ID``.
     """
-    starts: list[tuple[str, int, dict[str, str]]] = []
-    last: dict[str, int] = {}  # the number of the newest copy of a name
-    again, known = list[str](), dict[str, str]()
-    previous, current, count = None, None, 0
-    for count, entry in enumerate(ids, 1):
-        if entry == previous:
-            continue
-        previous, place = entry, at(where, lines[count - 1] if lines else count)
-        doc, meta = _with_domain(entry, place) if domains else (entry, {})
-        if not doc.strip():
+
+    def parsed(entry: str) -> tuple[str, str]:
+        domain, _, doc = entry.rpartition("\t") if domains else ("", "", entry)
+        return domain.strip(), doc.strip()
+
+    runs, copies, again = list[DocumentRun](), Counter[str](), list[str]()
+    stop = 0
+    for (domain, doc), group in groupby(map(parsed, ids)):
+        start, stop = stop, stop + sum(1 for _ in group)
+        place = at(where, lines[start] if lines else start + 1)
+        if not doc or "\t" in domain:
             raise InputError(
                 "there is no document id here",
                 where=place,
-                next="write one document id per segment",
+                next="write one document id per segment, or DOMAIN<tab>ID",
             )
-        if (doc, meta) == current:  # the line differs in blanks around the id
-            continue
-        current = (doc, meta)
-        other = known.setdefault(comparable(doc), doc)
-        if other != doc:
-            raise alike("document ids", other, doc, place)
         name = doc
-        while name in last:
-            last[doc] += 1
-            name = f"{doc}#{last[doc]}"
-        last[name] = 1
+        while name in copies:
+            copies[doc] += 1
+            name = f"{doc}#{copies[doc]}"
+        copies[name] = 1
         if name != doc:
             again.append(
                 f"{place}: document id {doc!r} comes back after another document "
                 f"and is taken as a new document {name!r}"
             )
-        starts.append((name, count - 1, meta))
-    stops = [start for _, start, _ in starts[1:]] + [count]
-    runs = [DocumentRun(doc, start, stop, meta) for (doc, start, meta), stop in zip(starts, stops)]
+        runs.append(DocumentRun(name, start, stop, {"domain": domain} if domain else {}))
     if len(again) > 1:
         again[0] += f" ({len(again)} such in all)"
     return runs, again[:1]
-
-
-def _with_domain(entry: str, where: str) -> tuple[str, dict[str, str]]:
-    domain, _, doc = entry.rpartition("\t")
-    if "\t" in domain:
-        raise InputError(
-            "more than two columns in a line of document ids",
-            where=where,
-            next="write one document id per segment, or DOMAIN<tab>ID",
-        )
-    return doc.strip(), {"domain": domain.strip()} if domain.strip() else {}
-
-
-def load_records(
-    columns: Mapping[Key, list[str]],
-    lines: Sequence[int],
-    corpus: str,
-    langs: Langs,
-    notes: Sequence[str],
-    where: str,
-) -> Loaded:
-    """Load records (rows of a TSV, lines of a JSONL), by column, with their line numbers."""
-    notes = list(notes)
-    if ("system", "") in columns:
-        columns, lines = _unstacked(columns, lines, where)
-    if ("doc", "") in columns:
-        runs, more = runs_of(columns["doc", ""], where, lines=lines)
-        notes += more
-    else:
-        runs = [DocumentRun("doc1", 0, len(lines))]
-        notes.append(
-            f"no document ids are given: all {count(len(lines), 'segment', 'are')} "
-            "taken as one document"
-        )
-    metas = {name: values for (kind, name), values in columns.items() if kind == "meta"}
-    runs = [
-        replace(
-            run,
-            meta={name: values[run.start] for name, values in metas.items() if values[run.start]},
-        )
-        for run in runs
-    ]
-    texts = [
-        Column(kind, name or (stem(where) if kind == "hyp" else ""), texts, where)
-        for (kind, name), texts in columns.items()
-        if kind in ("src", "ref", "hyp")
-    ]
-    return load(texts, runs, corpus or stem(where), langs, notes, where)
-
-
-def _unstacked(
-    columns: Mapping[Key, list[str]], lines: Sequence[int], where: str
-) -> tuple[dict[Key, list[str]], list[int]]:
-    """Turn records of systems that follow each other into one column per system.
-
-    Every system must have the same segments in the same order: document ids, sources, references.
-    """
-    rows: dict[str, list[int]] = {}
-    for i, system in enumerate(columns["system", ""]):
-        if not system.strip():
-            raise InputError("there is no system name here", where=at(where, lines[i]))
-        rows.setdefault(system, []).append(i)
-    lead = next(iter(rows.values()))
-    shared = {
-        key: [texts[i] for i in lead]
-        for key, texts in columns.items()
-        if key[0] not in ("system", "hyp")
-    }
-    compared = {key: texts for key, texts in shared.items() if key[0] in ("doc", "src", "ref")}
-    for system, places in rows.items():
-        for key, texts in compared.items():
-            own = [columns[key][i] for i in places]
-            if own == texts:
-                continue
-            differing = (i for i, pair in enumerate(zip(own, texts)) if pair[0] != pair[1])
-            line = places[next(differing, min(len(own), len(texts)) - 1)]
-            raise AlignmentError(
-                f"the segments of system {system!r} differ here from those of "
-                f"{next(iter(rows))!r} ({key[0]})",
-                where=at(where, lines[line]),
-                next="every system needs the same segments in the same order",
-            )
-    hyps = {
-        ("hyp", system): [columns["hyp", ""][i] for i in places] for system, places in rows.items()
-    }
-    return shared | hyps, [lines[i] for i in lead]

@@ -21,8 +21,6 @@ from wholetext.files.storage import writing
 FilePath = str | os.PathLike[str]
 _BUFFER = 1 << 16
 _BOM = b"\xef\xbb\xbf"
-_UNZIPPED = 1 << 24  # bytes that any gzip file may expand to; larger ones by their size
-_RATIO = 200  # text shrinks 3 to 10 times; a file made to fill the memory 1,000 times
 
 
 class TextFile:
@@ -42,7 +40,8 @@ class TextFile:
         with _reading(self.name, self.path):
             raw = _plain(self.path)
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-        return io.BufferedReader(_Unzipped(raw, self.name), _BUFFER) if zipped else raw
+        unzipped = cast(io.RawIOBase, gzip.GzipFile(fileobj=raw))
+        return io.BufferedReader(unzipped, _BUFFER) if zipped else raw
 
     def close(self) -> None:
         if "_raw" in self.__dict__:
@@ -65,69 +64,23 @@ class TextFile:
                 yield piece
 
     def lines(self) -> Iterator[str]:
-        r"""Yield lines without their ends: ``\n``, ``\r\n``, or ``\r`` if there is no ``\n``."""
+        r"""Yield lines without their ends, ``\n`` or ``\r\n``."""
         with _reading(self.name):
-            number = 1
-            for block in _ends(self._raw):
-                plain = _decoded(block)
-                yield from (
-                    plain
-                    if plain is not None
-                    else (self._line(raw, number + i) for i, raw in enumerate(block))
-                )
-                number += len(block)
+            for number, raw in enumerate(self._raw, 1):
+                yield self._line(raw, number)
 
     def _line(self, raw: bytes, number: int) -> str:
         raw = raw.removesuffix(b"\n").removesuffix(b"\r")
         try:
             text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
         except UnicodeDecodeError as error:
-            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise InputError(
-                    "expected UTF-8, got UTF-16",
-                    where=at(self.name, number),
-                    next="iconv -f UTF-16 -t UTF-8 FILE > CLEAN",
-                ) from None
             byte = error.object[error.start]
             raise InputError(
                 f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
                 where=at(self.name, number),
-                next="convert it: iconv -f WINDOWS-1252 -t UTF-8 "
-                "FILE > CLEAN (or from what it was written in)",
+                next="convert it from its encoding: iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN",
             ) from None
-        if "\0" in text:
-            raise InputError(
-                "there is a NUL character in this line",
-                where=at(self.name, number),
-                next="is this a text file? tr -d '\\000' < FILE > CLEAN removes NUL characters",
-            )
-        return text
-
-
-class _Unzipped(io.RawIOBase):
-    """The content of a gzip file, up to a bound: a small file can expand to terabytes."""
-
-    def __init__(self, packed: io.BufferedReader, name: str) -> None:
-        self._packed, self._name, self._count = packed, name, 0
-        self._file = gzip.GzipFile(fileobj=packed)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        size = self._file.readinto(buffer)
-        self._count += size
-        if self._count > max(_UNZIPPED, _RATIO * self._packed.tell()):
-            raise InputError(
-                f"the gzip file expands to more than {_RATIO} times its size",
-                where=self._name,
-                next="is this the file you meant? if so, give it uncompressed: gunzip FILE",
-            )
-        return size
-
-    def close(self) -> None:
-        self._packed.close()
-        super().close()
+        return clean(text, at(self.name, number)) if "\0" in text else text
 
 
 @contextmanager
@@ -193,20 +146,14 @@ def file_name(name: str) -> str:
 
 def clean(text: str, where: str) -> str:
     """Return a text that UTF-8 can hold; a NUL or a lone surrogate is an InputError."""
-    if "\0" in text:
-        raise InputError(
-            "there is a NUL character in this text", where=where, next="remove the NUL characters"
-        )
+    fault = "a NUL character" if "\0" in text else ""
     if not text.isascii():
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise InputError(
-                f"half of a surrogate pair (U+{ord(text[error.start]):04X}) "
-                "without its other half here",
-                where=where,
-                next="the text was cut inside a character: write it again as UTF-8",
-            ) from None
+            fault = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
+    if fault:
+        raise InputError(f"there is {fault} in this text", where=where, next="remove it")
     return text
 
 
@@ -240,28 +187,6 @@ def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
             write(out)
 
 
-def _ends(raw: io.BufferedReader) -> Iterator[list[bytes]]:
-    r"""Yield blocks of lines with their ends; a file with ``\r`` only is cut at those."""
-    first = raw.readline()
-    if not first.endswith(b"\n") and b"\r" in first[:-1]:  # so this is the whole file
-        yield [line + b"\n" for line in first.removesuffix(b"\r").split(b"\r")]
-    elif first:
-        yield [first]
-        while block := raw.readlines(_BUFFER):
-            yield block
-
-
-def _decoded(block: list[bytes]) -> list[str] | None:
-    """Decode a block of lines at once; None where they must be decoded one by one."""
-    data = b"".join(block)
-    if b"\r" in data or b"\0" in data or data.startswith(_BOM):
-        return None
-    try:
-        return data.removesuffix(b"\n").decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        return None
-
-
 def _plain(path: str) -> io.BufferedReader:
     """Open a file; standard input and pipes are read into memory, so that ``head`` can peek."""
     if path == "-":
@@ -280,29 +205,9 @@ def _reading(name: str, path: str = "") -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError("no such file", where=name, next=_neighbours(Path(path))) from None
-    except IsADirectoryError:
-        raise InputError(
-            "expected a file, got a folder",
-            where=name,
-            next=f"name the files in it, e.g. {name}/*.txt; "
-            "only an EvalSet folder is read as a whole",
-        ) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"the gzip file is broken: {error}",
-            where=name,
-            next="download or compress it again; gzip -t FILE checks it",
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot read this file: {error.strerror or error}", where=name) from None
-    except ValueError as error:  # a NUL inside the path itself
-        raise InputError(f"cannot read this file: {error}", where=repr(name)) from None
-
-
-def _neighbours(path: Path) -> str:
-    try:
-        names = sorted(entry.name for entry in path.parent.iterdir())[:1000]
-    except OSError:
-        return f"there is no folder {path.parent}"
-    return did_you_mean(path.name, names) or "check the path"
+        names = sorted(path.name for path in Path(path).parent.glob("*"))[:1000]
+        remedy = did_you_mean(Path(path).name, names) or "check the path"
+        raise InputError("no such file", where=name, next=remedy) from None
+    # gzip raises EOFError and zlib.error, a NUL in the path ValueError
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise InputError(f"cannot read this file: {error}", where=repr(name)[1:-1]) from None

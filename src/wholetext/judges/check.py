@@ -18,23 +18,22 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, SpecError, choices
+from wholetext.io import Loaded
 from wholetext.judges import statistics
 from wholetext.judges.prompts import REWORDED
 from wholetext.judges.statistics import JudgeMeasure, Label
 from wholetext.notebook.display import brief
 from wholetext.registry import expand, scorer
-from wholetext.scoring.comparison import plain
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.significance.power import FEW
 from wholetext.scoring.significance.resample import ratio
+from wholetext.scoring.study import study_json
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, Output, Scores
 
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
 FILE = "judge-check.json"
-# parameters that mean the same to every judge
-_SHARED = ("mode", "answer", "temperature", "top_p", "seed")
 Scored = Mapping[str, Mapping[str, Scores]]  # spec → system → scores
 
 
@@ -52,15 +51,13 @@ class JudgeCheckOptions:
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.checks if name not in CHECKS]
-        if unknown or not self.checks:
+        least = min(self.windows, default=0) >= 1 and self.samples >= 2 and self.draws >= 1
+        if unknown or not self.checks or not least:
             raise InputError(
-                f"there is no check {unknown[0]!r}" if unknown else "no check was named",
+                f"there is no check {unknown[0]!r}"
+                if unknown
+                else "a check needs windows and draws from 1, samples from 2 up",
                 next=choices(unknown[0] if unknown else "", CHECKS),
-            )
-        if min(self.windows, default=0) < 1 or self.samples < 2 or self.draws < 1:
-            raise InputError(
-                "windows and draws must be at least 1, samples at least 2",
-                next="leave them out for the defaults",
             )
 
 
@@ -77,26 +74,14 @@ class JudgeCheck:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
-        corpus = self.results.corpus
-        values: dict[str, Any] = plain(
-            {
-                "kind": "judge-check",
-                "corpus": corpus.id,
-                "langs": corpus.langs,
-                "documents": len(corpus),
-                "systems": self.results.systems,
-                "judges": self.judges,
-                "settings": asdict(self.settings),
-                "measures": [asdict(measure) for measure in self.measures],
-                "signatures": {
-                    spec: {system: str(scores.signature) for system, scores in by_system.items()}
-                    for spec, by_system in self.results.scores.items()
-                },
-                "counts": self.results.counts,
-                "notes": self.notes,
-            }
+        return study_json(
+            "judge-check",
+            self.results,
+            self.settings,
+            self.notes,
+            judges=self.judges,
+            measures=[asdict(measure) for measure in self.measures],
         )
-        return values
 
 
 def judge_check(
@@ -116,13 +101,13 @@ def judge_check(
         raise InputError(
             "none of the checks can be made", where=corpus.id, next="; ".join(plan.notes)
         )
-    results = evaluate(
-        corpus, outputs, list(dict.fromkeys(spec for task in tasks for spec in task.specs)), options
+    results = score(
+        Loaded(corpus, outputs),
+        list(dict.fromkeys(spec for task in tasks for spec in task.specs)),
+        options=options,
     )
     measures = tuple(measure for task in tasks for measure in task.figures(results.scores))
-    if len(corpus) < 2:
-        plan.notes.append("there is one document only, and so no interval over documents")
-    elif len(corpus) < FEW:
+    if len(corpus) < FEW:
         plan.notes.append(
             f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow"
         )
@@ -280,14 +265,10 @@ class _Plan:
             )
 
     def _one_per_model(self, metric: str) -> list[Spec]:
-        """A judge of this metric for every model: one that was named, or one with the shared parameters."""
-        shared = _SHARED[1:] if metric == "judge-pairwise" else _SHARED  # which has no mode
+        """A judge of this metric for every model: one that was named, or one with the defaults."""
         by_model = {
-            judge.model: judge for judge in reversed(self.judges) if judge.metric.name == metric
+            judge.model: Spec(Call(metric, {}), judge.view, judge.model, judge.revision)
+            for judge in self.judges
         }
-        for judge in self.judges:
-            if judge.model not in by_model:
-                args = {key: judge.metric.args[key] for key in judge.metric.args if key in shared}
-                spec = Spec(Call(metric, args), judge.view, judge.model, judge.revision)
-                by_model[judge.model] = parse(scorer(str(spec)).spec)
-        return list(by_model.values())
+        by_model |= {judge.model: judge for judge in self.judges if judge.metric.name == metric}
+        return [parse(scorer(str(judge)).spec) for judge in by_model.values()]

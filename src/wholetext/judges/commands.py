@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from wholetext.cli import options, terminal
+from wholetext.cli.options import option, several
 from wholetext.cli.terminal import warn
 from wholetext.errors import count
 
@@ -16,46 +15,44 @@ if TYPE_CHECKING:
 
 
 def judge_check(
+    files: options.Files = options.Files(),
     *,
-    files: options.Files,
     metric: Annotated[
         list[str],
-        typer.Option(
+        several(
             "-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."
         ),
     ],
     check: Annotated[
         list[str] | None,
-        typer.Option(
+        several(
             "--check",
-            help="position, length, consistency, wording, agreement (repeatable; default: all).",
+            help="position, length, consistency, wording, agreement (default: all).",
         ),
     ] = None,
     window: Annotated[
         list[int] | None,
-        typer.Option(
-            "--window", min=1, help="Window size in segments (repeatable; 1, 2, 4 and 8)."
-        ),
+        several("--window", low=1, help="Window size in segments (1, 2, 4 and 8)."),
     ] = None,
     samples: Annotated[
-        int, typer.Option("--samples", min=2, help="Answers per question, for consistency.")
+        int, option("--samples", low=2, help="Answers per question, for consistency.")
     ] = 5,
     temperature: Annotated[
-        float, typer.Option("--temperature", min=0, help="Temperature of these answers.")
+        float, option("--temperature", low=0, help="Temperature of these answers.")
     ] = 0.7,
     prompt: Annotated[
         list[str] | None,
-        typer.Option(
+        several(
             "--prompt",
-            help="Prompt file that words the task differently (repeatable; default: built-in).",
+            help="Prompt file that words the task differently (default: built-in).",
         ),
     ] = None,
-    chosen: options.Chosen,
-    execution: options.Execution,
+    chosen: options.Chosen = options.Chosen(),
+    execution: options.Execution = options.Execution(),
     draws: options.Resamples = 1000,
     seed: options.Seed = 12345,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write a run folder with judge-check.json.")
+        Path | None, option("-o", "--out", help="Write a run folder with judge-check.json.")
     ] = None,
     format: options.TableJsonTsv = "table",
     quiet: options.Quiet = False,

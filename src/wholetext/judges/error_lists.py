@@ -27,10 +27,10 @@ _BULLET = r"\s*(?:(?:[-*•–]|\(?\d{1,2}[.)])\s+)?"
 _ERROR = re.compile(
     rf"{_BULLET}[*_`]*(?P<category>[^\W\d_][\w\s/&,()-]{{0,80}}?)[*_`]*\s+[-–—]\s+{_QUOTES}"
 )
-_EVIDENCE = re.compile(_BULLET + _QUOTES)
 _HEADING = re.compile(r"[\s#*_-]*(critical|major|minor)(?:\s+errors?)?[\s*_]*:[\s*_]*(.*)", re.I)
 _NONE = re.compile(r"[\s*_`\[(\"'-]*(?:no[\s-]*errors?|none|n/?a|nothing)[\s*_`\])\"'.!]*", re.I)
 _DENIAL = re.compile(r"\bno[\s-]errors?\b|\bnot\b.*\b(?:error|mistake|wrong)\b", re.I)
+_LONGEST = 3_000  # characters of an entry: the patterns take quadratic time
 _SECOND_ERROR = re.compile(rf"\w\s*[-–—:]\s*(?:{_QUOTE})")
 
 
@@ -76,33 +76,20 @@ def listed_errors(lines: Iterable[str]) -> list[Fault]:
     return [fault for severity, entries in blocks.items() for fault in _block(severity, entries)]
 
 
-def evidence(aspect: str, line: str) -> list[Fault]:
-    """Parse a line ``- "words", "more words" - reason`` of a rubric."""
-    return _faults("", aspect, _EVIDENCE.fullmatch(line), line)
-
-
-def _block(severity: str, entries: list[str]) -> list[Fault]:
-    if len(entries) == 1 and is_none(entries[0]):
+def _block(severity: str, lines: list[str]) -> list[Fault]:
+    if len(lines) == 1 and is_none(lines[0]):
         return []
-    if not severity:
-        raise Unparsable("the answer has no heading Critical, Major or Minor")
     faults: list[Fault] = []
-    for line in entries:
-        error = _ERROR.fullmatch(line)
-        faults += _faults(severity, error["category"].strip().lower() if error else "", error, line)
+    for line in lines:
+        error = _ERROR.fullmatch(line) if len(line) <= _LONGEST else None
+        category, reason = (
+            (error["category"].strip().lower(), error["reason"] or "") if error else ("", "")
+        )
+        denied = is_none(category) or _DENIAL.search(f"{category} {reason}")
+        if not severity or not error or denied or _SECOND_ERROR.search(reason):
+            raise Unparsable(f"not an error in the requested format: {line.strip()[:60]!r}")
+        faults += [
+            Fault(severity, category, quote[1:-1], "", reason)
+            for quote in re.findall(_QUOTE, error["quotes"])
+        ]
     return faults
-
-
-def _faults(severity: str, category: str, error: re.Match[str] | None, line: str) -> list[Fault]:
-    reason = (error["reason"] or "") if error else ""
-    if (
-        not error
-        or is_none(category)
-        or _DENIAL.search(f"{category} {reason}")
-        or _SECOND_ERROR.search(reason)
-    ):
-        raise Unparsable(f"not an error in the requested format: {line.strip()[:60]!r}")
-    return [
-        Fault(severity, category, quote[1:-1], "", reason)
-        for quote in re.findall(_QUOTE, error["quotes"])
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -20,11 +20,10 @@ from wholetext.judges.parsers import (
     ASPECTS,
     CUT,
     PARSER,
+    PARSERS,
     REFUSED,
     Parsed,
     parse_errors,
-    parse_rubric,
-    parse_score,
 )
 from wholetext.judges.places import placed
 from wholetext.judges.prompts import Prompt, Texts, load_prompt
@@ -91,6 +90,7 @@ class Judge(Metric):
     sources: ClassVar[frozenset[Side]] = frozenset({"src", "hyp"})
     file: ClassVar[str]  # name of the built-in prompt
     schema: ClassVar[str] = "score"
+    refused: ClassVar[str] = ""  # an argument that the other judges have
     limit: ClassVar[int] = 64  # default maximum of tokens in an answer
     incomplete: ClassVar[str] = "some samples have no score"  # where others have one
 
@@ -105,16 +105,17 @@ class Judge(Metric):
     samples: int = 1
 
     def __post_init__(self) -> None:
-        if self.samples < 1 or (self.max_tokens or 1) < 1:
-            raise SpecError(
-                "samples and max_tokens are numbers from 1 up",
-                next="e.g. samples=10,temperature=0.7",
-            )
-        if self.samples > 1 and self.temperature == 0:
-            raise SpecError(
-                f"samples={self.samples} at temperature 0 would all be the same",
-                next=f"write samples={self.samples},temperature=0.7, or leave samples out",
-            )
+        faults = {
+            "samples and max_tokens are numbers from 1 up": self.samples < 1
+            or (self.max_tokens or 1) < 1,
+            "all samples would be the same at temperature 0": self.samples > 1
+            and self.temperature == 0,
+            f"{self.name} does not offer {self.refused}": self.refused
+            in (f"mode={self.mode}", f"answer={self.answer}"),
+        }
+        for fault, holds in faults.items():
+            if holds:
+                raise SpecError(fault, next="e.g. samples=10,temperature=0.7; docs/judges.md")
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]
@@ -174,20 +175,11 @@ class Judge(Metric):
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        return Planned(self.chat(run), asks, [], self.again(asks, "prompt"))
-
-    def again(self, asks: Sequence[Ask], key: str) -> dict[Ask, Ask]:
-        """Call → the request that follows an unparsable answer, without the words of that answer."""
-        prompt = self.prompts()[key][1]
-        return {
-            ask: prompt.repair(ask, "", "the answer has no score from 0 to 100", self.answer)
-            for ask in asks
-        }
+        return Planned(self.chat(run), asks, [])
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Estimate tokens as four bytes each; only a call tells whether a text is too long."""
-        sizes = [len(_shown(request).encode("utf-8", "replace")) for request in requests]
-        return [Fit(-(-size // 4)) for size in sizes]
+        return [Fit(len(request.hyp[0].text) // 4) for request in requests]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         return list(self.asks(request, run.langs)[0].messages[-1:])  # a dry run prints all of it
@@ -196,7 +188,7 @@ class Judge(Metric):
         self,
         asks: Sequence[Ask],
         run: Runtime,
-        parse: Callable[[str, bool], Parsed],
+        schema: str,
         prompt: Prompt,
     ) -> list[Reply]:
         """Parse the answer to each call; calls with an unparsable answer are repeated once."""
@@ -207,7 +199,7 @@ class Judge(Metric):
                 return Parsed(REFUSED, refused=True)
             if answer.problem:
                 return Parsed(answer.problem)
-            return parse(answer.text, answer.finish == "length")
+            return PARSERS[schema](answer.text, answer.finish == "length")
 
         replies = [Reply(read(answer), answer) for answer in run.map(chat, asks)]
         again = [i for i, reply in enumerate(replies) if reply.outcome == "unparsable"]
@@ -234,12 +226,8 @@ class Judge(Metric):
         """The replies to all calls about each request."""
         asks = [self.asks(request, run.langs) for request in requests]
         prompt = self.prompts()["prompt"][1]
-        replies = iter(self.hear(list(chain(*asks)), run, self.parse, prompt))
+        replies = iter(self.hear(list(chain(*asks)), run, self.schema, prompt))
         return [list(islice(replies, len(calls))) for calls in asks]
-
-    @staticmethod
-    def parse(text: str, cut: bool) -> Parsed:
-        return parse_score(text, cut)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
         """A number per column; NaN if undefined."""
@@ -281,12 +269,6 @@ class Judge(Metric):
             run.warn(f"{self.incomplete}: {reason}", i)
         if counts["repaired"]:
             run.warn("the judge's first answer could not be read; its second counts", i)
-        if any("\ud800" <= sign <= "\udfff" for sign in _shown(request)):
-            run.warn(
-                "half of a surrogate pair, which is no character, is shown to the judge as a "
-                "question mark",
-                i,
-            )
         if counts["unlocated"]:
             run.warn(
                 "the judge quotes words that are not in the text: such errors count, and are not "
@@ -309,21 +291,17 @@ class Judge(Metric):
         }
 
 
-def _shown(request: Request) -> str:
-    return "".join((*request.hyp[0].parts, *(request.src.parts if request.src else ())))
-
-
 def trimmed(values: FloatArray) -> tuple[list[float], float]:
-    """(samples, columns) → mean without samples whose score is beyond 2σ, and standard deviation of all."""
+    """(samples, columns) → mean without samples whose score is beyond 2σ, and σ of all."""
     known = values[~np.isnan(values[:, 0])]
     if not len(known):
         return [NAN] * values.shape[1], NAN
-    far = np.abs(known[:, 0] - known[:, 0].mean()) > 2 * known[:, 0].std() + 1e-9
-    with np.errstate(invalid="ignore"):
-        inliers, defined = known[~far], ~np.isnan(known[~far])
-        counts = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
-        mean = np.where(defined, inliers, 0.0).sum(axis=0) / counts
-    return mean.tolist(), float(known[:, 0].std(ddof=1)) if len(known) > 1 else NAN
+    scores = known[:, 0]
+    inliers = known[np.abs(scores - scores.mean()) <= 2 * scores.std() + 1e-9]
+    defined = ~np.isnan(inliers)
+    counts = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
+    mean = np.where(defined, inliers, 0.0).sum(axis=0) / counts
+    return mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN
 
 
 @dataclass(frozen=True)
@@ -364,10 +342,6 @@ class JudgeMqm(Judge):
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
         return (-25.0 if self.profile == "published" else -np.inf, 0.0)
-
-    @staticmethod
-    def parse(text: str, cut: bool) -> Parsed:
-        return parse_errors(text, cut)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
         points = sorted((WEIGHTS[fault.severity] for fault in parsed.faults), reverse=True)
@@ -413,31 +387,28 @@ class JudgeEsa(Judge):
 
     def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
         """A second call depends on the first answer; until it is known, no errors are assumed."""
-        chat, asks, *_ = super().planned(requests, run)
-        answers = run.stored(chat, asks)
-        later = []
-        for at, ask in enumerate(asks):
-            faults = parse_errors(answers[ask].text).faults if ask in answers else ()
-            later.append(
-                self.score_ask(requests[at // self.samples], run.langs, faults, ask.sample)
-            )
-        return Planned(
-            chat, asks, later, {**self.again(asks, "errors_prompt"), **self.again(later, "prompt")}
-        )
+        chat, asks, _ = super().planned(requests, run)
+        stored = run.stored(chat, asks)
+        faults = {ask: parse_errors(answer.text).faults for ask, answer in stored.items()}
+        later = [
+            self.score_ask(requests[at // self.samples], run.langs, faults.get(ask, ()), ask.sample)
+            for at, ask in enumerate(asks)
+        ]
+        return Planned(chat, asks, later)
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
         verdicts = [Verdict() for _ in requests]
         scored, second = [], []
-        for at, reply in enumerate(self.hear(asks, run, parse_errors, prompts["errors_prompt"])):
+        for at, reply in enumerate(self.hear(asks, run, "errors", prompts["errors_prompt"])):
             i, faults = at // self.samples, reply.parsed.faults
             verdicts[i].replies.append(reply)
             if reply.parsed.ok:
                 verdicts[i].faults = faults if verdicts[i].faults is None else verdicts[i].faults
                 scored.append(i)
                 second.append(self.score_ask(requests[i], run.langs, faults, asks[at].sample))
-        for i, reply in zip(scored, self.hear(second, run, parse_score, prompts["prompt"])):
+        for i, reply in zip(scored, self.hear(second, run, "score", prompts["prompt"])):
             verdicts[i].replies.append(reply)
             verdicts[i].values.append(self.value(reply.parsed, requests[i]))
         for verdict in verdicts:
@@ -466,10 +437,7 @@ class JudgeCoherence(Judge):
     schema = "rubric"
     limit = 2048
     columns = ("score", *ASPECTS)
-
-    @staticmethod
-    def parse(text: str, cut: bool) -> Parsed:
-        return parse_rubric(text, cut)
+    refused = "answer=text"
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
         return (

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wholetext.errors import SpecError
 from wholetext.judges.chat.calls import Ask
 from wholetext.judges.judge import NAN, Judge, Reply, Verdict
-from wholetext.judges.parsers import Parsed, parse_choice
 from wholetext.judges.prompts import Texts
 from wholetext.types import Excerpt, Request, Runtime
 
@@ -35,17 +33,7 @@ class JudgePairwise(Judge):
     columns = ("score", "flips")
     incomplete = "some comparisons have no verdict"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.mode == "ref":
-            raise SpecError(
-                "judge-pairwise is shown no references: the other systems' outputs take their place",
-                next="leave mode out, or use a judge of references, such as judge-esa(mode=ref)",
-            )
-
-    @staticmethod
-    def parse(text: str, cut: bool) -> Parsed:
-        return parse_choice(text, cut)
+    refused = "mode=ref"  # outputs of other systems take the place of references
 
     def pair(
         self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int

@@ -28,25 +28,31 @@ TITLES = {
 }
 
 
-def judge_check(found: Mapping[str, Any]) -> Study:
+def judge_check(check_json: Mapping[str, Any]) -> Study:
     """Length bias as curves, the rest as dots with intervals, and a table of everything."""
-    measures = found["measures"]
+    measures = check_json["measures"]
     facts = (
-        ("corpus", f"{found['corpus']} {'-'.join(found['langs'])}"),
-        ("systems", ", ".join(found["systems"])),
-        ("documents", str(found["documents"])),
-        ("judges", ", ".join(found["judges"])),
+        ("corpus", f"{check_json['corpus']} {'-'.join(check_json['langs'])}"),
+        ("systems", ", ".join(check_json["systems"])),
+        ("documents", str(check_json["documents"])),
+        ("judges", ", ".join(check_json["judges"])),
     )
     panels: list[Panel] = []
-    for check in dict.fromkeys(one["check"] for one in measures):
-        mine = [one for one in measures if one["check"] == check]
-        panels += _length(mine) if check == "length" else _dots(mine)
+    for check in dict.fromkeys(figure["check"] for figure in measures):
+        figures = [figure for figure in measures if figure["check"] == check]
+        panels += _length(figures) if check == "length" else _dots(figures)
     rows = tuple(
         (
-            f"{one['judge']} · {one['setting']}" if one["setting"] else one["judge"],
-            (one["measure"], one["value"], one["low"], one["high"], one["count"] or None),
+            f"{figure['judge']} · {figure['setting']}" if figure["setting"] else figure["judge"],
+            (
+                figure["measure"],
+                figure["value"],
+                figure["low"],
+                figure["high"],
+                figure["count"] or None,
+            ),
         )
-        for one in measures
+        for figure in measures
     )
     panels.append(
         Table(
@@ -54,28 +60,32 @@ def judge_check(found: Mapping[str, Any]) -> Study:
             ("measure", "value", "low", "high", "n"),
             rows,
             of="judge and setting",
-            note=f"95 % intervals over {count(found['settings']['draws'], 'resample')} of documents.",
+            note=f"95 % intervals over {count(check_json['settings']['draws'], 'resample')} of documents.",
         )
     )
     return Study(
-        "judge-check", "Judge check", tuple(panels), facts, tuple(map(str, found.get("notes", ())))
+        "judge-check",
+        "Judge check",
+        tuple(panels),
+        facts,
+        tuple(map(str, check_json.get("notes", ()))),
     )
 
 
-def _length(mine: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _length(figures: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """Error rates over window sizes, a curve for each judge."""
     title, note = TITLES["length"]
     points = {
-        (one["judge"], int(one["setting"].removeprefix("window "))): one
-        for one in mine
-        if one["setting"].removeprefix("window ").isdigit()
+        (figure["judge"], int(figure["setting"].removeprefix("window "))): figure
+        for figure in figures
+        if figure["setting"].removeprefix("window ").isdigit()
     }
     sizes = sorted({size for _, size in points})
     lines = []
     for judge in dict.fromkeys(judge for judge, _ in points):
-        found = [points.get((judge, size), {}) for size in sizes]
+        row = [points.get((judge, size), {}) for size in sizes]
         value, low, high = (
-            tuple(one.get(key) for one in found) for key in ("value", "low", "high")
+            tuple(figure.get(key) for figure in row) for key in ("value", "low", "high")
         )
         lines.append(Line(judge, value, low, high))
     return [
@@ -89,22 +99,22 @@ def _length(mine: Sequence[Mapping[str, Any]]) -> list[Panel]:
     ]
 
 
-def _dots(mine: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def _dots(figures: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """One chart for each measure of a check."""
-    title, note = TITLES.get(mine[0]["check"], (mine[0]["check"], ""))
+    title, note = TITLES.get(figures[0]["check"], (figures[0]["check"], ""))
     panels: list[Panel] = []
-    for measure in dict.fromkeys(one["measure"] for one in mine):
+    for measure in dict.fromkeys(figure["measure"] for figure in figures):
         bars = tuple(
             Bar(
-                one["judge"],
-                one["setting"] or measure,
-                one["value"],
-                one["low"],
-                one["high"],
-                one["count"],
+                figure["judge"],
+                figure["setting"] or measure,
+                figure["value"],
+                figure["low"],
+                figure["high"],
+                figure["count"],
             )
-            for one in mine
-            if one["measure"] == measure
+            for figure in figures
+            if figure["measure"] == measure
         )
         panels.append(Bars(f"{title}: {measure}", bars, measure, note=note))
     return panels

@@ -4,77 +4,70 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from wholetext.judges.error_lists import Fault
 from wholetext.types import Request
 
+Place = tuple[int, int]
+
 
 def placed(
     faults: Sequence[Fault], request: Request
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Errors as spans of the scored text, and all errors with whether they were located in it or in the source."""
-    text, spans, errors = request.hyp[0].text, list[dict[str, Any]](), list[dict[str, Any]]()
-    for one in faults:
+    """Return spans of the scored text, and all errors with whether a text contains their words."""
+    text, taken = request.hyp[0].text, set[Place]()
+    spans, errors = list[dict[str, Any]](), list[dict[str, Any]]()
+    for fault in faults:
         facts = {
-            "severity": one.severity or "evidence",
-            "category": one.category,
-            "reason": one.reason,
+            "severity": fault.severity or "evidence",
+            "category": fault.category,
+            "reason": fault.reason,
         }
-        place = locate(one, text, [(span["start"], span["end"]) for span in spans])
+        place = locate(fault, text, taken)
         if place:
+            taken.add(place)
             spans.append({"start": place[0], "end": place[1], **facts})
-        source = not place and request.src is not None and locate(one, request.src.text) is not None
-        errors.append(
-            {
-                **facts,
-                "quote": one.quote,
-                "located": bool(place or source),
-                "side": "src" if source else "hyp",
-            }
-        )
+        in_source = not place and bool(request.src and locate(fault, request.src.text))
+        located, side = bool(place or in_source), "src" if in_source else "hyp"
+        errors.append({**facts, "quote": fault.quote, "located": located, "side": side})
     return spans, errors
 
 
-def locate(
-    fault: Fault, text: str, taken: Sequence[tuple[int, int]] = ()
-) -> tuple[int, int] | None:
-    """Where the words of an error stand: exactly, else whatever their blanks, case, dashes, quotation marks and form of
-    accents are. Of several places, those inside the context that the judge quotes come first, then whole words, then
-    those that are not ``taken`` by an error before. None where there is none."""
-    quote = fault.quote.strip().strip("…").strip() or ""
-    if not quote:
-        return None
-    for loose in (False, True):
-        around = _places(fault.context.strip(), text, True) if fault.context.strip() else []
-        places = _places(quote, text, loose)
-        if places:
-            return min(
-                places,
-                key=lambda one: (
-                    not any(a <= one[0] and one[1] <= b for a, b in around),
-                    text[: one[0]][-1:].isalnum() or text[one[1] :][:1].isalnum(),
-                    one in taken,
-                    one,
-                ),
-            )
-    return None
+def locate(fault: Fault, text: str, taken: Container[Place] = ()) -> Place | None:
+    """Return where the words of an error stand, or None.
+
+    An exact match is preferred to one that ignores blanks, case, and forms of dashes, quotation
+    marks and accents; among several, one inside the context that the judge quotes, then whole
+    words, then one that is not ``taken`` by an earlier error.
+    """
+    quote, context = fault.quote.strip().strip("…").strip(), fault.context.strip()
+    places = _places(quote, text, loose=False) or _places(quote, text, loose=True)
+    contexts = _places(context, text, loose=True) if places else []
+
+    def rank(place: Place) -> tuple[bool, bool, bool, Place]:
+        start, end = place
+        outside = not any(low <= start and end <= high for low, high in contexts)
+        partial = text[:start][-1:].isalnum() or text[end:][:1].isalnum()
+        return outside, partial, place in taken, place
+
+    return min(places, key=rank, default=None)
 
 
-def _places(words: str, text: str, loose: bool) -> list[tuple[int, int]]:
+def _places(words: str, text: str, loose: bool) -> list[Place]:
+    """Return all matches; words much longer than the text cannot be in it."""
+    if not words or len(words) > 3 * len(text):
+        return []
     if not loose:
-        return [found.span() for found in re.finditer(re.escape(words), text)]
+        return [match.span() for match in re.finditer(re.escape(words), text)]
     forms = dict.fromkeys(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))
-    return [
-        found.span()
-        for form in forms
-        for found in re.finditer("".join(map(_sign, re.findall(r"\s+|\S", form))), text, re.I)
-    ]
+    patterns = ["".join(map(_pattern, re.findall(r"\s+|\S", form))) for form in forms]
+    return [match.span() for pattern in patterns for match in re.finditer(pattern, text, re.I)]
 
 
-def _sign(part: str) -> str:
-    """A pattern for a sign of a quote, or for blanks."""
+def _pattern(part: str) -> str:
+    """Return a pattern for a character of a quote, or for blanks."""
     if part.isspace():
         return r"\s*"
     alike = next((signs for signs in ("\"'“”„‘’«»", "-‐‑–—") if part in signs), "")

@@ -1,6 +1,7 @@
 """Prompts of judges: files → messages. Texts to judge stand between marks that they cannot contain.
 
-A mark ends in a hash of all texts of the prompt, and in another one where a text contains that: none can close it.
+A mark ends in a hash of all texts of the prompt, and in another one where a text contains that:
+none can close it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,13 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError
-from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.files.parsing import file_bytes, read_toml, reading
 from wholetext.judges.chat.calls import Ask
 from wholetext.judges.error_lists import SEVERITIES, Fault
 from wholetext.judges.parsers import ASPECTS
@@ -41,7 +41,11 @@ _FIELDS = (
     "mark",
     "problem",
 )
-_FORM = "a prompt file is TOML: user = '''… {texts} … {answer}''', and system, focus, reference, text, json, repair"
+_FIELD = re.compile(r"\{([a-z_]+)\}")
+_FORM = (
+    "a prompt file is TOML: user = '''… {texts} … {answer}''', and system, focus, reference, text, "
+    "json, repair, [[examples]]"
+)
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -77,7 +81,7 @@ SCHEMAS = {
 
 @dataclass(frozen=True)
 class Texts:
-    """What a judge reads: excerpts by name (source, reference, translation, A, B), in order, and the languages."""
+    """What a judge reads: excerpts by name (source, reference, translation …), and the languages."""
 
     langs: tuple[str, str]
     sides: tuple[tuple[str, Excerpt], ...]
@@ -85,44 +89,28 @@ class Texts:
     @property
     def mark(self) -> str:
         """Eight characters that occur in none of the texts."""
-        parts: list[Any] = [[name, *one.parts, *one.focus] for name, one in self.sides]
+        parts: list[Any] = [[name, *side.parts, *side.focus] for name, side in self.sides]
         while True:
             mark = hashlib.blake2b(json.dumps(parts).encode(), digest_size=4).hexdigest()
-            if not any(mark in part for _, one in self.sides for part in one.parts):
+            if not any(mark in part for _, side in self.sides for part in side.parts):
                 return mark
             parts.append(mark)
 
     @property
     def has_context(self) -> bool:
-        return any(one.before or one.after for _, one in self.sides)
+        return any(side.before or side.after for _, side in self.sides)
 
     def shown(self) -> str:
-        """Every text between markers, one segment per line; a part to judge within context has its own markers."""
+        """Every text between marks, one segment per line; the part to judge has marks of its own."""
         mark, blocks = self.mark, []
-        for name, one in self.sides:
-            tag, language = (
-                f"{name.replace(' ', '-')}-{mark}",
-                language_name(self.langs[name != "source"]),
-            )
-            lines = list(one.scored)
+        for name, side in self.sides:
+            tag = f"{name.replace(' ', '-')}-{mark}"
+            language = language_name(self.langs[name != "source"])
+            lines = [f"{name[0].upper()}{name[1:]}, in {language}:", f"<{tag}>", *side.scored]
             if self.has_context:
-                lines = [
-                    *one.before,
-                    f"<judged-{mark}>",
-                    *one.scored,
-                    f"</judged-{mark}>",
-                    *one.after,
-                ]
-            blocks.append(
-                "\n".join(
-                    [
-                        f"{name[0].upper()}{name[1:]}, in {language}:",
-                        f"<{tag}>",
-                        *lines,
-                        f"</{tag}>",
-                    ]
-                )
-            )
+                judged = (f"<judged-{mark}>", *side.scored, f"</judged-{mark}>")
+                lines[2:] = [*side.before, *judged, *side.after]
+            blocks.append("\n".join([*lines, f"</{tag}>"]))
         return "\n\n".join(blocks)
 
 
@@ -131,7 +119,7 @@ class Prompt:
     """A prompt file: messages, answer format and few-shot examples."""
 
     parts: Mapping[str, str]
-    examples: Sequence[Mapping[str, Any]]
+    examples: Sequence[tuple[Texts, Sequence[Fault]]]
     hash: str
 
     def ask(
@@ -139,27 +127,25 @@ class Prompt:
     ) -> Ask:
         """The call that asks about these texts; ``form`` is json or text."""
         messages = [("system", self._filled("system", texts, form))] if self.parts["system"] else []
-        for one in self.examples:
-            shown = _example_texts(one)
-            found = [Fault(*map(str, error)) for error in one["errors"]]
-            messages.append(("user", self._filled("user", shown, form)))
-            messages.append(("assistant", listed(found, form)))
-        marked = listed(faults, "text").replace(
-            texts.mark, "…"
-        )  # quotes of a judge that copied its marks
+        for example, errors in self.examples:
+            messages.append(("user", self._filled("user", example, form)))
+            messages.append(("assistant", listed(errors, form)))
+        # a judge that quotes its marks must not close those of the next call
+        marked = listed(faults, "text").replace(texts.mark, "…")
         messages.append(("user", self._filled("user", texts, form, errors=marked)))
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
 
     def caveats(self, texts: Texts) -> list[str]:
         """What is not in the prompt although a reader of the scores would expect it there."""
-        said = self.parts["system"] + self.parts["user"]
+        shown, notes = self.parts["system"] + self.parts["user"], []
         sides = zip(("{source_language}", "{target_language}"), texts.langs)
-        unknown = any(field in said and not code for field, code in sides)
-        notes = [
-            "the judge is not told the languages, which are unknown: give them with -l or langs="
-        ] * unknown
-        hidden = texts.has_context and "{texts}" not in said
-        return notes + ["the judge is shown no context, as its prompt has no {texts}"] * hidden
+        if any(field in shown and not code for field, code in sides):
+            notes.append(
+                "the judge is not told the languages, which are unknown: give them with -l or langs="
+            )
+        if texts.has_context and "{texts}" not in shown:
+            notes.append("the judge is shown no context, as its prompt has no {texts}")
+        return notes
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
         """The same call with the answer that could not be used, and a request for another."""
@@ -169,26 +155,23 @@ class Prompt:
         )
 
     def _filled(self, part: str, texts: Texts, form: str, **more: str) -> str:
-        sides, parts = dict(texts.sides), self.parts
-        references = [one.text for name, one in texts.sides if name.startswith("reference")]
+        sides, parts = {name: side.text for name, side in texts.sides}, self.parts
+        references = [text for name, text in sides.items() if name.startswith("reference")]
+        focus = _fill(parts["focus"], {"mark": texts.mark}) if texts.has_context else ""
+        reference = parts["reference"] if references else ""
         values = {
             "source_language": language_name(texts.langs[0]),
             "target_language": language_name(texts.langs[1]),
-            "src": sides["source"].text if "source" in sides else "",
+            "src": sides.get("source", ""),
             "ref": "\n".join(references),
-            "hyp": sides["translation"].text if "translation" in sides else "",
-            **{
-                name.lower(): sides[f"translation {name}"].text
-                for name in "AB"
-                if f"translation {name}" in sides
-            },
+            "hyp": sides.get("translation", ""),
+            "a": sides.get("translation A", ""),
+            "b": sides.get("translation B", ""),
             "texts": texts.shown(),
             "answer": parts[form],
             "mark": texts.mark,
-            "reference": parts["reference"] + "\n" if references and parts["reference"] else "",
-            "focus": _fill(parts["focus"], {"mark": texts.mark}) + "\n"
-            if texts.has_context and parts["focus"]
-            else "",
+            "reference": reference and f"{reference}\n",
+            "focus": focus and f"{focus}\n",
             **more,
         }
         return _fill(parts[part], values)
@@ -196,92 +179,69 @@ class Prompt:
 
 @lru_cache
 def load_prompt(name: str, file: str = "") -> Prompt:
-    """A built-in prompt by name, or a user's prompt file, which inherits nothing from the built-in ones."""
+    """A built-in prompt by name, or a user's file, which inherits only the repair request."""
     folder = files("wholetext.judges") / "prompt_files"
-    shared = read_toml((folder / "shared.toml").read_bytes())
-    if file == REWORDED:
-        others = read_toml((folder / "reworded.toml").read_bytes())
-        found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes()), **others[name]}
-    elif file:
-        found = {
-            "repair": shared["repair"],
-            **read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM),
-        }
-    else:
-        found = {**shared, **read_toml((folder / f"{name}.toml").read_bytes())}
-    parts = {key: found.get(key, "") for key in KEYS}
-    examples = found.get("examples", [])
-    wrong = [key for key in found if key not in (*KEYS, "examples")] or [
-        key for key, value in parts.items() if not isinstance(value, str)
+    shared, own, reworded = (
+        read_toml((folder / f"{stem}.toml").read_bytes()) for stem in ("shared", name, REWORDED)
+    )
+    values = {**shared, **own, **(reworded[name] if file == REWORDED else {})}
+    if file not in ("", REWORDED):
+        values = read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM)
+        values.setdefault("repair", shared["repair"])
+    with reading(file, _FORM, what="this is not a prompt of this judge"):
+        return _prompt(name, values)
+
+
+def _prompt(name: str, values: Mapping[str, Any]) -> Prompt:
+    parts = {key: values.get(key, "") for key in KEYS}
+    examples = values.get("examples", [])
+    shown = parts["system"] + parts["user"]
+    fields = [field for text in parts.values() for field in _FIELD.findall(text)]
+    unknown = [
+        *(key for key in values if key not in (*KEYS, "examples")),
+        *(f"{{{field}}}" for field in fields if field not in _FIELDS),
     ]
-    if wrong or not parts["user"]:
-        raise InputError(
-            f"the prompt has {'a wrong key ' + wrong[0] if wrong else 'no user message'}",
-            where=file,
-            next=_FORM,
-        )
-    for key, value in parts.items():
-        unknown = [field for field in re.findall(r"\{([a-z_]+)\}", value) if field not in _FIELDS]
-        if unknown:
-            raise InputError(
-                f"{key} has an unknown field {{{unknown[0]}}}",
-                where=file,
-                next=f"fields are {', '.join(_FIELDS)}",
-            )
-    _check_shown(name, parts["system"] + parts["user"], file)
-    try:
-        for one in examples:
-            _example_texts(one)
-            assert all(len(error) == 5 for error in one["errors"])
-    except (KeyError, TypeError, IndexError, AssertionError):
-        raise InputError(
-            "an example is not langs, src, hyp and errors (severity, category, span, context, reason)",
-            where=file,
-            next=_FORM,
-        ) from None
+    if unknown:
+        raise ValueError(f"{unknown[0]} is unknown; fields are {', '.join(_FIELDS)}")
+    # a judge that does not see what it judges would answer all the same
+    needed = ["{a}", "{b}"] if name == "pairwise" else ["{hyp}"]
+    needed = [] if "{texts}" in shown else needed
+    for field in [*needed, *(["{errors}"] if name == "esa" else [])]:
+        if field not in shown:
+            raise ValueError(f"{field} is missing")
+    pairs = [
+        (_example_texts(example), [Fault(*map(str, error)) for error in example["errors"]])
+        for example in examples
+    ]
     digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
-    return Prompt({key: value.strip() for key, value in parts.items()}, examples, digest)
-
-
-def _check_shown(name: str, said: str, file: str) -> None:
-    """A judge that does not see what it judges would answer all the same."""
-    ways = (("texts",), ("a", "b")) if name == "pairwise" else (("texts",), ("hyp",))
-    if not any(all(f"{{{field}}}" in said for field in way) for way in ways):
-        other = "{a} and {b}" if name == "pairwise" else "{hyp}"
-        raise InputError(
-            "the prompt does not show the translation",
-            where=file,
-            next=f"write {{texts}}, or {other}",
-        )
-    if name == "esa" and "{errors}" not in said:
-        raise InputError(
-            "the second prompt of judge-esa does not show the errors of the first call",
-            where=file,
-            next="write {errors}; errors_prompt=FILE is the prompt of the first call",
-        )
+    return Prompt({key: text.strip() for key, text in parts.items()}, pairs, digest)
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:
     """Errors as an answer writes them."""
     if form == "json":
         names = ("severity", "category", "span", "context", "reason")
-        rows = [(one.severity, one.category, one.quote, one.context, one.reason) for one in faults]
-        return json.dumps({"errors": [dict(zip(names, row)) for row in rows]}, ensure_ascii=False)
+        errors = [dict(zip(names, astuple(fault))) for fault in faults]
+        return json.dumps({"errors": errors}, ensure_ascii=False)
     blocks = []
     for severity in SEVERITIES:
-        lines = [f'{one.category} - "{one.quote}"' for one in faults if one.severity == severity]
+        lines = [
+            f'{fault.category} - "{fault.quote}"' for fault in faults if fault.severity == severity
+        ]
         blocks.append("\n".join([f"{severity.capitalize()}:", *(lines or ["no-error"])]))
     return "\n".join(blocks)
 
 
-def _example_texts(one: Mapping[str, Any]) -> Texts:
-    src, hyp = (Excerpt((str(one[side]),), (0, 1)) for side in ("src", "hyp"))
-    return Texts(
-        (str(one["langs"][0]), str(one["langs"][1])), (("source", src), ("translation", hyp))
-    )
+def _example_texts(example: Mapping[str, Any]) -> Texts:
+    source, target = map(str, example["langs"])
+    src, hyp = (Excerpt((str(example[side]),), (0, 1)) for side in ("src", "hyp"))
+    return Texts((source, target), (("source", src), ("translation", hyp)))
 
 
 def _fill(form: str, values: Mapping[str, str]) -> str:
-    """Fill all fields in one pass, so that text is never read as a field; lone surrogates are replaced."""
-    filled = re.sub(r"\{([a-z_]+)\}", lambda found: values.get(found[1], found[0]), form)
+    """Fill all fields in one pass, so that text is never read as a field.
+
+    Lone surrogates are replaced.
+    """
+    filled = _FIELD.sub(lambda field: values.get(field[1], field[0]), form)
     return filled.encode("utf-8", "replace").decode()

@@ -126,34 +126,24 @@ def spread_of_samples(by_system: Mapping[str, Scores]) -> FloatArray:
     return np.asarray(np.sum(totals, axis=0))
 
 
-def paired(one: Mapping[str, Scores], other: Mapping[str, Scores]) -> tuple[FloatArray, FloatArray]:
-    """(documents, 7): n, Σx, Σy, Σx², Σy², Σxy, Σ|x-y| of rows, and (documents, 2): equal preferences, all.
+def paired(
+    first: Mapping[str, Scores], second: Mapping[str, Scores]
+) -> tuple[FloatArray, FloatArray]:
+    """(documents, 7): n, Σx, Σy, Σx², Σy², Σxy, Σ|x-y| of rows; (documents, 2): equal preferences, all.
 
     A preference is which of two systems' rows is better, or neither; rows without both scores are
     left out.
     """
-    systems = [system for system in one if system in other]
-    rows = {system: (one[system].at("row"), other[system].at("row")) for system in systems}
-    middle = [_middle([rows[system][side] for system in systems]) for side in (0, 1)]
-    sums, preferences = [], []
-    for system in systems:
-        x, y = rows[system]
-        known = ~(np.isnan(x) | np.isnan(y))
-        gap = np.where(known, np.abs(x - y), 0)
-        # centred for precision: r does not depend on the shift
-        x, y = np.where(known, x - middle[0], 0), np.where(known, y - middle[1], 0)
-        columns = np.stack([known.astype(np.float64), x, y, x * x, y * y, x * y, gap], axis=1)
-        sums.append(by_document(one[system], columns))
-    for a, b in combinations(systems, 2):
-        signs = [np.sign(rows[a][side] - rows[b][side]) for side in (0, 1)]
-        known = ~(np.isnan(signs[0]) | np.isnan(signs[1]))
-        columns = np.stack([known & (signs[0] == signs[1]), known], axis=1).astype(np.float64)
-        preferences.append(by_document(one[a], columns))
-    none = np.zeros((len(one[systems[0]].rows.docs), 2))
-    return np.sum(sums, axis=0), np.sum([none, *preferences], axis=0)
-
-
-def _middle(values: Sequence[FloatArray]) -> float:
-    known = np.concatenate(values)
-    known = known[~np.isnan(known)]
-    return float(known.mean()) if len(known) else 0.0
+    rows = {system: (first[system].at("row"), second[system].at("row")) for system in first}
+    documents = len(next(iter(first.values())).rows.docs)
+    sums, preferences = np.zeros((documents, 7)), np.zeros((documents, 2))
+    for system, (x, y) in rows.items():
+        known = ~np.isnan(x + y)
+        x, y = np.where(known, x, 0), np.where(known, y, 0)
+        columns = np.stack([known, x, y, x * x, y * y, x * y, np.abs(x - y)], axis=1)
+        sums += by_document(first[system], columns)
+    for a, b in combinations(rows, 2):
+        x, y = (np.sign(rows[a][side] - rows[b][side]) for side in (0, 1))
+        columns = np.stack([x == y, ~np.isnan(x + y)], axis=1).astype(np.float64)
+        preferences += by_document(first[a], columns)
+    return sums, preferences

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
+from wholetext.cli.options import option, several
 from wholetext.cli.terminal import paged, progress_bar, warn
 from wholetext.errors import InputError, count
 
@@ -21,22 +22,21 @@ if TYPE_CHECKING:
 
 
 def meta(
+    evalset: Annotated[Path, Parameter(help="`EVALSET` folder (mt-metrics-eval).")],
+    /,
     *,
-    evalset: Annotated[Path, typer.Argument(help="EvalSet folder (mt-metrics-eval).")],
     langs: Annotated[
         list[str] | None,
-        typer.Option("-l", "--langs", help="Language pair, e.g. zh-en (repeatable)."),
+        several("-l", "--langs", help="Language pair, e.g. zh-en."),
     ] = None,
     metric: Annotated[
         list[str] | None,
         options.metrics_option("Stored metrics, or metrics to compute: [view:]metric[@model]"),
     ] = None,
-    stored: Annotated[
-        bool, typer.Option("--stored", help="Also evaluate all stored metrics.")
-    ] = False,
+    stored: Annotated[bool, option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Annotated[
         list[Path] | None,
-        typer.Option(
+        several(
             "--scores",
             help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder "
             "(repeatable).",
@@ -44,122 +44,110 @@ def meta(
     ] = None,
     primary: Annotated[
         bool | None,
-        typer.Option(
-            "--primary/--no-primary",
+        option(
+            "--primary",
+            negative="--no-primary",
             help="Only primary submissions of stored metrics (default with --tasks).",
         ),
     ] = None,
     level: Annotated[
         list[str] | None,
-        typer.Option(
-            "--level", help="Level whose default tasks to run: sys, domain, doc, seg (repeatable)."
-        ),
+        several("--level", help="Level whose default tasks to run: sys, domain, doc, seg."),
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(
-            "--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item (repeatable)."
-        ),
+        several("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item."),
     ] = None,
     tasks: Annotated[
         str | None,
-        typer.Option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25."),
+        option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25."),
     ] = None,
     k: options.LengthsIfAny = None,
     raters: Annotated[
         Literal["each", "first", "mean"],
-        typer.Option("--raters", help="How to combine several raters of a paragraph."),
+        option("--raters", help="How to combine several raters of a paragraph."),
     ] = "each",
     joiner: options.Joiner = "auto",
     gold: options.Golds = None,
     ref: Annotated[
         list[str] | None,
-        typer.Option(
-            "--ref", help="Reference used by the metrics (default: the standard one; repeatable)."
-        ),
+        several("--ref", help="Reference used by the metrics (default: the standard one)."),
     ] = None,
     close_ref: Annotated[
-        list[str] | None, typer.Option("--close-ref", help="Near-duplicate references to exclude.")
+        list[str] | None, several("--close-ref", help="Near-duplicate references to exclude.")
     ] = None,
     human: Annotated[
         bool | None,
-        typer.Option(
-            "--human/--no-human",
+        option(
+            "--human",
+            negative="--no-human",
             help="Include human translations as systems (--tasks: as in that year).",
         ),
     ] = None,
     outliers: Annotated[
-        bool, typer.Option("--outliers", help="Include the outlier systems that WMT excludes.")
+        bool, option("--outliers", help="Include the outlier systems that WMT excludes.")
     ] = False,
     domain: Annotated[
-        list[str] | None, typer.Option("--domain", help="Restrict to these domains (repeatable).")
+        list[str] | None, several("--domain", help="Restrict to these domains.")
     ] = None,
     system: options.Systems = None,
     sample: Annotated[
         int,
-        typer.Option("--sample", min=0, help="Number of documents to sample at random; 0 = all."),
+        option("--sample", low=0, help="Number of documents to sample at random; 0 = all."),
     ] = 0,
     test_set: Annotated[
         str,
-        typer.Option(
+        option(
             "--test-set", help="WMT test set whose conventions apply, if the folder was renamed."
         ),
     ] = "",
     all_segments: Annotated[
         bool,
-        typer.Option(
-            "--all-segments", help="Score all segments, not only those with human scores."
-        ),
+        option("--all-segments", help="Score all segments, not only those with human scores."),
     ] = False,
     allow_missing: Annotated[
         bool,
-        typer.Option(
-            "--allow-missing", help="Exclude what is missing from score files, with a warning."
-        ),
+        option("--allow-missing", help="Exclude what is missing from score files, with a warning."),
     ] = False,
     interval: Annotated[
         Literal["documents", "systems", "both"] | None,
-        typer.Option(
-            "--interval", help="Add 95 % bootstrap confidence intervals over these units."
-        ),
+        option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
     ] = None,
     between: Annotated[
-        bool, typer.Option("--between", help="Also report correlations between metrics.")
+        bool, option("--between", help="Also report correlations between metrics.")
     ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
         int,
-        typer.Option(
-            "--block", min=0, help="Early-stopping interval, in draws; 0 = never stop early."
-        ),
+        option("--block", low=0, help="Early-stopping interval, in draws; 0 = never stop early."),
     ] = 0,
     stop_below: Annotated[
         float,
-        typer.Option(
-            "--stop-below", min=0, max=1, help="Early stopping: stop if the p-value is below this."
+        option(
+            "--stop-below", low=0, high=1, help="Early stopping: stop if the p-value is below this."
         ),
     ] = 0.02,
     stop_above: Annotated[
         float,
-        typer.Option(
-            "--stop-above", min=0, max=1, help="Early stopping: stop if the p-value is above this."
+        option(
+            "--stop-above", low=0, high=1, help="Early stopping: stop if the p-value is above this."
         ),
     ] = 0.5,
     micro: Annotated[
         bool,
-        typer.Option("--micro", help="Weight rows (items, systems) by their number of scores."),
+        option("--micro", help="Weight rows (items, systems) by their number of scores."),
     ] = False,
     nan: Annotated[
         Literal["skip", "zero"],
-        typer.Option("--nan", help="Undefined correlations: skip them, or count them as 0."),
+        option("--nan", help="Undefined correlations: skip them, or count them as 0."),
     ] = "skip",
     weight: Annotated[
         list[str] | None,
-        typer.Option("--weight", help="Weight of a task in the average, TASK=NUMBER (repeatable)."),
+        several("--weight", help="Weight of a task in the average, TASK=NUMBER."),
     ] = None,
     weigh_by: Annotated[
         str,
-        typer.Option(
+        option(
             "--weigh-by",
             help="Distribute the weights evenly over langs, level, statistic, in this order.",
         ),
@@ -168,21 +156,24 @@ def meta(
     alpha: options.Alpha = 0.05,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for meta.json and the computed scores."),
+        option("-o", "--out", help="Folder for meta.json and the computed scores."),
     ] = None,
     format: options.Format = "table",
-    latex: Annotated[bool, typer.Option("--latex", help="Same as -f latex.")] = False,
-    execution: options.Execution,
+    execution: options.Execution = options.Execution(),
     quiet: options.Quiet = False,
 ) -> None:
     """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
-    from wholetext.meta.evaluate import MetaTasks, meta_evaluate
-    from wholetext.meta.metric_scores import MetricSelection
+    from wholetext.meta import (
+        Averaging,
+        MetaTasks,
+        MetricSelection,
+        MetricTests,
+        Selection,
+        meta_evaluate,
+    )
     from wholetext.meta.paragraphs import read_lengths
-    from wholetext.meta.participants import Selection
-    from wholetext.meta.ranking import Averaging, read_task_weights
+    from wholetext.meta.ranking import read_task_weights
     from wholetext.meta.tables import render
-    from wholetext.meta.tasks import MetricTests
 
     selection = Selection(
         None,
@@ -232,49 +223,46 @@ def meta(
             options=execution.options(progress=progress),
             out=out,
         )
-    shown = "latex" if latex and format != "json" else format
-    with paged(shown == "table"):
-        render(results, shown)
+    with paged(format == "table"):
+        render(results, format)
 
 
 def paragraphs(
-    evalset: Annotated[
-        Path, typer.Argument(help="EvalSet folder with ratings of individual raters.")
-    ],
-    langs: Annotated[
-        str | None, typer.Option("-l", "--langs", help="Language pair, e.g. zh-en.")
-    ] = None,
+    evalset: Annotated[Path, Parameter(help="EvalSet folder with ratings of individual raters.")],
+    /,
+    *,
+    langs: Annotated[str | None, option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
     k: options.Lengths = "1..10",
     gold: options.Golds = None,
     mqm_tsv: Annotated[
         Path | None,
-        typer.Option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations."),
+        option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations."),
     ] = None,
     mqm_weights: Annotated[
         str,
-        typer.Option(
+        option(
             "--mqm-weights",
             help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
         ),
     ] = "standard",
     raters: Annotated[
         Literal["each", "first", "mean"],
-        typer.Option("--raters", help="How to combine several raters of a segment."),
+        option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
     agreement: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"] | None,
-        typer.Option(
+        option(
             "--agreement",
             help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Output folder; one EvalSet or JSONL file per length."),
+        option("-o", "--out", help="Output folder; one EvalSet or JSONL file per length."),
     ] = None,
     format: Annotated[
-        Literal["evalset", "jsonl"], typer.Option("-f", "--format", help="Output format.")
+        Literal["evalset", "jsonl"], option("-f", "--format", help="Output format.")
     ] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
@@ -319,8 +307,8 @@ def _print_paragraphs(
             print(
                 terminal.tsv_row(
                     [
-                        pair.one,
-                        pair.two,
+                        pair.first,
+                        pair.second,
                         pair.items,
                         f"{pair.pearson:.4f}",
                         f"{pair.kappa:.4f}",
@@ -337,33 +325,33 @@ def _print_paragraphs(
 def spans(
     gold: Annotated[
         str,
-        typer.Argument(
+        Parameter(
             help="Human error spans: MQM TSV, WMT25 TSV, .seg.rating file of an EvalSet, or JSONL."
         ),
     ],
     predicted: Annotated[
         list[str] | None,
-        typer.Argument(help="Error spans of metrics: run folders or files (FILE or NAME=FILE)."),
+        Parameter(help="Error spans of metrics: run folders or files (FILE or NAME=FILE)."),
     ] = None,
+    /,
+    *,
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict run folders to these metrics")
     ] = None,
     raters: Annotated[
-        bool, typer.Option("--raters", help="Compare the raters of GOLD with each other.")
+        bool, option("--raters", help="Compare the raters of GOLD with each other.")
     ] = False,
     credit: Annotated[
         float,
-        typer.Option("--credit", min=0, max=1, help="Credit of a match with the wrong severity."),
+        option("--credit", low=0, high=1, help="Credit of a match with the wrong severity."),
     ] = 0.5,
     threshold: Annotated[
         float,
-        typer.Option("--threshold", help="Lowest human score (ESA) of an error-free segment."),
+        option("--threshold", help="Lowest human score (ESA) of an error-free segment."),
     ] = 85.0,
     free_at: Annotated[
         float | None,
-        typer.Option(
-            "--free-at", help="Lowest metric score of a segment predicted to be error-free."
-        ),
+        option("--free-at", help="Lowest metric score of a segment predicted to be error-free."),
     ] = None,
     draws: options.TestDraws = 10_000,
     seed: options.Seed = 12345,
@@ -371,8 +359,7 @@ def spans(
     format: options.TableJsonTsv = "table",
 ) -> None:
     """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
-    from wholetext.meta.spans.evaluate import SpanOptions, evaluate_spans, rater_spans
-    from wholetext.meta.spans.files import read_spans
+    from wholetext.meta import SpanOptions, evaluate_spans, rater_spans, read_spans
     from wholetext.meta.tables import render_raters, render_spans
 
     how = SpanOptions(credit, threshold, free_at, draws, seed, alpha)

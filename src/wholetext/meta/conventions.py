@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wholetext.errors import InputError, choices
@@ -21,7 +21,6 @@ class Conventions:
     human: str = ""  # language pairs whose second reference the official tasks judge as a system
     pairs: str = ""  # language pairs of the official tasks, in the order of their tables
     primary: str = ""  # primary submissions and baselines, without the reference
-    systems: str = ""  # that took part in this year only: a renamed folder is recognised by them
 
     def reference(self, langs: str) -> str:
         return self.references.get(langs, self.references.get("", ""))
@@ -58,13 +57,6 @@ SETS: dict[str, Conventions] = {
         {"": "refA", "en-de": "refC", "zh-en": "refB"},
         pairs="en-de en-ru zh-en",
         primary=_PRIMARY_21,
-        systems=(
-            "Facebook-AI VolcTrans-AT VolcTrans-GLAT metricsystem1 metricsystem2 metricsystem3 "
-            "metricsystem4 "
-            "metricsystem5 NVIDIA-NeMo UEdin UF P3AI Manifold Borderline MiSS SMU IIE-MT happypoet "
-            "KwaiNLP ICL "
-            "WeChat-AI DIDI-NLP AMU TWB Mideind Allegro.eu AFRL CUNI-Transformer2018"
-        ),
     ),
     "wmt21.tedtalks": Conventions(
         {"": "refA", "zh-en": "refB"},
@@ -81,11 +73,6 @@ SETS: dict[str, Conventions] = {
             "metricx_xxl_MQM_2020 "
             "MS-COMET-22 MS-COMET-QE-22 REUSE SEScore UniTE UniTE-src YiSi-1"
         ),
-        systems=(
-            "JDExploreAcademy QUARTZ_TuneReranking OpenNMT bleu_bestmbr comet_bestmbr "
-            "bleurt_bestmbr ALMAnaCH-Inria "
-            "AISP-SJTU LanguageX SRPOL Lan-Bridge ARC-NKUA NT5 NAIST-NICT-TIT SHOPLINE-PL LT22"
-        ),
     ),
     "wmt23": Conventions(
         {"": "refA", "he-en": "refB", "en-he": "refB"},
@@ -101,8 +88,6 @@ SETS: dict[str, Conventions] = {
             "docWMT22CometDA "
             "docWMT22CometKiwiDA f200spBLEU MS-COMET-QE-22 prismRef prismSrc Random-sysname YiSi-1"
         ),
-        systems="synthetic_ref NLLB_Greedy NLLB_MBR_BLEU GPT4-5shot Lan-BridgeMT GTCOM_Peter "
-        "GTCOM_DLUT",
     ),
     "wmt24": Conventions(
         {"": "refA", "en-de": "refB"},
@@ -118,12 +103,6 @@ SETS: dict[str, Conventions] = {
             "sentinel-ref-mqm "
             "sentinel-src-mqm spBLEU XCOMET XCOMET-QE XLsimMqm YiSi-1"
         ),
-        systems=(
-            "MSLC Aya23 Claude-3.5 CommandR-plus CycleL CycleL2 Dubformer GPT-4 Gemini-1.5-Pro "
-            "IKUN IKUN-C "
-            "IOL_Research Llama3-70B Mistral-Large Occiglot Phi-3-Medium TSU-HITs TranssionMT "
-            "Unbabel-Tower70B"
-        ),
     ),
     # Deutsch et al. 2025, "WMT24++": post-edited references are the standard ones
     "wmt24pp": Conventions({"": "posteditA"}),
@@ -134,13 +113,6 @@ SETS: dict[str, Conventions] = {
             "cs-de_DE cs-uk_UA en-ar_EG en-bho_IN en-cs_CZ en-et_EE en-is_IS en-it_IT en-ja_JP "
             "en-ko_KR en-mas_KE "
             "en-ru_RU en-sr_Cyrl_RS en-uk_UA en-zh_CN ja-zh_CN"
-        ),
-        systems=(
-            "Algharb COILD-BHO Claude-4 CommandA CommandA-MT DeepSeek-V3 Erlendur EuroLLM-22B "
-            "GPT-4.1 GemTrans "
-            "Gemini-2.5-Pro IR-MultiagentMT IRB-MT Laniqo Llama-4-Maverick Mistral-Medium "
-            "Qwen3-235B SalamandraTA Shy "
-            "TowerPlus-72B TranssionTranslate UvA-MT Wenyiil Yolu ctpc_nlp"
         ),
     ),
 }
@@ -168,29 +140,11 @@ def checked_set(name: str) -> str:
     return test_set
 
 
-def recognised(systems: Sequence[str], metrics: Sequence[str], documents: Sequence[str]) -> str:
-    """The test set with the most systems and metrics of its own found here, at least two; or ""."""
-    names = {
-        key: {
-            name
-            for text in (agreed.primary, agreed.systems, *agreed.outliers.values())
-            for name in text.split()
-        }
-        for key, agreed in SETS.items()
-        if agreed.systems or agreed.outliers
-    }
-    matches = {
-        key: len(
-            {*systems, *metrics}
-            & own.difference(*(names[other] for other in names if other != key))
-        )
-        for key, own in names.items()
-    }  # names that no other set has
-    best = max(matches, key=lambda key: matches[key])
-    if matches[best] < 2 or sorted(matches.values())[-2] == matches[best]:
-        return ""
-    talks = all(doc.startswith(("talk", "tedtalk")) for doc in documents)
-    return "wmt21.tedtalks" if best == "wmt21.news" and talks else best
+def check_known(kind: str, names: Iterable[str], known: Collection[str], where: str = "") -> None:
+    """Raise for the first name that is not known, with what there is to choose from."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
 
 
 def standard_reference(test_set: str, langs: str, references: Sequence[str]) -> str | None:

@@ -40,7 +40,7 @@ from wholetext.meta.ranking import (
     run_tasks,
     tasks_for,
 )
-from wholetext.meta.store import FILE, META, Meta, notes_of, write_meta
+from wholetext.meta.store import FILE, META, Meta, write_meta
 from wholetext.meta.tasks import MetricTests
 from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
@@ -126,7 +126,8 @@ def meta_evaluate(
         points.setdefault(part.participants.name, []).extend(
             _curves(part, selected.names, windows, options)
         )
-    results = Meta(tuple(parts), table, tests.alpha, tuple(between), points, notes_of(parts))
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    results = Meta(tuple(parts), table, tests.alpha, tuple(between), points, tuple(notes))
     if out is not None:
         write_meta(Path(out), results)
     return results

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholetext.errors import MetricError
+from wholetext.io import Loaded
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Output
 
 FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")
@@ -60,8 +61,8 @@ def discriminativeness(
     humans = [
         Output(name, {doc.id: doc.refs[name] for doc in corpus.docs}) for name in corpus.references
     ]
-    machine = evaluate(corpus, outputs, features, options).scores
-    human = evaluate(corpus, humans, features, options).scores
+    machine = score(Loaded(corpus, outputs), features, options=options).scores
+    human = score(Loaded(corpus, humans), features, options=options).scores
     results = []
     for feature in machine:
         refs = {name: scores.at("doc") for name, scores in human[feature].items()}

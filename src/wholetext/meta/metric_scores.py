@@ -60,10 +60,6 @@ class Gathered:
     metrics: list[MetricScores] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
 
 @dataclass(frozen=True)
 class MetricSelection:
@@ -85,7 +81,7 @@ class StoredFile:
     label: str
     level: ScoreLevel
     path: Path
-    found: Judgments | None = None  # what is in it, where a file has several metrics
+    scores: Judgments | None = None  # what is in it, where a file has several metrics
 
 
 def gather(
@@ -178,7 +174,7 @@ def _names(
         ]
         names += [requested] if requested in shown or not same else same
     outside = {
-        file.label: file.found is not None
+        file.label: file.scores is not None
         for file in files
         if where.evalset.root not in file.path.parents
     }
@@ -219,7 +215,7 @@ def _take_stored(gathered: Gathered, name: str, files: Sequence[StoredFile], mis
     for file in files:
         try:
             items = where.evalset.items(file.level)
-            scores = file.found or read_scores(
+            scores = file.scores or read_scores(
                 file.path, file.label, file.level, items=items, gaps=True
             )
             values = _in_order(scores, gathered, str(file.path), missing)
@@ -229,7 +225,7 @@ def _take_stored(gathered: Gathered, name: str, files: Sequence[StoredFile], mis
                     where.gold(file.level)
                 )  # `meta --out` writes gaps where there is no judgment
             if missing != "drop" and gaps.any():
-                if file.found is not None:
+                if file.scores is not None:
                     raise gap_error(name, gaps, where, file.path)
                 read_scores(file.path, file.label, file.level, gaps=False)  # names the line
             levels[file.level] = values
@@ -273,9 +269,7 @@ def _in_order(scores: Judgments, gathered: Gathered, path: str, missing: str) ->
 
 
 def _common(gathered: Gathered) -> Gathered:
-    """Only systems that every metric has scored, so that all metrics are compared on the same
-    ones.
-    """
+    """Keep the systems that every metric has scored, so that all are compared on the same."""
     old = gathered.participants
     lacking = {
         system
@@ -392,8 +386,9 @@ def _computed(gathered: Gathered, specs: Sequence[str], options: Any) -> dict[st
     """Score the participants under every spec; rows without human scores are skipped."""
     if not specs:
         return {}
+    from wholetext.io import Loaded
     from wholetext.registry import scorer
-    from wholetext.scoring.evaluate import Options, evaluate
+    from wholetext.scoring.evaluate import Options, score
 
     where = gathered.participants
     canonical = {
@@ -417,8 +412,8 @@ def _computed(gathered: Gathered, specs: Sequence[str], options: Any) -> dict[st
         options = replace(
             options, only={run.doc: judged[run.start : run.stop] for run in where.runs}
         )
-    results = evaluate(loaded.corpus, outputs, list(canonical.values()), options)
-    gathered.notes += [note for note in results.warnings if note not in gathered.notes]
+    results = score(Loaded(loaded.corpus, outputs), list(canonical.values()), options=options)
+    gathered.notes += results.warnings
     return {
         spec: _from_scores(spec, [results.scores[name][system] for system in where.systems], where)
         for spec, name in canonical.items()

@@ -25,7 +25,8 @@ from wholetext.meta.judgments.ratings import Ratings
 from wholetext.meta.judgments.sources import Total
 from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options
+from wholetext.scoring.evaluate import score as score_texts
 from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
 from wholetext.views import Joiner, joiner_for
 
@@ -260,7 +261,7 @@ def curves(
     specs = {metric: scorer(metric).spec for metric in metrics}
 
     def score(loaded: Loaded) -> dict[str, FloatArray]:
-        results = evaluate(loaded.corpus, loaded.outputs, list(specs.values()), options)
+        results = score_texts(loaded, list(specs.values()), options=options)
         new = [f"paragraphs: {note}" for note in results.warnings]
         if notes is not None:
             notes.extend(note for note in new if note not in notes)
@@ -268,7 +269,7 @@ def curves(
         for metric, spec in specs.items():
             scores = [results.scores[spec][system] for system in where.systems]
             by_metric[metric] = np.stack(
-                [one.at("segment") * (1 if one.higher_is_better else -1) for one in scores]
+                [own.at("segment") * (1 if own.higher_is_better else -1) for own in scores]
             )
         return by_metric
 

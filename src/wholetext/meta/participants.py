@@ -9,7 +9,6 @@ import numpy as np
 
 from wholetext.errors import InputError, choices, count
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.io.formats.scores import split_label
 from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
@@ -32,7 +31,7 @@ class Selection:
     domains: tuple[str, ...] = ()  # only segments of these domains
     systems: tuple[str, ...] = ()  # only these systems
     all_segments: bool = False  # metrics score all segments, not only judged ones
-    test_set: str = ""  # whose conventions apply; by the folder's name or content where not given
+    test_set: str = ""  # whose conventions apply; by the folder's name where not given
     sample: int = 0  # size of a random sample of judged documents; 0: all of them
     seed: int | None = 12345  # of the sample
 
@@ -81,11 +80,6 @@ class Participants:
         return np.repeat(np.arange(len(self.runs)), [run.stop - run.start for run in self.runs])
 
     @property
-    def domain_names(self) -> tuple[str, ...]:
-        names = self.evalset.domains
-        return tuple(name for name in names if name in (self.choice.domains or names))
-
-    @property
     def judged(self) -> BoolArray:
         """(segments,) judged for at least one system."""
         return self.kept if self.seg is None else np.asarray(~np.isnan(self.seg).all(axis=0))
@@ -130,7 +124,8 @@ class Participants:
         if level == "domain":
             groups = [
                 [run for run in self.runs if run.meta.get("domain", "all") == name]
-                for name in self.domain_names
+                for name in self.evalset.domains
+                if name in (self.choice.domains or self.evalset.domains)
             ]
         columns = [
             np.concatenate([seg[:, run.start : run.stop] for run in runs], axis=1)
@@ -141,12 +136,11 @@ class Participants:
 
 def read_participants(evalset: EvalSet, choice: Selection) -> Participants:
     """Select the outputs that have human scores, less references, human ones and outliers."""
-    place = f"{evalset.root} {evalset.langs}"
     test_set, notes = _test_set(evalset, choice)
     names = evalset.human_names
     gold = _gold_name(evalset, choice.gold)
     agreed = conventions.conventions(test_set)
-    refs = _references(choice, evalset.references, agreed.reference(evalset.langs), place)
+    refs = _references(choice, evalset.references, agreed.reference(evalset.langs), evalset.name)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
     of_systems = "wmt-z" if gold == "wmt-raw" and standardised and not choice.gold else gold
@@ -194,25 +188,11 @@ def read_participants(evalset: EvalSet, choice: Selection) -> Participants:
 
 
 def _test_set(evalset: EvalSet, choice: Selection) -> tuple[str, list[str]]:
-    """The test set whose conventions apply: requested, by folder name, or by content (noted)."""
+    """The test set whose conventions apply: requested, or by the name of the folder."""
     if choice.test_set:
         return conventions.checked_set(choice.test_set), []
     if test_set := conventions.known_set(evalset.root.resolve().name):
         return test_set, []
-    metrics = [split_label(label)[0] for label, _ in evalset.metric_names]
-    judged = [
-        system
-        for name, level in evalset.human_names
-        if level == "sys"
-        for system in evalset.human(name, level).systems
-    ]
-    documents = [run.doc for run in evalset.documents]
-    test_set = conventions.recognised([*evalset.systems, *judged], metrics, documents)
-    if test_set:
-        return test_set, [
-            f"{evalset.name} is taken for {test_set} by its systems and metrics "
-            "(--test-set overrides it)"
-        ]
     return "", [
         f"{evalset.root.name} is not the name of a WMT test set: no standard reference, outliers "
         "or primary submissions apply (--test-set names the set if the folder was renamed)"
@@ -222,16 +202,11 @@ def _test_set(evalset: EvalSet, choice: Selection) -> tuple[str, list[str]]:
 def _gold_name(evalset: EvalSet, requested: str | None) -> str:
     names = [name for name, _ in evalset.human_names]
     gold = conventions.standard_gold(names) if requested is None else requested
-    if gold is None:
+    if gold is None or gold not in names:
         raise InputError(
-            f"there are no human scores for {evalset.langs}",
+            f"there are no human scores {requested or ''!r} for {evalset.langs}",
             where=str(evalset.root / "human-scores"),
-        )
-    if gold not in names:
-        raise InputError(
-            f"there are no human scores {requested!r} for {evalset.langs}",
-            where=str(evalset.root),
-            next=choices(gold, names),
+            next=choices(gold or "", names),
         )
     return gold
 
@@ -246,13 +221,7 @@ def _references(
         f"ref{name}" if name not in known and f"ref{name}" in known else name
         for name in choice.refs
     )
-    unknown = [name for name in refs if known and name not in known]
-    if unknown:
-        raise InputError(
-            f"there is no reference {unknown[0]!r}",
-            where=place,
-            next=f"there are {', '.join(known)}",
-        )
+    conventions.check_known("reference", refs if known else (), known, place)
     return refs
 
 
@@ -264,14 +233,7 @@ def _take_part(
     outliers: list[str],
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The systems that take part; and of the others, the first reason why not."""
-    place = evalset.name
-    unknown = [system for system in choice.systems if system not in judged]
-    if unknown:
-        raise InputError(
-            f"there are no human scores of a system {unknown[0]!r}",
-            where=place,
-            next=choices(unknown[0], judged),
-        )
+    conventions.check_known("judged system", choice.systems, judged, evalset.name)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         reasons = {
@@ -288,7 +250,7 @@ def _take_part(
     if len(systems) < 2:
         raise InputError(
             f"{count(len(systems), 'system', 'are')} left, two are needed",
-            where=place,
+            where=evalset.name,
             next="; ".join(f"{name}: {why}" for name, why in left_out.items()),
         )
     return systems, left_out
@@ -304,13 +266,7 @@ def _kept(
     evalset: EvalSet, seg: FloatArray | None, choice: Selection
 ) -> tuple[BoolArray, list[str]]:
     """(segments,) those of the chosen domains and of a random sample of the judged documents."""
-    unknown = [name for name in choice.domains if name not in evalset.domains]
-    if unknown:
-        raise InputError(
-            f"there is no domain {unknown[0]!r}",
-            where=f"{evalset.root} {evalset.langs}",
-            next=f"there are {', '.join(evalset.domains)}",
-        )
+    conventions.check_known("domain", choice.domains, evalset.domains, evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
     sizes = [run.stop - run.start for run in runs]

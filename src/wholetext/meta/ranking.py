@@ -10,15 +10,15 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, choices
+from wholetext.errors import InputError, MetricError
 from wholetext.meta.agreement.correlation import both_known, pearson_rows
-from wholetext.meta.conventions import conventions
+from wholetext.meta.conventions import check_known, conventions
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.participants import Level
 from wholetext.meta.tasks import (
     DEFAULTS,
+    AgreementTask,
     MetricTests,
-    Task,
     TaskResult,
     pooled_accuracy_task,
     read_task,
@@ -53,8 +53,7 @@ PRESETS: dict[str, Preset] = {
 
 
 def preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise InputError(f"there is no task list {name!r}", next=choices(name, PRESETS))
+    check_known("task list", [name], PRESETS)
     return PRESETS[name]
 
 
@@ -63,16 +62,13 @@ def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
     year, else all.
     """
     official = (conventions(test_set).pairs or conventions(name).pairs or " ".join(pairs)).split()
-    return [pair for langs in official if (pair := _same_pair(langs, pairs))]
-
-
-def _same_pair(langs: str, pairs: Sequence[str]) -> str:
-    """The pair as it is there: ``en-cs_CZ`` is also found as en-cs; "" where it is not."""
-    if langs in pairs:
-        return langs
-    return next(
-        (pair for pair in pairs if all(map(same_language, pair_of(langs), pair_of(pair)))), ""
+    # ``en-cs_CZ`` may also be called en-cs
+    same = (
+        [langs] * (langs in pairs)
+        or [pair for pair in pairs if all(map(same_language, pair_of(langs), pair_of(pair)))][:1]
+        for langs in official
     )
+    return [pair for candidates in same for pair in candidates]
 
 
 @dataclass(frozen=True)
@@ -105,13 +101,9 @@ def read_task_weights(texts: Sequence[str]) -> dict[str, float]:
 
 def tasks_for(
     levels: Sequence[str], tasks: Sequence[str], averaging: Averaging | None = None
-) -> list[Task]:
+) -> list[AgreementTask]:
     """The tasks given by name, and the usual ones of the given levels."""
-    unknown = [level for level in levels if level not in DEFAULTS]
-    if unknown:
-        raise InputError(
-            f"there is no level {unknown[0]!r}", next=f"there are {', '.join(DEFAULTS)}"
-        )
+    check_known("level", levels, DEFAULTS)
     names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
     rule = averaging or Averaging()
     return [
@@ -132,7 +124,7 @@ class TaskTable:
 
 def run_tasks(
     groups: Sequence[Sequence[Gathered]],
-    tasks: Sequence[Task],
+    tasks: Sequence[AgreementTask],
     pooled: bool,
     testing: MetricTests,
     averaging: Averaging | None = None,
@@ -158,22 +150,18 @@ def run_tasks(
 
 def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averaging) -> list[float]:
     keys = [
-        {"langs": one.where, "level": one.task.level, "statistic": one.task.measure.statistic}
-        for one in results
+        {
+            "langs": result.where,
+            "level": result.task.level,
+            "statistic": result.task.measure.statistic,
+        }
+        for result in results
     ]
-    unknown = [name for name in rule.even_by if name not in keys[0]]
-    if unknown:
-        raise InputError(
-            f"weights cannot be split over {unknown[0]!r}", next=f"write {', '.join(keys[0])}"
-        )
+    check_known("attribute of tasks", rule.even_by, keys[0])
     if rule.even_by:
         weights = even_weights([tuple(key[name] for name in rule.even_by) for key in keys])
     named, tasks = rule.weights or {}, [str(result.task) for result in results]
-    unknown = [name for name in named if name not in tasks]
-    if unknown:
-        raise InputError(
-            f"there is no task {unknown[0]!r} to weight", next=choices(unknown[0], tasks)
-        )
+    check_known("task", named, tasks)
     weights = [named.get(task, weight) for task, weight in zip(tasks, weights)]
     if min(weights) < 0 or not sum(weights) > 0:
         raise InputError(
@@ -182,19 +170,14 @@ def _weighted(results: Sequence[TaskResult], weights: list[float], rule: Averagi
     return weights
 
 
-def even_weights(keys: Sequence[tuple[str, ...]], total: float = 1.0) -> list[float]:
-    """Weights split evenly over the values of the first attribute, within each over the next, and
-    so on.
-    """
-    if not keys or not keys[0]:
-        return [total / len(keys)] * len(keys) if keys else []
-    weights = [0.0] * len(keys)
-    values = dict.fromkeys(key[0] for key in keys)
-    for value in values:
-        members = [i for i, key in enumerate(keys) if key[0] == value]
-        inner = even_weights([keys[i][1:] for i in members], total / len(values))
-        for i, weight in zip(members, inner):
-            weights[i] = weight
+def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:
+    """Split weights evenly over the values of the first attribute, in each over the next …"""
+    weights = []
+    for key in keys:
+        weight = 1.0
+        for depth in range(len(key)):
+            weight /= len({other[depth] for other in keys if other[:depth] == key[:depth]})
+        weights.append(weight / keys.count(key))
     return weights
 
 
@@ -211,6 +194,9 @@ class Average:
     p: FloatArray  # (metrics, metrics), upper triangle
     weights: tuple[float, ...]  # of the tasks
 
+    def value(self, metric: str) -> float:
+        return self.values[self.metrics.index(metric)]
+
 
 def average(
     results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05
@@ -220,15 +206,11 @@ def average(
     The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early
     has its repeated.
     """
-    if not results:
-        raise InputError("there are no tasks to average")
     parts = np.array(weights or [1.0] * len(results), dtype=np.float64)
     parts = parts / parts.sum()
     common = [
         name for name in results[0].metrics if all(name in result.metrics for result in results)
     ]
-    if not common:
-        raise InputError("no metric has results in every task")
     lows, spans = zip(
         *((low, high - low) for low, high in (result.task.measure.range for result in results))
     )
@@ -264,14 +246,11 @@ def average(
     )
 
 
-def _draws(result: TaskResult, first_metric: str, two: str) -> FloatArray:
+def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
     """(draws,) a task's drawn differences between two metrics."""
-    i, j = result.metrics.index(first_metric), result.metrics.index(two)
-    first, second = min(i, j), max(i, j)
-    column = (
-        first * len(result.metrics) - first * (first + 1) // 2 + second - first - 1
-    )  # place in the upper triangle
-    drawn = result.null[:, column]
+    i, j = result.metrics.index(first), result.metrics.index(second)
+    columns = list(combinations(range(len(result.metrics)), 2))  # the upper triangle
+    drawn = result.null[:, columns.index((min(i, j), max(i, j)))]
     drawn = drawn[~np.isnan(drawn)]
     return drawn if i < j else -drawn
 
@@ -284,13 +263,13 @@ def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[st
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     known = {
-        name: np.where(np.isnan(gold), np.nan, first).ravel()
-        for name, first in scores.items()
-        if first is not None
+        name: np.where(np.isnan(gold), np.nan, values).ravel()
+        for name, values in scores.items()
+        if values is not None
     }
     table = np.eye(len(known))
-    for (i, first), (j, two) in combinations(enumerate(known.values()), 2):
-        table[i, j] = table[j, i] = float(pearson_rows(first, two))
+    for (i, first), (j, second) in combinations(enumerate(known.values()), 2):
+        table[i, j] = table[j, i] = float(pearson_rows(first, second))
     return list(known), table
 
 
@@ -319,11 +298,13 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
             next="score both in one run, with one metric",
         )
     tests = []
-    first_table, two = first.table("doc"), second.table("doc")  # (documents, outputs)
+    tables = first.table("doc"), second.table("doc")  # (documents, outputs) each
     for column, category in enumerate(first.outputs):
-        known = both_known(first_table[:, column], two[:, column])
-        x, y = first_table[known, column], two[known, column]
+        known = both_known(*(table[:, column] for table in tables))
+        x, y = (table[known, column] for table in tables)
         t, p = stats.ttest_rel(x, y) if len(x) >= 2 and np.ptp(x - y) > 0 else (np.nan, np.nan)
-        one_mean, two_mean = (float(v.mean()) if len(v) else np.nan for v in (x, y))
-        tests.append(CategoryTest(category, one_mean, two_mean, float(t), float(p), len(x)))
+        first_mean, second_mean = (
+            float(values.mean()) if len(values) else np.nan for values in (x, y)
+        )
+        tests.append(CategoryTest(category, first_mean, second_mean, float(t), float(p), len(x)))
     return tests

@@ -5,7 +5,6 @@ describes it).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from wholetext.errors import RunError
 from wholetext.files.output_folder import SharedFolder, changing
-from wholetext.files.parsing import read_json
+from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
 from wholetext.meta.metric_scores import Gathered
@@ -164,25 +163,14 @@ def write_meta(folder: Path, meta: Meta) -> None:
 
 def read_meta(folder: Path | str) -> dict[str, Any]:
     """The JSON of a folder that ``write_meta`` wrote."""
-    path = Path(folder) / FILE
-    try:
-        content = read_json(
-            path.read_bytes(),
-            where=str(path),
-            error=RunError,
-            constants=True,
-            next="run `wholetext meta` again",
-        )
-    except FileNotFoundError:
-        raise RunError(
-            f"{FILE} is missing",
-            where=str(folder),
-            next="give a folder that `wholetext meta --out` wrote",
-        ) from None
-    except OSError as fault:
-        raise RunError(
-            f"the folder is damaged ({fault})", where=str(folder), next="run `wholetext meta` again"
-        ) from None
+    path, step = Path(folder) / FILE, "give a folder that `wholetext meta --out` wrote"
+    content = read_json(
+        file_bytes(path, error=RunError, next=step),
+        where=str(path),
+        error=RunError,
+        constants=True,
+        next="run `wholetext meta` again",
+    )
     if (
         not isinstance(content, dict)
         or content.get("kind") != "meta"
@@ -194,8 +182,3 @@ def read_meta(folder: Path | str) -> dict[str, Any]:
             next="run `wholetext meta` again with this version",
         )
     return content
-
-
-def notes_of(parts: Sequence[Gathered]) -> tuple[str, ...]:
-    """Every note once."""
-    return tuple(dict.fromkeys(note for part in parts for note in part.notes))

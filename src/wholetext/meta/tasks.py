@@ -12,7 +12,7 @@ from typing import get_args
 
 import numpy as np
 
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError
 from wholetext.meta.agreement.bootstrap import (
     Resample,
     Unit,
@@ -24,6 +24,7 @@ from wholetext.meta.agreement.bootstrap import (
 from wholetext.meta.agreement.correlation import Average
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
 from wholetext.meta.agreement.permutation import Draws, compare
+from wholetext.meta.conventions import check_known
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
 from wholetext.scoring.significance.clusters import cluster_ranks
@@ -33,6 +34,7 @@ _TASK = re.compile(
     r"(?P<level>[a-z]+):(?P<statistic>[a-z_0-9]+)(/(?P<average>[a-z]+))?(@(?P<gap>\d+(\.\d+)?))?"
 )
 _BY_ITEM = ("acc_eq", "acc_eq0", "tau23", "tau23_0", "darr", "pdp")  # averaged by item by default
+_PAIRED = (*_BY_ITEM, "accuracy", "kendall_c")  # averaged by item only, beside scores of systems
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "sys": ("sys:accuracy", "sys:pearson", "sys:spa"),
     "domain": ("domain:pearson",),
@@ -42,7 +44,7 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Task:
+class AgreementTask:
     """A level and a statistic: ``seg:acc_eq/item``, ``sys:pearson``, ``doc:darr/item@25``."""
 
     level: Level
@@ -57,7 +59,7 @@ class Task:
         )
 
 
-def read_task(text: str) -> Task:
+def read_task(text: str) -> AgreementTask:
     """Parse a task; errors suggest the closest match."""
     match = _TASK.fullmatch(text.strip())
     if not match:
@@ -72,10 +74,7 @@ def read_task(text: str) -> Task:
         (statistic, list(STATISTICS), "statistic"),
         (average, list(get_args(Average)), "average"),
     ):
-        if value not in known:
-            raise InputError(
-                f"there is no {what} {value!r} (in {text!r})", next=choices(value, known)
-            )
+        check_known(what, [value], known, text)
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
         raise InputError(
             f"{text!r}: there is one score per system, so there is nothing to average",
@@ -83,19 +82,19 @@ def read_task(text: str) -> Task:
         )
     if level != "sys" and statistic == "spa":
         raise InputError("soft pairwise accuracy is defined for systems only", next="write sys:spa")
-    if statistic in ("darr", "pdp") and average != "item":
+    if level != "sys" and statistic in _PAIRED and average != "item":
         raise InputError(
-            f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}"
+            f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}/item"
         )
     measure = Measure(statistic, average, float(match["gap"] or 25.0))  # type: ignore[arg-type]
-    return Task(level, measure)  # type: ignore[arg-type]
+    return AgreementTask(level, measure)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class TaskResult:
     """Metrics in order of agreement, best first, with significance."""
 
-    task: Task
+    task: AgreementTask
     where: str  # test set and language pair(s)
     gold: str
     metrics: tuple[str, ...]
@@ -112,13 +111,6 @@ class TaskResult:
 
     def rank(self, metric: str) -> int | None:
         return self.ranks[self.metrics.index(metric)]
-
-    def p_best(self, metric: str) -> float:
-        """p that the first metric agrees better than this one.
-
-        NaN for itself, or where not tested.
-        """
-        return float(self.p[0, self.metrics.index(metric)])
 
     def value(self, metric: str) -> float:
         return self.estimates[self.metrics.index(metric)].value
@@ -137,7 +129,9 @@ class MetricTests:
     stop_above: float = 0.5
 
 
-def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None) -> TaskResult:
+def run_task(
+    gathered: Gathered, task: AgreementTask, testing: MetricTests | None = None
+) -> TaskResult:
     """One task on one language pair.
 
     Metrics without scores at the level are left out, with a note.
@@ -152,7 +146,7 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
     for name, values in scores.items():
         if values is None:
-            gathered.note(f"{name} has no scores at level {level}: left out of {task}")
+            gathered.notes.append(f"{name} has no scores at level {level}: left out of {task}")
     known = {name: values for name, values in scores.items() if values is not None}
     if not known:
         raise InputError(
@@ -162,12 +156,12 @@ def run_task(gathered: Gathered, task: Task, testing: MetricTests | None = None)
     gaps = np.isnan(stack).any(axis=0)
     unused = int((gaps & ~np.isnan(gold)).sum())
     if unused:
-        gathered.note(
+        gathered.notes.append(
             f"{task}: {unused} judged scores are not used, because some metric has none there"
         )
     result = judge(np.where(gaps, np.nan, gold), np.nan_to_num(stack), list(known), task, testing)
     if result.estimates[0].pairs == 0:
-        gathered.note(
+        gathered.notes.append(
             f"{task}: no two scores of {where.gold_name} could be compared in {where.name}"
         )
     if testing.interval is not None:
@@ -189,7 +183,7 @@ def intervals(
         try:
             drawn = _resampled(gathered.participants, by_name[name], result.task, testing)
         except ValueError as fault:
-            gathered.note(f"{result.task}: no interval ({fault})")
+            gathered.notes.append(f"{result.task}: no interval ({fault})")
             break
         if drawn is not None:
             bounds[i] = interval(drawn)
@@ -197,7 +191,7 @@ def intervals(
 
 
 def _resampled(
-    where: Participants, metric: MetricScores, task: Task, testing: MetricTests
+    where: Participants, metric: MetricScores, task: AgreementTask, testing: MetricTests
 ) -> FloatArray | None:
     """(draws,) values of one metric.
 
@@ -225,7 +219,11 @@ def _resampled(
 
 
 def judge(
-    gold: FloatArray, stack: FloatArray, names: Sequence[str], task: Task, testing: MetricTests
+    gold: FloatArray,
+    stack: FloatArray,
+    names: Sequence[str],
+    task: AgreementTask,
+    testing: MetricTests,
 ) -> TaskResult:
     """The task on (systems, items) gold and (metrics, systems, items) scores."""
     measure, size = task.measure, len(names)
@@ -287,11 +285,11 @@ def pooled_accuracy_task(
         gold[row, : len(part.participants.systems)] = part.participants.gold("sys")[:, 0]
         for k, name in enumerate(names):
             stack[k, row, : len(part.participants.systems)] = by_metric[name][:, 0]  # type: ignore[index]
-    task = Task("sys", Measure("accuracy", "system"))  # rows are language pairs
+    task = AgreementTask("sys", Measure("accuracy", "system"))  # rows are language pairs
     result = judge(gold, stack, names, task, testing or MetricTests())
     return replace(
         result,
-        task=Task("sys", Measure("accuracy")),
+        task=AgreementTask("sys", Measure("accuracy")),
         where=" + ".join(part.participants.name for part in parts),
         gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
         systems=int((~np.isnan(gold)).sum()),

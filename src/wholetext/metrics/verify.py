@@ -16,8 +16,7 @@ from wholetext.metrics.comet.model import read_hparams
 from wholetext.models.catalogue import named, present
 from wholetext.models.hub import locate as hub
 from wholetext.models.hub.torch_file import count_tensors, read_torch_file
-from wholetext.models.loading import load_tokenizer
-from wholetext.models.tokenizer import read_config
+from wholetext.models.tokenizer import load_tokenizer, read_config
 
 
 @dataclass(frozen=True)

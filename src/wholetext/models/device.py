@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import clear_frames
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError, count
@@ -12,7 +13,7 @@ from wholetext.models.layout import Ids, pad
 from wholetext.types import OutOfMemory
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-_FULL = ("out of memory", "can't allocate memory", "not enough memory")
+_FULL = ("out of memory", "can't allocate memory", "not enough memory", "status_alloc_failed")
 _MOST = 8  # batches in memory at a time
 _ROUNDS = 4  # batches per lane from which lanes of several threads pay off; fewer leave them idle
 
@@ -52,12 +53,13 @@ def pick_device(requested: str, dtype: str = "fp32") -> str:
     ]
     device = available[0] if requested == "auto" else requested
     kind, _, number = device.partition(":")
-    if kind not in available or int(number or 0) >= max(1, cuda):
+    present = number in {"", *map(str, range(cuda if kind == "cuda" else 1))}
+    if kind not in available or not present:
         raise ModelError(
             f"device {device} is not available",
             next=f"torch finds {', '.join(available)}: use --device auto",
         )
-    if device == "cpu" and dtype != "fp32":
+    if kind == "cpu" and dtype != "fp32":
         raise ModelError(
             f"{dtype} is for GPUs, and the model would run on a CPU", next="use --dtype fp32"
         )
@@ -105,6 +107,7 @@ def memory() -> Iterator[None]:
         text = str(fault).lower()
         full = any(words in text for words in _FULL) and isinstance(fault, RuntimeError)
         if full or isinstance(fault, MemoryError):
+            clear_frames(fault.__traceback__)  # they hold the tensors that filled the memory
             raise OutOfMemory(str(fault)) from fault
         raise ModelError(
             f"the model cannot be run ({type(fault).__name__}: {str(fault)[:300]})",

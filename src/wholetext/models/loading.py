@@ -77,11 +77,6 @@ def open_checkpoint(
     return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
 
 
-def load_tokenizer(folder: Path) -> Any:
-    with reading(folder) as transformers:
-        return transformers.AutoTokenizer.from_pretrained(folder, **SAFE)
-
-
 def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
     """A transformers model; every weight must be in its files, except names with ``unread``."""
     with reading(folder) as transformers:

@@ -12,7 +12,8 @@ from wholetext.errors import MissingExtra, ModelError
 from wholetext.models.device import memory, padded, side_by_side, torch_module
 from wholetext.models.hub.locate import Located, beside, guarded, locate
 from wholetext.models.layout import Ids
-from wholetext.models.loading import Checkpoint, load_tokenizer
+from wholetext.models.loading import Checkpoint
+from wholetext.models.tokenizer import UNREADABLE, load_tokenizer
 from wholetext.types import Excerpt, Fit
 
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
@@ -93,7 +94,7 @@ class Regressor:
         weight, scale = self.head
         with torch_module().inference_mode(), memory():
             answers = (self.hidden(batch) * scale) @ weight.float()
-        return [float(answer) for answer in answers.double().tolist()]
+        return [float(answer) for answer in answers.tolist()]  # MPS has no float64
 
     def learn(self, batch: Sequence[Prompt]) -> Any:
         """(batch,) predictions through which gradients flow."""
@@ -194,6 +195,7 @@ def encoder_of(
         return model.encode, word, lambda ids: [str(piece) for piece in model.id_to_piece(ids)]
 
     def ids(text: str) -> list[int]:
-        return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+        with guarded(folder, UNREADABLE):
+            return list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     return ids, word, lambda index: [str(piece) for piece in tokenizer.convert_ids_to_tokens(index)]

@@ -24,8 +24,8 @@ from wholetext.models.layout import (
     pad,
     together,
 )
-from wholetext.models.loading import Checkpoint, load_tokenizer
-from wholetext.models.tokenizer import NO_LIMIT, check_limit
+from wholetext.models.loading import Checkpoint
+from wholetext.models.tokenizer import NO_LIMIT, UNREADABLE, check_limit, load_tokenizer
 from wholetext.types import Excerpt, Fit
 
 DEFAULT_LIMIT = 1024  # for models with relative positions, which have no limit
@@ -203,7 +203,7 @@ def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
         if bias is not None:
             logits = logits + bias.float()
         chosen = logits.gather(1, targets[begin : begin + chunk, None])[:, 0]
-        logs += (chosen - torch.logsumexp(logits, dim=1)).double().tolist()
+        logs += (chosen - torch.logsumexp(logits, dim=1)).tolist()
     return logs
 
 
@@ -224,7 +224,7 @@ def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
 
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
-    with _TOKENIZING:
+    with _TOKENIZING, guarded(Path(tokenizer.name_or_path), UNREADABLE):
         return tuple(
             tokenizer(**{side: text}, add_special_tokens=False, verbose=False)["input_ids"]
         )

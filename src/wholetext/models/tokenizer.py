@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from wholetext.errors import MetricError, MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.models.hub.locate import SAFE, guarded
 from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
+from wholetext.models.tokenizer_file import BROKEN, check_loaded, check_tokenizer_files
 from wholetext.types import Excerpt
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
@@ -31,10 +33,9 @@ OFFSET = frozenset(
 )
 # a space before a word changes its id
 BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})
-_TABLE = 16 << 20  # bytes of a JSON file that is not the vocabulary
 _SIZES = ("num_hidden_layers", "hidden_size", "max_position_embeddings", "n_positions")
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
-_BROKEN = "its tokenizer cannot be loaded"
+UNREADABLE = "its tokenizer fails on a text"
 NO_LIMIT = 1_000_000  # tokenizers without a limit report a larger number
 _MEMO = 200_000  # texts whose ids are cached
 _LAYOUTS = 5000  # cached sequences: more than in a block of requests
@@ -57,15 +58,12 @@ class Tokenizer:
     ) -> None:
         self.folder = folder
         self.config = read_config(folder)
-        with reading(vocabulary or folder, _BROKEN) as transformers:
-            self._full = getattr(transformers, kind).from_pretrained(
-                str(vocabulary or folder), **SAFE
-            )
+        self._full = load_tokenizer(vocabulary or folder, kind)
         self._core = _core(vocabulary or folder, self._full)
         self._memo: dict[str, Ids] = {}
         self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
         self.pad = _id(self._full.pad_token_id, 0)
-        with guarded(vocabulary or folder, _BROKEN):
+        with guarded(vocabulary or folder, BROKEN):
             self.markers = self._markers()
             self.positions = self._positions()
             self.limit = self._limit()
@@ -80,10 +78,11 @@ class Tokenizer:
         if ids is None:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
-            if self._core is not None:
-                encoded = self._core.encode(text, add_special_tokens=False).ids
-            else:
-                encoded = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
+            with guarded(self.folder, UNREADABLE):
+                if self._core is not None:
+                    encoded = self._core.encode(text, add_special_tokens=False).ids
+                else:
+                    encoded = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
             ids = self._memo[text] = tuple(encoded)
         return ids
 
@@ -95,7 +94,8 @@ class Tokenizer:
                 where=str(self.folder),
                 next="add a tokenizer.json to the model folder",
             )
-        return list(self._core.encode(text, add_special_tokens=False).offsets)
+        with guarded(self.folder, UNREADABLE):
+            return list(self._core.encode(text, add_special_tokens=False).offsets)
 
     def decode(self, ids: Ids) -> str:
         return str(self._full.decode(list(ids)))
@@ -218,7 +218,6 @@ def read_table(path: Path) -> dict[str, Any]:
         next=AGAIN,
         error=ModelError,
         constants=True,
-        unique=False,
     )
     if not isinstance(table, dict):
         raise ModelError(f"{path.name} is not a JSON object", where=str(path), next=AGAIN)
@@ -237,12 +236,23 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        with guarded(folder, what):
+        with guarded(folder, what), warnings.catch_warnings():
+            # Marian's tokenizer recommends it for a method that is not called here
+            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
             yield transformers
     finally:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", **options: Any) -> Any:
+    """A transformers tokenizer whose steps are bounded in time and memory."""
+    check_tokenizer_files(folder)
+    with reading(folder, BROKEN) as transformers:
+        tokenizer = getattr(transformers, kind).from_pretrained(str(folder), **SAFE, **options)
+    check_loaded(tokenizer, folder)
+    return tokenizer
 
 
 def _core(folder: Path, full: Any) -> Any:
@@ -251,7 +261,7 @@ def _core(folder: Path, full: Any) -> Any:
     if path.is_file():
         import tokenizers
 
-        with guarded(folder, _BROKEN):
+        with guarded(folder, BROKEN):
             core = tokenizers.Tokenizer.from_file(str(path))
     elif getattr(full, "is_fast", False):
         core = full.backend_tokenizer

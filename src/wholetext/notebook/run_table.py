@@ -69,6 +69,7 @@ class RunTable(Tabular):
             f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
             f"{count(len(by_metric), 'metric')}, {count(len(corpus), 'document')}, "
             f"{count(int(corpus.sizes.sum()), 'segment')}"
+            f"{'; ± is a 95 % interval, # the rank cluster' if self.comparisons else ''}"
         )
         order = list(self.systems)
         if by_metric:
@@ -81,17 +82,18 @@ class RunTable(Tabular):
             f"{spec} {'↑' if next(iter(by_system.values())).higher_is_better else '↓'}"
             for spec, by_system in self.scores.items()
         ]
-        rows = [
-            [
-                system,
-                *(
-                    printed(by_system[system].score, by_system[system].places)
-                    for by_system in by_metric
-                ),
-            ]
-            for system in order
-        ]
+        rows = [[system, *(self._cell(spec, system) for spec in self.scores)] for system in order]
         return title, ["system", *head], rows
+
+    def _cell(self, spec: str, system: str) -> str:
+        """A score, with the interval and the rank cluster of a stored comparison."""
+        scores = self.scores[spec][system]
+        cell = printed(scores.score, scores.places)
+        if spec not in self.comparisons:
+            return cell
+        standing = self.comparisons[spec][system]
+        rank = f" #{standing.rank}" if standing.rank else ""
+        return f"{cell} ±{printed(standing.interval.half_width, scores.places)}{rank}"
 
     def __repr__(self) -> str:
         title, head, rows = self._leaderboard()
@@ -100,23 +102,8 @@ class RunTable(Tabular):
 
     def _repr_html_(self) -> str:
         title, head, rows = self._leaderboard()
-        rows, left = rows[:HTML_SYSTEMS], len(rows) > HTML_SYSTEMS
-        title += f" (the first {HTML_SYSTEMS} systems)" if left else ""
-        if self.comparisons:  # stored with the run: nothing is drawn here
-            compared = [self.comparisons[spec] for spec in self.scores]
-            rows = [
-                [
-                    system,
-                    *(
-                        f"{cell} ±{printed(one[system].interval.half_width, one.decimals)}"
-                        f"{f' #{rank}' if (rank := one[system].rank) else ''}"
-                        for cell, one in zip(cells, compared)
-                    ),
-                ]
-                for system, *cells in rows
-            ]
-            title += "; ± is a 95 % interval, # the rank cluster"
-        return html_table(head, rows, title, self.notes)
+        title += f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
+        return html_table(head, rows[:HTML_SYSTEMS], title, self.notes)
 
     def plot(
         self: Any, kind: str = "leaderboard", metric: str | None = None

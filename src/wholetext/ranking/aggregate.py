@@ -1,4 +1,4 @@
-"""From the scores of many metrics to one value per system: AutoRank, mean rank, Borda count.
+"""Combine the scores of many metrics into one value per system: AutoRank, mean rank, Borda count.
 
 Every method takes (..., metrics, systems) scores of which more is better and returns (..., systems)
 values, so that one call ranks the corpus and all its resamples.
@@ -18,8 +18,7 @@ _SMALL = 1e-9  # of a spread: metrics under which all systems are equal are left
 
 
 def autorank(scores: FloatArray) -> FloatArray:
-    """AutoRank of the WMT25 general task (Kocmi et al. 2025, "Preliminary ranking"): 1 is the best,
-    N the worst.
+    """AutoRank of the WMT25 general task (Kocmi et al. 2025): 1 is the best, N the worst.
 
     Each metric is scaled robustly, (x − median) / (max − 25th percentile); the mean over metrics is
     mapped linearly onto 1 … N. A metric that has no score of a system is left out of that system's

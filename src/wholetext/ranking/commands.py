@@ -5,54 +5,53 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
+from wholetext.cli.options import option, several
 from wholetext.cli.terminal import LATEX, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
-    from wholetext.ranking.rank import RankedSystem, Ranking
+    from wholetext.ranking.procedure import Ranking
 
 
 def rank(
     source: Annotated[
         list[Path],
-        typer.Argument(
+        Parameter(
             help="Run folder written by `wholetext score --out`, or published score files or their "
             "folder."
         ),
     ],
+    /,
+    *,
     metric: Annotated[
         list[str] | None, options.metrics_option("Rank by these metrics only")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option("--without", help="Exclude these metrics (repeatable).")
+        list[str] | None, several("--without", help="Exclude these metrics.")
     ] = None,
     lower: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lower", help="Published metrics where lower is better (repeatable; known for runs)."
-        ),
+        several("--lower", help="Published metrics where lower is better (known for runs)."),
     ] = None,
     method: Annotated[
         Literal["autorank", "mean-rank", "borda"],
-        typer.Option("--method", help="How metrics are combined."),
+        option("--method", help="How metrics are combined."),
     ] = "autorank",
     langs: options.Langs = None,
-    by_domain: Annotated[
-        bool, typer.Option("--by-domain", help="Also rank within each domain.")
-    ] = False,
+    by_domain: Annotated[bool, option("--by-domain", help="Also rank within each domain.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write ranking.json into this folder (read by report)."),
+        option("-o", "--out", help="Write ranking.json into this folder (read by report)."),
     ] = None,
     format: options.Format = "table",
     draws: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--draws",
-            min=0,
+            low=0,
             help="Bootstrap resamples of documents (default: 1,000 or more; 0: none).",
         ),
     ] = None,
@@ -62,8 +61,9 @@ def rank(
     """Rank systems by several metrics at once: AutoRank (WMT25), mean rank or Borda count.
 
     Intervals of value and rank come from resampled documents; systems of one cluster are not significantly different.
+    Of a published table, -m takes the metrics as its header names them.
     """
-    from wholetext.ranking.rank import rank as ranked
+    from wholetext.ranking.procedure import rank as ranked
 
     ranking = ranked(
         source,
@@ -96,31 +96,36 @@ def rank(
 
 
 def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: cluster, system, value, interval, ranks, then domains if asked for, then
-    metrics.
-    """
+    """Header and rows: cluster, system, value, interval, ranks, then domains, then metrics."""
     from wholetext.ranking.aggregate import METHODS
 
     how = METHODS[ranking.method]
     domains = list(ranking.systems[0].domains) if by_domain else []
 
-    def row(system: RankedSystem) -> list[str]:
-        bounds = [
-            number(value, how.decimals) for value in (system.interval.low, system.interval.high)
-        ]
-        return [
-            f"#{system.cluster}" if system.cluster else "–",
-            system.system,
-            number(system.value, how.decimals),
-            "–".join(bounds) if system.places else "–",
-            "–".join(map(str, system.places)) if system.places else "–",
-            *(number(system.domains[name], how.decimals) for name in domains),
-            *(number(system.scores[name], ranking.decimals[name]) for name in ranking.metrics),
-        ]
-
+    rows = []
+    for system in ranking.systems:
+        bounds = (system.interval.low, system.interval.high) if system.places else ()
+        rows.append(
+            [
+                f"#{system.cluster}" if system.cluster else "–",
+                system.system,
+                number(system.value, how.decimals),
+                "–".join(number(bound, how.decimals) for bound in bounds) or "–",
+                "–".join(map(str, system.places or ())) or "–",
+                *(number(system.domains[name], how.decimals) for name in domains),
+                *(number(system.scores[name], ranking.decimals[name]) for name in ranking.metrics),
+            ]
+        )
     arrow = "↑" if how.higher_is_better else "↓"
-    head = ["#", "system", f"{how.label} {arrow}", "95 %", "ranks", *domains, *ranking.metrics]
-    return head, [row(system) for system in ranking.systems]
+    return [
+        "#",
+        "system",
+        f"{how.label} {arrow}",
+        "95 %",
+        "ranks",
+        *domains,
+        *ranking.metrics,
+    ], rows
 
 
 def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
@@ -129,8 +134,9 @@ def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
     console = terminal.console(80)
     terminal.print_blocks(head, rows, 2, console)
     summary = (
-        f"\n{count(len(rows), 'system')}, {count(len(ranking.metrics), 'metric')}, "
-        f"{count(ranking.documents, 'document')}{', ' * bool(ranking.langs)}{ranking.langs}."
+        f"\n{count(len(rows), 'system')}, {count(ranking.documents, 'document')}"
+        f"{', ' * bool(ranking.langs)}{ranking.langs}; "
+        f"{count(len(ranking.metrics), 'metric')}: {', '.join(ranking.metrics)}."
     )
     if ranking.draws:
         summary += (

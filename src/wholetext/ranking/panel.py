@@ -1,11 +1,10 @@
-"""The scores that a ranking starts from, by metric, system and document: of a run folder, or of
-published files.
-"""
+"""The scores that a ranking starts from, by metric, system and document."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ class Column:
     score: Score
     higher_is_better: bool = True
     decimals: int = 4
+    note: str = ""  # on missing scores
 
     def observed(self) -> FloatArray:
         """(systems,) scores of the whole corpus."""
@@ -46,132 +46,120 @@ class Panel:
     notes: tuple[str, ...] = ()
 
     def of_domain(self, domain: str) -> Panel:
-        """The documents of one domain."""
-        chosen = np.flatnonzero(np.array(self.domains) == domain)
-        columns = tuple(replace(column, totals=column.totals[:, chosen]) for column in self.columns)
-        return replace(self, columns=columns, domains=tuple(self.domains[i] for i in chosen))
+        """Select the documents of a domain."""
+        rows = np.array(self.domains) == domain
+        columns = tuple(replace(column, totals=column.totals[:, rows]) for column in self.columns)
+        return replace(self, columns=columns, domains=(domain,) * int(rows.sum()))
 
-    def choose(self, metrics: Sequence[str], without: Sequence[str] = ()) -> Panel:
-        """The metrics that are named (all by default), less some."""
-        known = [column.metric for column in self.columns]
-        for name in (*metrics, *without):
-            if name not in known:
-                raise RunError(f"there are no scores of {name!r}", next=choices(name, known))
-        names = [name for name in (metrics or known) if name not in without]
-        if not names:
-            raise RunError("no metric is left to rank by", next="exclude fewer metrics")
-        return replace(
-            self, columns=tuple(self.columns[known.index(name)] for name in dict.fromkeys(names))
-        )
+    def restrict(
+        self, metrics: Sequence[str], without: Sequence[str], lower_is_better: Sequence[str]
+    ) -> Panel:
+        """Select the named metrics (default: all), less ``without``, that have a score.
 
-    def scored(self) -> Panel:
-        """The metrics that have a score of some system.
-
-        Notes name the others, and systems that fewer metrics rank.
+        Notes name the metrics used where some are not, and systems that fewer metrics rank.
         """
-        empty = [column.metric for column in self.columns if np.isnan(column.observed()).all()]
-        if len(empty) == len(self.columns):
-            raise RunError(f"there is no score of {', '.join(empty)}", next="rank by other metrics")
-        note = (f"left out, as there is no score at all: {', '.join(empty)}",) if empty else ()
-        kept = tuple(column for column in self.columns if column.metric not in empty)
-        counts = np.sum([~np.isnan(column.observed()) for column in kept], axis=0)
+        lower, excluded = self._named(lower_is_better), self._named(without)
+        columns = [
+            replace(column, higher_is_better=column.higher_is_better and column not in lower)
+            for column in dict.fromkeys(self._named(metrics) or self.columns)
+            if column not in excluded and not np.isnan(column.observed()).all()
+        ]
+        if not columns:
+            raise RunError("no metric with a score is left to rank by", next="name others with -m")
+        names = [column.metric for column in columns]
+        unused = [column.metric for column in self.columns if column.metric not in names]
+        notes = [*self.notes, *(column.note for column in columns)]
+        if unused:
+            notes.append(f"ranked by {', '.join(names)}; not used: {', '.join(unused)}")
+        counts = np.sum([~np.isnan(column.observed()) for column in columns], axis=0)
         fewer = [
             f"{system} {number}"
             for system, number in zip(self.systems, counts)
-            if 0 < number < len(kept)
+            if 0 < number < len(columns)
         ]
-        lacking = (
-            f"ranked by fewer than the {len(kept)} metrics, since others gave no score: "
-            f"{', '.join(fewer)}",
-        )
-        return replace(self, columns=kept, notes=(*self.notes, *note, *(lacking if fewer else ())))
+        if fewer:
+            notes.append(
+                f"ranked by fewer than the {len(columns)} metrics, since others gave no score: "
+                f"{', '.join(fewer)}"
+            )
+        return replace(self, columns=tuple(columns), notes=tuple(filter(None, notes)))
+
+    def _named(self, metrics: Sequence[str]) -> list[Column]:
+        """Find metrics by name, as a published table may write it: with arrows, in other case."""
+        known = {_bare(column.metric): column for column in self.columns}
+        for name in metrics:
+            if _bare(name) not in known:
+                names = [column.metric for column in self.columns]
+                raise RunError(f"there are no scores of {name!r}", next=choices(name, names))
+        return [known[_bare(name)] for name in metrics]
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s↑↓]", "", name).casefold()
 
 
 def of_run(results: Results) -> Panel:
-    """The panel of a run folder: its metrics, systems and documents.
-
-    Domains are those of the documents.
-    """
-    systems = results.systems
+    """Collect the scores of a run; domains are those of its documents."""
     columns = []
     for spec, by_system in results.scores.items():
-        first = next(iter(by_system.values()))
-        missing = [system for system in systems if system not in by_system]
+        missing = ", ".join(system for system in results.systems if system not in by_system)
         if missing:
             raise RunError(
-                f"{spec} has no scores of {', '.join(missing)}",
-                next="score all systems with all metrics",
+                f"{spec} has no scores of {missing}", next="score all systems with all metrics"
             )
-        totals = np.stack([by_system[system].totals() for system in systems])
+        first = by_system[results.systems[0]]
         columns.append(
             Column(
                 spec,
-                totals,
+                np.stack([by_system[system].totals() for system in results.systems]),
                 partial(_main_output, first.reduce),
                 first.higher_is_better,
                 first.places,
             )
         )
     domains = tuple(str(doc.meta.get("domain", "")) for doc in results.corpus.docs)
-    return Panel(
-        systems,
-        tuple(columns),
-        domains,
-        "-".join(filter(None, results.corpus.langs)),
-        results.notes,
-    )
+    langs = "-".join(filter(None, results.corpus.langs))
+    return Panel(results.systems, tuple(columns), domains, langs, results.notes)
 
 
-def _main_output(reduce: Callable[[FloatArray], FloatArray], totals: FloatArray) -> FloatArray:
+def _main_output(reduce: Score, totals: FloatArray) -> FloatArray:
     return np.asarray(reduce(totals)[..., 0])
 
 
-# ---------------------------------------------------------------- published scores
-
-
 def published(paths: Sequence[Path], langs: str = "") -> Panel:
-    """Scores as WMT25 published them; missing ones are left out of the mean over paragraphs."""
+    """Read scores as WMT25 published them; missing ones are left out of means over paragraphs."""
     scored = read_published(paths, langs)
-    totals = {
-        name: np.zeros((len(scored.systems), len(scored.documents), 2)) for name in scored.metrics
-    }
-    place = {document: d for d, document in enumerate(scored.documents)}
-    for s, documents in enumerate(scored.systems.values()):
-        for document, scores in documents.items():
-            for name, values in scores.items():
-                known = [value for value in values if not math.isnan(value)]
-                totals[name][s, place[document]] = sum(known), len(known)
-    columns = tuple(
-        Column(
-            name,
-            table,
-            lambda sums: sums[..., 0] / sums[..., 1],
-            decimals=2 if np.abs(table[..., 0]).sum() >= 10 * table[..., 1].sum() else 4,
-        )
-        for name, table in totals.items()
-    )
     systems = tuple(scored.systems)
-    return Panel(
-        systems,
-        columns,
-        tuple(domain for domain, _ in place),
-        scored.langs,
-        _gaps(columns, systems),
-    )
-
-
-def _gaps(columns: Sequence[Column], systems: Sequence[str]) -> tuple[str, ...]:
-    """Systems that a metric scored on fewer paragraphs than others."""
-    notes = []
-    for column in columns:
-        counts = column.totals[..., 1].sum(axis=1)
-        fewer = {
-            system: int(count) for system, count in zip(systems, counts) if count < counts.max()
-        }
-        if fewer:
-            listed = ", ".join(f"{system} {count}" for system, count in fewer.items())
-            notes.append(
-                f"{column.metric}: scores of {int(counts.max())} paragraphs, but of {listed}; "
-                "means are over what is there"
+    columns = []
+    for name in scored.metrics:
+        totals = np.zeros((len(systems), len(scored.documents), 2))
+        for s, documents in enumerate(scored.systems.values()):
+            for d, document in enumerate(scored.documents):
+                values = documents.get(document, {}).get(name, ())
+                known = [value for value in values if not math.isnan(value)]
+                totals[s, d] = sum(known), len(known)
+        decimals = 2 if np.abs(totals[..., 0]).sum() >= 10 * totals[..., 1].sum() else 4
+        columns.append(
+            Column(
+                name,
+                totals,
+                lambda sums: sums[..., 0] / sums[..., 1],
+                decimals=decimals,
+                note=_gaps(name, systems, totals[..., 1].sum(axis=1)),
             )
-    return tuple(notes)
+        )
+    domains = tuple(domain for domain, _ in scored.documents)
+    return Panel(systems, tuple(columns), domains, scored.langs)
+
+
+def _gaps(metric: str, systems: Sequence[str], counts: FloatArray) -> str:
+    """Name the systems that a metric scored on fewer paragraphs than others."""
+    fewer = [
+        f"{system} {int(count)}" for system, count in zip(systems, counts) if count < counts.max()
+    ]
+    return (
+        f"{metric}: scores of {int(counts.max())} paragraphs, but of {', '.join(fewer)}; "
+        "means are over what is there"
+        if fewer
+        else ""
+    )

@@ -1,6 +1,4 @@
-"""One ranking from many metrics as a page of the report: ranks with their intervals, and by metric
-and domain.
-"""
+"""A ranking as a page of the report: ranks with their intervals, by metric and by domain."""
 
 from __future__ import annotations
 
@@ -9,47 +7,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from wholetext.ranking.aggregate import METHODS
-from wholetext.ranking.rank import rank
-from wholetext.reporting.panels import Bar, Bars, Grid, Number, Panel, Study, Table
+import numpy as np
+
+from wholetext.ranking.aggregate import METHODS, positions
+from wholetext.ranking.procedure import rank
+from wholetext.reporting.panels import Bar, Bars, Grid, Number, Study, Table
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Significance
 
 
 def run_ranking(results: Results, how: Significance) -> list[Study]:
-    """AutoRank of a run that has several metrics and systems; none of another."""
-    everywhere = all(
-        len(by_system) == len(results.systems) for by_system in results.scores.values()
-    )
-    if min(len(results.scores), len(results.systems)) < 2 or not everywhere:
+    """AutoRank of a run in which several metrics score all of several systems."""
+    complete = all(len(scores) == len(results.systems) for scores in results.scores.values())
+    if min(len(results.scores), len(results.systems)) < 2 or not complete:
         return []
     return [ranking(rank(results, seed=how.seed, alpha=how.alpha).as_json())]
 
 
 def ranking(record: Mapping[str, Any]) -> Study:
     """The rank plot, ranks under each metric and in each domain, and all numbers."""
-    systems, method = record["systems"], METHODS[record["method"]]
+    method, systems, metrics = METHODS[record["method"]], record["systems"], record["metrics"]
+    facts = {
+        "metrics": ", ".join(metrics),
+        "method": method.label,
+        "documents": f"{record['documents']:,}",
+        **({"languages": record["langs"]} if record["langs"] else {}),
+    }
+    domains = tuple(systems[0]["domains"]) if systems else ()
+    panels = (
+        _plot(record),
+        _by_metric(record, domains),
+        _numbers(record, domains),
+    )
+    notes = tuple(map(str, record.get("notes", ())))
     title = f"Ranking: {method.label}"
-    facts = (
-        ("metrics", ", ".join(record["metrics"])),
-        ("method", method.label),
-        ("documents", f"{record['documents']:,}"),
-        *((("languages", record["langs"]),) if record["langs"] else ()),
-    )
-    panels: list[Panel] = [_plot(record), _by_metric(record), _numbers(record)]
-    return Study(
-        "rank",
-        title,
-        tuple(panels) if systems else (),
-        facts,
-        tuple(map(str, record.get("notes", ()))),
-    )
+    return Study("rank", title, panels if systems else (), tuple(facts.items()), notes)
 
 
 def beside(study: Study, results: Results) -> Study:
-    """A ranking as shown beside a run: with a warning if it rests on other scores than those of the
-    run.
-    """
+    """Show a ranking beside a run, with a warning if it rests on other scores than the run's."""
     table = next((panel for panel in study.panels if isinstance(panel, Table)), None)
     if study.kind != "rank" or table is None:
         return study
@@ -62,51 +58,41 @@ def beside(study: Study, results: Results) -> Study:
             ):
                 note = (
                     f"this ranking is not of the run in this report: it has another {name} of "
-                    f"{system}; "
-                    "`wholetext rank RUN --out RUN` makes one of the run"
+                    f"{system}; `wholetext rank RUN --out RUN` makes one of the run"
                 )
                 return replace(study, warnings=(note, *study.warnings))
     return study
 
 
-def _places(values: Sequence[Number], higher: bool) -> list[int | None]:
+def _places(values: Sequence[Number], higher_is_better: bool) -> list[int | None]:
     """1 for the best value; equal values share the better rank."""
-    known = [value for value in values if value is not None]
-    return [
-        None
-        if value is None
-        else 1 + sum(other > value if higher else other < value for other in known)
-        for value in values
-    ]
+    places = positions(np.array(values, dtype=float), higher_is_better)
+    return [None if np.isnan(place) else int(place) for place in places]
 
 
 def _plot(record: Mapping[str, Any]) -> Bars:
     systems, method = record["systems"], METHODS[record["method"]]
     places = _places([system["value"] for system in systems], method.higher_is_better)
-    bars = []
-    for system, place in zip(systems, places):
-        low, high = system["places"] or (None, None)
-        bars.append(
-            Bar(
-                f"cluster {system['cluster']}" if system["cluster"] else "",
-                system["system"],
-                place,
-                low,
-                high,
-            )
+    bars = tuple(
+        Bar(
+            f"cluster {system['cluster']}" if system["cluster"] else "",
+            system["system"],
+            place,
+            *(system["places"] or (None, None)),
         )
+        for system, place in zip(systems, places)
+    )
     note = f"Dots: rank by {method.label}."
     if record["draws"]:
         note += (
             f" Lines: the middle 95 % of ranks over {record['draws']:,} resamples of documents. A "
-            "system that is "
-            f"significantly worse (p ≤ {record['alpha']}) than one above it in the cluster opens a "
-            "new cluster."
+            f"system that is significantly worse (p ≤ {record['alpha']}) than one above it in the "
+            "cluster opens a new cluster."
         )
-    return Bars("Ranks", tuple(bars), "rank", note=note)
+    return Bars("Ranks", bars, "rank", note=note)
 
 
-def _by_metric(record: Mapping[str, Any]) -> Grid:
+def _by_metric(record: Mapping[str, Any], domains: tuple[str, ...]) -> Grid:
     """Ranks of the systems under each metric alone, and by the method within each domain."""
     systems, higher = record["systems"], METHODS[record["method"]].higher_is_better
     columns = [
@@ -114,11 +100,7 @@ def _by_metric(record: Mapping[str, Any]) -> Grid:
             [system["scores"][name] for system in systems], name not in record["lower_is_better"]
         )
         for name in record["metrics"]
-    ]
-    domains = tuple(systems[0]["domains"]) if systems else ()
-    columns += [
-        _places([system["domains"][name] for system in systems], higher) for name in domains
-    ]
+    ] + [_places([system["domains"][name] for system in systems], higher) for name in domains]
     return Grid(
         "Ranks by metric and domain" if domains else "Ranks by metric",
         tuple(system["system"] for system in systems),
@@ -130,34 +112,26 @@ def _by_metric(record: Mapping[str, Any]) -> Grid:
     )
 
 
-def _numbers(record: Mapping[str, Any]) -> Table:
-    method, systems = METHODS[record["method"]], record["systems"]
-    domains = tuple(systems[0]["domains"]) if systems else ()
-    columns = (method.label, "low", "high", *domains, *record["metrics"])
+def _numbers(record: Mapping[str, Any], domains: tuple[str, ...]) -> Table:
+    method, systems, metrics = METHODS[record["method"]], record["systems"], record["metrics"]
+    columns = (method.label, "low", "high", *domains, *metrics)
     rows = tuple(
         (
             system["system"],
             (
                 system["value"],
-                system["interval"]["low"],
-                system["interval"]["high"],
+                *(system["interval"][bound] for bound in ("low", "high")),
                 *(system["domains"][name] for name in domains),
-                *(system["scores"][name] for name in record["metrics"]),
+                *(system["scores"][name] for name in metrics),
             ),
         )
         for system in systems
     )
     ranks = tuple((system["cluster"], *[None] * (len(columns) - 1)) for system in systems)
-    better, by = (
-        "higher" if method.higher_is_better else "lower",
-        f", then {method.label} by domain" * bool(domains),
+    better = "higher" if method.higher_is_better else "lower"
+    by_domain = f", then {method.label} by domain" * bool(domains)
+    note = (
+        f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval"
+        f"{by_domain}, then scores."
     )
-    return Table(
-        "All values",
-        columns,
-        rows,
-        "system",
-        ranks,
-        f"{method.label} ({better} is better; #n is the rank cluster) and its 95 % interval{by}, "
-        "then scores.",
-    )
+    return Table("All values", columns, rows, "system", ranks, note)

@@ -11,7 +11,7 @@ import numpy as np
 from wholetext.errors import RunError, choices
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
-from wholetext.scoring.comparison import compare_run
+from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.clusters import holm, holm_levels
 from wholetext.scoring.significance.compare import (
@@ -59,7 +59,8 @@ def analyse(
         if baseline not in systems:
             raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
         testing = replace(testing or results.significance or Significance(), baseline=baseline)
-    testing, comparisons = compare_run(results, testing)
+    comparisons = compare(results, testing)
+    testing = testing or results.significance or Significance()
     baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]
     return RunAnalysis(

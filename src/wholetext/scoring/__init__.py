@@ -1,1 +1,31 @@
 """From a corpus and spec strings to scores: the pipeline, its engine and its run folders."""
+
+from typing import TYPE_CHECKING
+
+from wholetext.lazy import exports
+
+if TYPE_CHECKING:
+    from wholetext.executor import Executor as Executor
+    from wholetext.files.cache import Cache as Cache
+    from wholetext.scoring.explain import Explained as Explained
+    from wholetext.scoring.gate import GateCheck as GateCheck
+    from wholetext.scoring.gate import GateResult as GateResult
+    from wholetext.scoring.plan import Plan as Plan
+    from wholetext.scoring.plan import write_prompts as write_prompts
+    from wholetext.scoring.results import write_run as write_run
+    from wholetext.scoring.sweep import Axes as Axes
+    from wholetext.scoring.sweep import Sweep as Sweep
+    from wholetext.scoring.sweep import write_sweep as write_sweep
+else:
+    __getattr__, __dir__, __all__ = exports(
+        __name__,
+        {
+            "executor": ("Executor",),
+            "files.cache": ("Cache",),
+            "scoring.explain": ("Explained",),
+            "scoring.gate": ("GateCheck", "GateResult"),
+            "scoring.plan": ("Plan", "write_prompts"),
+            "scoring.results": ("write_run",),
+            "scoring.sweep": ("Axes", "Sweep", "write_sweep"),
+        },
+    )

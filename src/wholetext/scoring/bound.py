@@ -17,6 +17,7 @@ from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
+from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
 from wholetext.types import (
     Corpus,
@@ -35,21 +36,15 @@ from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lende
 # (document, system, whether added text is left out) → rows and their requests
 Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
 _MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
-_PLAIN = (
-    "give loaded.corpus, loaded.outputs of loaded = wholetext.read(FILE); "
-    "score_texts(hyps, refs=…, metric=…) takes plain lists"
-)
+_PLAIN = "score(read(FILE), …), or score(texts, …, refs=…)"
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
-    """Every output has every document, and systems have different names."""
+    """Check that every output has every document, and that names are unique."""
     if not isinstance(corpus, Corpus):
         raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
-    wrong = (
-        [outputs]
-        if not isinstance(outputs, Sequence)
-        else [one for one in outputs if not isinstance(one, Output)]
-    )
+    listed = isinstance(outputs, Sequence)
+    wrong = [item for item in outputs if not isinstance(item, Output)] if listed else [outputs]
     if wrong:
         raise InputError(
             f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
@@ -99,37 +94,33 @@ class BoundMetric:
     cuts: Cuts  # what the view has made of documents so far; metrics that see the same share it
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
-        """Rows and requests of one document of one system."""
-        texts = scored_text(self.metric, output, doc.id)
+        """Cut a document of a system into rows and requests."""
+        texts = output.docs[doc.id]
+        if output.nulls:
+            texts = scored_text(self.metric, output, doc.id)
         key = (doc.id, output.system, texts is not output.docs[doc.id])
         rows = self.cuts.get(key)
         if rows is None:
             sides = self.sides
-            if doc.id in self.lenders:
+            view = self.scorer.view
+            if isinstance(view, Context) and view.source == "other" and doc.id in self.lenders:
                 other = self.lenders[doc.id]
                 sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
-            if self.metric.rivals:
-                doc, sides = self._with_rivals(doc, output, sides)
-            rows = self.scorer.view.cut(doc, texts, sides)
+            if trait(self.metric, "rivals"):  # the other outputs in place of the references
+                others = [other for other in self.outputs if other.system != output.system]
+                refs = {other.system: other.docs[doc.id] for other in others}
+                doc = dataclasses.replace(doc, refs=refs)
+                sides = dataclasses.replace(sides, refs=tuple(refs))
+            rows = view.cut(doc, texts, sides)
             if len(self.cuts) < _MAX_DOCUMENTS:
                 self.cuts[key] = rows
         return rows
 
-    def _with_rivals(self, doc: Document, output: Output, sides: Sides) -> tuple[Document, Sides]:
-        """The document with the outputs of the other systems in place of its references."""
-        refs = {
-            other.system: other.docs[doc.id]
-            for other in self.outputs
-            if other.system != output.system
-        }
-        return dataclasses.replace(doc, refs=refs), dataclasses.replace(sides, refs=tuple(refs))
-
     @cached_property
     def lenders(self) -> Mapping[str, Document]:
-        """Which document lends its context to which, where a control asks for wrong context."""
+        """Document id → the document that lends it wrong context, for ``context(source=other)``."""
         view = self.scorer.view
-        if not isinstance(view, Context) or view.source != "other":
-            return {}
+        assert isinstance(view, Context)
         return lenders(self.corpus.docs, view.seed, view.prev + view.next)
 
 
@@ -142,21 +133,25 @@ def bind(
     cuts: dict[tuple[View, Sides], Cuts] | None = None,
     remote: bool = False,
 ) -> BoundMetric:
-    """Settle a scorer for a corpus; an error where something that the metric needs is missing.
+    """Bind a scorer to a corpus; raise an error if something that the metric needs is missing.
 
-    Metrics that are given the same ``cuts`` have each document checked and cut once for each view
-    and choice of sides. ``remote``: models run elsewhere, so their device need not be here.
+    Metrics that share ``cuts`` have each document checked and cut once for each view and choice of
+    sides. ``remote``: models run elsewhere, so their device need not be here.
     """
     metric = parsed.metric.resolve(corpus.langs)
-    if metric.rivals and len(outputs) < 2:
+    rivals = trait(metric, "rivals")
+    if rivals and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",
             where=corpus.id,
             next="give the outputs of two systems or more",
         )
-    check_worst(metric, outputs)
+    if any(output.nulls for output in outputs):
+        check_worst(metric, outputs)
     sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
-    placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (remote or metric.remote)
+    placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (
+        remote or trait(metric, "remote")
+    )
     if placed and metric.fits([], engine) is not None:
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
     if (parsed.view, sides) not in cuts:  # now, not after hours of other metrics
@@ -175,14 +170,14 @@ def bind(
                 where=corpus.id,
                 next="use a smaller size, or partial=include",
             )
-    shared: Cuts = {} if metric.rivals else cuts.setdefault((parsed.view, sides), {})
+    shared: Cuts = {} if rivals else cuts.setdefault((parsed.view, sides), {})
     return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared)
 
 
 def sides_of(
     metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
 ) -> Sides:
-    """Which sides the metric gets; an error where one that it needs is missing."""
+    """Choose the sides that the metric reads; raise an error if one that it needs is missing."""
     refs = corpus.references if chosen is None else chosen
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:
@@ -208,7 +203,7 @@ def sides_of(
     has_model = metric.fits([], engine) is not None
 
     def tokens(request: Request) -> int:
-        """Tokens of the text itself, without markers, whether or not they fit."""
+        """Count the tokens of the text itself, without markers, whether or not they fit."""
         return sum(
             fit.tokens - fit.special + fit.lost_context + fit.lost_focus
             for fit in metric.fits([request], engine) or ()
@@ -221,7 +216,7 @@ def sides_of(
         refs=refs if "ref" in uses else (),
         context_refs=refs,
         count=tokens if has_model and view.counts_tokens else None,
-        own_context=metric.own_context,
+        own_context=trait(metric, "own_context"),
     )
 
 
@@ -241,7 +236,7 @@ def refuse_losses(work: BoundMetric) -> None:
 
 
 def references(work: BoundMetric) -> Iterator[Excerpt]:
-    """Every segment of every reference that the metric gets, for its survey."""
+    """Yield every segment of the references that the metric reads, for its survey."""
     glue = joiner_for(work.corpus.langs[1], "auto")
     for doc in work.corpus.docs:
         for name in work.sides.refs:
@@ -249,7 +244,7 @@ def references(work: BoundMetric) -> Iterator[Excerpt]:
 
 
 def salt_of(work: BoundMetric, survey: object = None) -> str:
-    """Everything besides the request that can change its statistics."""
+    """Hash everything besides the request that can change its statistics."""
     metric, engine = work.metric, work.engine
     survey = "" if survey is None else hashlib.blake2b(repr(survey).encode()).hexdigest()
     facts = [
@@ -266,7 +261,7 @@ def salt_of(work: BoundMetric, survey: object = None) -> str:
 
 
 def parameters_of(thing: object) -> dict[str, str]:
-    """Every parameter with its value, as the signature spells them."""
+    """Return every parameter with its value, as signatures spell them."""
     values = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
     return {
         name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
@@ -300,12 +295,10 @@ def signature(
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}
-    items |= (
-        {"dtype": work.engine.dtype}
-        if not metric.remote and metric.fits([], work.engine) is not None
-        else {}
-    )
-    items |= {"rivals": ",".join(one.system for one in work.outputs)} if metric.rivals else {}
+    if not trait(metric, "remote") and metric.fits([], work.engine) is not None:
+        items |= {"dtype": work.engine.dtype}
+    if trait(metric, "rivals"):
+        items |= {"rivals": ",".join(output.system for output in work.outputs)}
     if output.realigned:
         how = sorted(set(output.realigned.values()))
         omitted, added = null_counts(output)

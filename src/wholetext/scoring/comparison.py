@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wholetext.errors import InputError
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
 from wholetext.scoring.significance.stored import plain as plain
@@ -13,19 +14,25 @@ from wholetext.types import Scores
 Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score
 
 
-def compare_run(
-    results: Results, how: Significance | None = None, output: str | None = None
-) -> tuple[Significance, dict[str, Comparison]]:
-    """Compare the systems of a run under every metric: the settings, and the comparisons by spec.
+def compare(
+    results: Results, significance: Significance | None = None, output: str | None = None
+) -> Mapping[str, Comparison]:
+    """Compare the systems of a run under every metric: comparisons by spec.
 
-    The comparisons stored with the run are returned unless ``how``, or another ``output`` of the
-    metrics than the score, asks for others.
+    Those stored with the run are returned where they were made in the same way. ``output`` names
+    another output of the metrics than the score.
     """
+    if not isinstance(results, Results):
+        raise InputError(
+            f"compare takes Results, not {type(results).__name__}",
+            next="give what score or open_run returned; "
+            "Significance(…).compare(scores) compares the systems of one metric",
+        )
     stored = results.significance
-    if stored is not None and output is None and how in (None, stored):
-        return stored, dict(results.comparisons)
-    how = how or stored or Significance()
-    return how, {spec: how.compare(scores, output) for spec, scores in results.scores.items()}
+    if stored is not None and output is None and significance in (None, stored):
+        return results.comparisons
+    how = significance or stored or Significance()
+    return {spec: how.compare(scores, output) for spec, scores in results.scores.items()}
 
 
 def run_json(

@@ -12,7 +12,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import zip_longest
@@ -26,14 +26,11 @@ from numpy.typing import NDArray
 from wholetext.errors import MetricError, WorkerError
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
-from wholetext.files.packages import unverified
 from wholetext.models.device import pick_device
 from wholetext.notes import BLIND
-from wholetext.registry import facts as facts_of
 from wholetext.scoring.bound import (
     BoundMetric,
     corpus_hash,
-    parameters_of,
     references,
     refuse_losses,
     salt_of,
@@ -41,6 +38,7 @@ from wholetext.scoring.bound import (
 )
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key
 from wholetext.scoring.nulls import with_nulls
+from wholetext.scoring.traits import trait
 from wholetext.types import Document, Excerpt, IntArray, Metric, Output, Request, Rows, Scores
 from wholetext.version import __version__
 from wholetext.views import Context, Span, Whole, without_context
@@ -76,12 +74,13 @@ class _Lookup:
     where: IntArray  # (requests,) index into rows
 
 
+@dataclass
 class Computer:
     """Computes chunks on an executor; equal requests of a chunk are computed once."""
 
-    def __init__(self, engine: Engine, executor: Executor | None = None) -> None:
-        self.engine, self.executor = engine, executor or Executor()
-        self._environments: dict[str, set[str]] = {}  # of workers
+    engine: Engine
+    executor: Executor = field(default_factory=Executor)
+    _environments: dict[str, set[str]] = field(default_factory=dict)  # of workers
 
     def run(self, chunks: Iterable[Chunk]) -> None:
         """Compute chunks and pass on their statistics in order; store rows as chunks finish."""
@@ -112,7 +111,7 @@ class Computer:
     def _begin(self, chunk: Chunk) -> tuple[_Lookup, Future[Answer] | None]:
         """Look up the distinct requests; compute the missing ones, or submit them to a worker."""
         engine, numbers = self.engine, dict[Request, int]()
-        cache = engine.cache if chunk.metric.cacheable else None
+        cache = engine.cache if trait(chunk.metric, "cacheable") else None
         where = np.array(
             [numbers.setdefault(request, len(numbers)) for request in chunk.requests],
             dtype=np.int64,
@@ -128,7 +127,8 @@ class Computer:
             computed=len(missing),
         )
         lookup = _Lookup(chunk, rows, keys, where)
-        if missing and (self.executor.local or chunk.metric.remote):  # services have budgets
+        # services have budgets, so they are called from here
+        if missing and (self.executor.local or trait(chunk.metric, "remote")):
             self._store(lookup, engine.rows(chunk.metric, missing, chunk.survey, chunk.report), {})
             missing = []
         if not missing:
@@ -228,34 +228,27 @@ class MetricRun:
         probes = {
             part.work.scorer.spec: probe
             for part in parts[:: len(bound.outputs)]
-            if (probe := part.probe())
+            if isinstance(part.work.scorer.view, Context) and (probe := part.probe())
         }
         meter = _Meter(self.works, self._progress) if self._progress else None
         for begin, end in _ranges(
-            bound.corpus.sizes.tolist(), max(1, (size or metric.block) // len(parts))
+            bound.corpus.sizes.tolist(), max(1, (size or trait(metric, "block")) // len(parts))
         ):
-            pairs = [
+            pairs = [  # row by row over views and systems
                 (owner, request)
                 for number in range(begin, end)
-                for owner, request in self._cut(number)
+                for row in zip_longest(*(part.cut(number) for part in parts))
+                for owner, request in enumerate(row)
+                if request is not None
             ]
             pairs += [(-1, request) for probe in probes.values() for request in probe]
             if pairs:
-                owners, requests = (
-                    np.array([owner for owner, _ in pairs]),
-                    [request for _, request in pairs],
-                )
+                owners = np.array([owner for owner, _ in pairs])
+                requests = [request for _, request in pairs]
                 take = partial(self._take, owners, list(probes), meter, end)
                 report = partial(meter.report, begin, end) if meter else None
                 yield Chunk(metric, requests, salt, take, survey, report)
                 probes = {}
-
-    def _cut(self, number: int) -> Iterator[tuple[int, Request]]:
-        """Yield (part, request) pairs of a document, row by row over views and systems."""
-        for row in zip_longest(*(part.cut(number) for part in self._parts)):
-            yield from (
-                (owner, request) for owner, request in enumerate(row) if request is not None
-            )
 
     def _take(
         self,
@@ -282,13 +275,12 @@ class MetricRun:
         mark = corpus_hash(corpus, self.works[0].sides.context_refs)
         # notes are printed after their spec, so the name of the metric is redundant
         stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
-        stated += tuple(unverified((parameters_of(metric) | facts_of(metric)).values()))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
             by_system = scores[spec := part.work.scorer.spec]
-            rows = part.rows(next((other.rows for other in by_system.values()), None))
+            known = next((other.rows for other in by_system.values()), None)
             by_system[part.output.system] = part.scores(
-                rows, mark, (*stated, BLIND) if spec in self._blind else stated
+                known, mark, (*stated, BLIND) if spec in self._blind else stated
             )
         return scores
 
@@ -323,10 +315,7 @@ class _Part:
     def probe(self) -> tuple[Request, Request] | None:
         """A request with and without its context, to detect metrics that read none."""
         work = self.work
-        if (
-            not isinstance(work.scorer.view, Context)
-            or work.metric.fits([], work.engine) is not None
-        ):
+        if work.metric.fits([], work.engine) is not None:
             return None  # metrics that have a model read context through it
         for doc in work.corpus.docs:
             for _, request in self._selected(doc):
@@ -339,22 +328,23 @@ class _Part:
                     return request, alone
         return None
 
-    def rows(self, known: Rows | None) -> Rows:
-        """Rows of this output; ``known``, the rows of another system, if they are equal."""
-        corpus, columns = self.work.corpus, np.array(self.spans).reshape(-1, 4)
-        doc, start, stop = columns[:, :3].T.astype(np.int64)
-        if known and all(
-            map(np.array_equal, (known.doc, known.start, known.stop, known.weight), columns.T)
-        ):
-            return known
-        unasked = (
-            None if self.only is None else ~np.concatenate([self.only[name] for name in corpus.ids])
-        )
-        return Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[:, 3].copy(), unasked)
+    def scores(self, known: Rows | None, mark: str, stated: tuple[str, ...]) -> Scores:
+        """Scores of all rows; ``mark`` is the hash of the corpus.
 
-    def scores(self, rows: Rows, mark: str, stated: tuple[str, ...]) -> Scores:
-        """Scores of all rows; ``mark`` is the hash of the corpus."""
-        metric = self.work.metric
+        ``known`` are the rows of another system, which are shared if they are equal.
+        """
+        metric, corpus = self.work.metric, self.work.corpus
+        columns = np.array(self.spans).reshape(-1, 4).T
+        if known and all(
+            map(np.array_equal, (known.doc, known.start, known.stop, known.weight), columns)
+        ):
+            rows = known
+        else:
+            doc, start, stop = columns[:3].astype(np.int64)
+            rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
+            if self.only is not None:
+                requested = np.concatenate([self.only[name] for name in corpus.ids])
+                rows = replace(rows, unrequested=~requested)
         if not len(rows):
             raise MetricError(
                 f"{self.work.scorer.spec} leaves no row to score",
@@ -363,17 +353,15 @@ class _Part:
             )
         measured = [chunk for chunk in self.measured if len(chunk.stats)]
         lost = np.concatenate([chunk.lost for chunk in measured])
-        facts = [row for chunk in measured for row in chunk.details]
-        stats, details = with_nulls(
-            metric,
-            self.output,
-            rows,
-            np.concatenate([chunk.stats for chunk in measured]),
-            facts if any(facts) else [],
-        )
-        outcomes = dict(metric.outcomes(details))
+        stats = np.concatenate([chunk.stats for chunk in measured])
+        details = [row for chunk in measured for row in chunk.details]
+        details = details if any(details) else []
+        if any(nulls.policy != "count" for nulls in self.output.nulls.values()):
+            stats, details = with_nulls(metric, self.output, rows, stats, details)
+        facts_after = trait(metric, "outcomes")
+        outcomes = dict(facts_after(details)) if facts_after else {}
         if self.resegmented:
-            outcomes["resegmented"] = f"{self.resegmented}/{len(self.work.corpus)}"
+            outcomes["resegmented"] = f"{self.resegmented}/{len(corpus)}"
         return Scores(
             metric=self.work.scorer.spec,
             system=self.output.system,
@@ -390,7 +378,7 @@ class _Part:
             details=tuple(details),
             lost=lost,
             stated=stated,
-            reduce_docs=metric.reduce_docs,
+            reduce_docs=trait(metric, "reduce_docs"),
             decimals=metric.decimals,
         )
 

@@ -16,6 +16,7 @@ import numpy as np
 from wholetext import slices
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
+from wholetext.scoring.traits import trait
 from wholetext.types import (
     ArrivingBackend,
     Backend,
@@ -166,10 +167,10 @@ class Engine:
                 f"{metric.name} returned statistics that are not finite for the text {shown!r}",
                 next="use mean_stats for undefined scores: it ignores NaN",
             )
-        rows = []
+        rows, read = [], trait(metric, "seen")
         for i in range(len(requests)):
             lost = (fits[i].lost_context, fits[i].lost_focus) if fits else (0, 0)
-            seen = metric.seen(requests[i], self) if lost[1] else None
+            seen = read(requests[i], self) if read and lost[1] else None
             if seen is not None:  # what follows was cut; reports strike it through
                 details.setdefault(i, {})["cut"] = {"hyp": seen}
             if self.warnings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,23 +11,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from wholetext import slices
-from wholetext.errors import InputError, WholetextWarning, count
+from wholetext.errors import InputError, WholetextWarning, choices, count
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
-from wholetext.io import from_texts
-from wholetext.io.formats.lines import Texts
+from wholetext.io.assembly import Loaded
+from wholetext.io.detect import read
+from wholetext.io.formats.lines import Texts, from_texts
+from wholetext.io.tables import Table, columns_of
 from wholetext.models.device import DTYPES, need_gpus
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
+from wholetext.scoring.defaults import default_metrics
 from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
-from wholetext.scoring.results import Results
+from wholetext.scoring.results import Results, refuse_unwritable, write_run
 from wholetext.scoring.results import open_run as open_run
+from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.text import language
 from wholetext.types import Corpus, Metric, Output, Scores
 from wholetext.views import Sides, View
@@ -142,66 +147,92 @@ class Options:
                 cache.close()
 
 
-@overload
 def score(
-    corpus: Corpus, outputs: Sequence[Output], metric: str, options: Options | None = None
-) -> dict[str, Scores]: ...
-
-
-@overload
-def score(
-    corpus: Corpus,
-    outputs: Sequence[Output],
-    metric: list[str] | tuple[str, ...],
+    data: Loaded | Texts | Mapping[str, Texts] | Table,
+    metrics: str | Sequence[str] | None = None,
+    *,
+    refs: Texts | Sequence[Texts] | Mapping[str, Texts] | None = None,
+    srcs: Texts | None = None,
+    docs: Sequence[str] | None = None,
+    langs: str | None = None,
     options: Options | None = None,
-) -> Results: ...
-
-
-def score(
-    corpus: Corpus,
-    outputs: Sequence[Output],
-    metric: str | list[str] | tuple[str, ...],
-    options: Options | None = None,
-) -> dict[str, Scores] | Results:
-    """Score every output: system → Scores for one spec string, Results for a list of them."""
-    results = _evaluate(corpus, outputs, metric, options)
-    _warn(results)
-    return (
-        results if isinstance(metric, (list, tuple)) else dict(next(iter(results.scores.values())))
-    )
-
-
-def evaluate(
-    corpus: Corpus,
-    outputs: Sequence[Output],
-    metrics: Sequence[str] | str,
-    options: Options | None = None,
+    significance: Significance | None = None,
+    out: Path | str | None = None,
+    overwrite: bool = False,
 ) -> Results:
-    """Score every output under every spec string; notes on the scores are Python warnings too."""
-    results = _evaluate(corpus, outputs, metrics, options)
-    _warn(results)
-    return results
+    """Score every system with every metric; notes on the scores are Python warnings, too.
 
-
-def _warn(results: Results) -> None:
-    """Issue every note as a Python warning, at the line that called the public function."""
-    for note in results.warnings:
-        warnings.warn(note, WholetextWarning, stacklevel=3)
-
-
-def _evaluate(
-    corpus: Corpus, outputs: Sequence[Output], metrics: Sequence[str] | str, options: Options | None
-) -> Results:
+    Args:
+        data: what ``read`` returned, a DataFrame, the texts of one system (``["…", "…"]``, or
+            documents, ``[["…", "…"], ["…"]]``), or a mapping of system to texts.
+        metrics: a spec string or several; None chooses those that suit the data.
+        refs: with plain texts, a reference in their form, or a mapping of name to reference.
+        srcs: with plain texts, the source in their form.
+        docs: with plain texts, the document id of each segment, or of each document.
+        langs: with plain texts and DataFrames, the language pair (``"de-en"``).
+        options: how to compute.
+        significance: compares the systems, too (``Results.comparisons``).
+        out: a run folder to write; mistakes are refused before scoring.
+        overwrite: whether an earlier run in ``out`` is replaced.
+    """
+    loaded = _load(data, refs, srcs, docs, langs)
     options = Options() if options is None else options
     if not isinstance(options, Options):
         raise InputError(
             f"options are of the type {type(options).__name__}",
             next="write Options(dtype=…, refs=…)",
         )
-    check(corpus, outputs)
+    check(loaded.corpus, loaded.outputs)
+    if significance:
+        baseline, systems = significance.baseline, [output.system for output in loaded.outputs]
+        if baseline is not None and baseline not in systems:
+            raise InputError(
+                f"there is no system {baseline!r} to compare with", next=choices(baseline, systems)
+            )
+    if metrics is None:
+        metrics = default_metrics(loaded.corpus, loaded.outputs)
     specs: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
     # all specs are read before any work; equal ones are scored once
     scorers = {parsed.spec: parsed for parsed in map(scorer, specs)}
+    if out is not None:
+        refuse_unwritable(out, overwrite=overwrite)
+    results = _evaluate(loaded, list(scorers.values()), options)
+    for note in results.warnings:
+        warnings.warn(note, WholetextWarning, stacklevel=2)
+    if significance:
+        progress, comparisons = options.progress or (lambda *_: None), dict[str, Comparison]()
+        for spec, by_system in results.scores.items():
+            progress(SIGNIFICANCE, len(comparisons), len(results.scores))
+            comparisons[spec] = significance.compare(by_system)
+        progress(SIGNIFICANCE, len(comparisons), len(comparisons))
+        results = replace(results, significance=significance, comparisons=comparisons)
+    if out is not None:
+        write_run(results, out, overwrite=overwrite)
+    return results
+
+
+def _load(data: Any, refs: Any, srcs: Any, docs: Any, langs: Any) -> Loaded:
+    """Make any form of data a corpus with outputs."""
+    table = not isinstance(data, (Loaded, Mapping)) and columns_of(data) is not None
+    if isinstance(data, (str, os.PathLike)):
+        raise InputError("expected texts, got a path", next="score(read(FILE), …)")
+    if not isinstance(data, Loaded) and not table:
+        loaded = from_texts(
+            data, srcs=srcs, refs=() if refs is None else refs, docs=docs, langs=langs
+        )
+        if docs is not None:
+            return loaded
+        return replace(loaded, warnings=tuple(without_kinds(loaded.warnings, "single-document")))
+    if not (refs is srcs is docs is None) or (langs is not None and not table):
+        raise InputError(
+            "refs, srcs, docs and langs go with plain texts",
+            next="leave them out: the data has them",
+        )
+    return read(data, langs=langs) if table else data
+
+
+def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Results:
+    corpus, outputs = loaded.corpus, loaded.outputs
     with options.computer(corpus.langs) as computer:
         executor = computer.executor
         aligned: Sequence[str] = ()
@@ -210,8 +241,9 @@ def _evaluate(
                 corpus, outputs, options.align, executor=executor
             )
             outputs, aligned = done.outputs, done.notes
-        outputs = with_policy(outputs, options.nulls)
-        scores = _measured(computer, list(scorers.values()), corpus, outputs, options)
+        if options.nulls is not None:
+            outputs = with_policy(outputs, options.nulls)
+        scores = _measured(computer, scorers, corpus, outputs, options)
         flags, suspicions = (
             _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
         )
@@ -229,12 +261,11 @@ def _evaluate(
     codes = [
         Note("language-code", text) for code in corpus.langs if (text := language(code).note())
     ]
-    notes = (*codes, *aligned, *realigned, *Results(corpus, tuple(outputs), scores).notes)
-    return Results(
-        corpus,
-        tuple(outputs),
-        scores,
-        warnings=tuple(dict.fromkeys((*notes, *suspicions))),
+    results = Results(corpus, tuple(outputs), scores)
+    notes = (*loaded.warnings, *codes, *aligned, *realigned, *results.notes, *suspicions)
+    return replace(
+        results,
+        warnings=tuple(dict.fromkeys(notes)),
         counts={**computer.engine.counts, **getattr(options.calls, "counts", {})},
         flags={
             system: [dataclasses.asdict(flag) for flag in of_system]
@@ -294,56 +325,13 @@ def _flagged(
         by_system[output.system] = [*broken, *changed]
         if progress:
             progress(FLAGS, len(by_system), len(outputs))
-    lines = formats.notes_on_flags(by_system, source=corpus.has_source)
-    notes = [*input_notes(corpus, outputs), *lines, formats.unchecked_note(corpus, outputs)]
-    return by_system, [note for note in notes if note]
+    return by_system, [*input_notes(corpus, outputs), *formats.notes_on_flags(by_system)]
 
 
 def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
     from wholetext.flags import degenerate, formats
 
-    broken = degenerate.flags(corpus, output)
-    return broken, formats.format_flags(corpus, output, broken)
-
-
-# ---------------------------------------------------------------- for notebooks
-
-
-def score_texts(
-    hyps: Texts,
-    *,
-    metric: str,
-    refs: Texts | Sequence[Texts] | Mapping[str, Texts] | None = None,
-    references: Sequence[Texts] = (),
-    srcs: Texts | None = None,
-    docs: Sequence[str] | None = None,
-    langs: str | None = None,
-    options: Options | None = None,
-) -> Scores:
-    """Score a list of segments, or of documents (``[["…", "…"], ["…"]]``), of one system.
-
-    A list of segments is one document, or those that ``docs`` names. ``refs`` is a reference in
-    the form of ``hyps``, or a mapping of name to reference; ``references`` is a list of several.
-    See ``from_texts``.
-    """
-    if isinstance(hyps, Mapping):
-        raise InputError(
-            "score_texts scores the texts of one system", next="call it once for each system"
-        )
-    loaded = from_texts(
-        hyps,
-        srcs=srcs,
-        refs=() if refs is None else refs,
-        references=references,
-        docs=docs,
-        langs=langs,
-    )
-    results = _evaluate(loaded.corpus, loaded.outputs, [metric], options)
-    read = (
-        loaded.warnings if docs is not None else without_kinds(loaded.warnings, "single-document")
-    )
-    _warn(replace(results, warnings=(*read, *results.warnings)))
-    return next(iter(next(iter(results.scores.values())).values()))
+    return degenerate.flags(corpus, output), formats.format_flags(corpus, output)
 
 
 def list_metrics() -> dict[str, type[Metric]]:

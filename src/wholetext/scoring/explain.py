@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from wholetext import slices
 from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.io import Loaded
 from wholetext.metrics.blonde.explain import (
     Compared,
     MatchedSpan,
@@ -20,8 +22,8 @@ from wholetext.metrics.blonde.explain import (
 from wholetext.metrics.blonde.metric import Blonde
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import evaluate
-from wholetext.scoring.results import Results, damaged_details, run_notes
+from wholetext.scoring.evaluate import score
+from wholetext.scoring.results import Results, damaged_details
 from wholetext.types import Scores
 from wholetext.views import glue_of, stretches
 
@@ -79,10 +81,12 @@ def explain(
 ) -> Explained:
     """Show spans of a document that match a reference, are missing or extra, and their effect.
 
-    By default the first BlonDe metric of the run (else the first that marks spans), its first
+    By default the first BlonDe metric of the run (else the first that marks spans, else the first), its first
     reference, and the document with the lowest score: for BlonDe, the lowest mean over the
     categories that occur. A metric that is not in the run is computed for this document only. What
-    other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity.
+    other metrics mark with ``run.detail(i, spans=…)`` is shown as extra, by severity. A metric that
+    marks nothing is explained by rules, for English outputs: pronouns, tenses, connectives, names,
+    order and coverage that do not fit the document or its reference.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
     system = _choose("system", system, results.systems, only=True)
@@ -111,9 +115,7 @@ def explain(
         elif _marks_spans(scores):
             segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))
         else:
-            raise MetricError(
-                f"{spec} leaves no spans to explain", next="use -m blonde, d-blonde or blonde-plus"
-            )
+            segments = _findings(spec, *texts, corpus.langs[1])
     reason = next((one["reason"] for _, one in details if "reason" in one), "")
     return Explained(scores, doc, ref, segments, reason, why, spec not in results.scores, notes)
 
@@ -148,20 +150,44 @@ def _marked(
     )
 
 
+def _findings(spec: str, hyp: Sequence[str], ref: Sequence[str], lang: str) -> tuple[Compared, ...]:
+    """Segments with what does not fit the document, for metrics that mark no spans."""
+    find = slices.hook("findings")
+    by_segment = find(hyp, ref, lang) if find else None
+    if by_segment is None:
+        raise MetricError(
+            f"{spec} leaves no spans to explain",
+            next="use -m blonde, d-blonde or blonde-plus; other metrics are explained for English "
+            "outputs beside a reference with the same segments",
+        )
+    return tuple(
+        Compared(
+            i + 1,
+            text,
+            ref[i],
+            (),
+            (),
+            (),
+            tuple(
+                MatchedSpan(
+                    finding.kind, finding.why, text[finding.start : finding.end], *finding[1:3]
+                )
+                for finding in by_segment[i]
+            ),
+        )
+        for i, text in enumerate(hyp)
+    )
+
+
 def _first(results: Results) -> str:
-    """The run's first BlonDe metric, else its first with spans; ``blonde`` without a run."""
+    """The run's first BlonDe metric, else its first with spans, else its first; ``blonde`` without a run."""
     family = [spec for spec in results.scores if "blonde" in scorer(spec).metric.name]
     family += [
         spec
         for spec, by_system in results.scores.items()
         if any(map(_marks_spans, by_system.values()))
     ]
-    if results.scores and not family:
-        raise MetricError(
-            f"the run has no BlonDe scores (it has {', '.join(results.scores)})",
-            next="name one to compute it now: wholetext explain RUN -m d-blonde",
-        )
-    return family[0] if family else "blonde"
+    return next(iter((*family, *results.scores)), "blonde")
 
 
 def _scores(
@@ -169,7 +195,7 @@ def _scores(
 ) -> tuple[Scores, tuple[str, ...]]:
     """From the run where it has the metric, else computed now; with notes on what was computed."""
     if spec in results.scores:
-        return results.scores[spec][system], tuple(run_notes(results, spec))
+        return results.scores[spec][system], ()
     corpus = results.corpus
     if (
         doc is not None and not scorer(spec).metric.surveys
@@ -177,8 +203,8 @@ def _scores(
         corpus = replace(
             corpus, docs=tuple(document for document in corpus.docs if document.id == doc)
         )
-    computed = evaluate(
-        corpus, [output for output in results.outputs if output.system == system], [spec]
+    computed = score(
+        Loaded(corpus, [output for output in results.outputs if output.system == system]), [spec]
     )
     notes = (
         (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()

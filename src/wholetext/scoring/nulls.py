@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, count
+from wholetext.scoring.traits import trait
 from wholetext.types import FloatArray, Metric, Nulls, Output, Rows, mean_stats
 
 LEFT_OUT = "the output leaves this out (nulls=drop)"
@@ -22,10 +23,8 @@ Details = list[Any]
 Policy = Literal["count", "worst", "drop"]
 
 
-def with_policy(outputs: Sequence[Output], policy: Policy | None) -> tuple[Output, ...]:
-    """Outputs whose nulls are to be treated so; None leaves them as they are."""
-    if policy is None:
-        return tuple(outputs)
+def with_policy(outputs: Sequence[Output], policy: Policy) -> tuple[Output, ...]:
+    """Set how scores treat the omissions and additions of outputs."""
     if policy not in Nulls.POLICIES:
         raise InputError(
             f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}"
@@ -38,7 +37,7 @@ def with_policy(outputs: Sequence[Output], policy: Policy | None) -> tuple[Outpu
     return tuple(
         replace(
             output,
-            nulls={doc: replace(one, policy=policy) for doc, one in output.nulls.items()},
+            nulls={doc: replace(nulls, policy=policy) for doc, nulls in output.nulls.items()},
             realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()},
         )
         for output in outputs
@@ -59,7 +58,8 @@ def is_mean(metric: Metric) -> bool:
 def worst_of(metric: Metric) -> float:
     """The worst score of a metric; an error where it has none."""
     bound = metric.range[0] if metric.higher_is_better else metric.range[1]
-    worst = bound if metric.worst is None else metric.worst
+    worst = trait(metric, "worst")
+    worst = bound if worst is None else worst
     if not np.isfinite(worst):
         raise MetricError(
             f"{metric.name} has no worst score for omissions and additions",
@@ -78,9 +78,8 @@ def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
 
 def check_worst(metric: Metric, outputs: Sequence[Output]) -> None:
     """Raise an error before any work if ``worst`` is set and the metric has no worst score."""
-    if is_mean(metric) and any(
-        one.policy == "worst" for output in outputs for one in output.nulls.values()
-    ):
+    policies = {nulls.policy for output in outputs for nulls in output.nulls.values()}
+    if "worst" in policies and is_mean(metric):
         worst_of(metric)
 
 
@@ -93,13 +92,11 @@ def with_nulls(
     − z) times its own score and z + a times the worst; ``drop`` leaves rows out that have nothing
     else.
     """
-    if all(one.policy == "count" for one in output.nulls.values()):
-        return stats, details
     stats, details = stats.copy(), list(details) or [None] * len(rows)
     for index, doc in enumerate(rows.docs):
         nulls = output.nulls.get(doc)
         if (
-            nulls is None
+            not nulls
             or nulls.policy == "count"
             or (nulls.policy == "worst" and not is_mean(metric))
         ):
@@ -120,7 +117,7 @@ def with_nulls(
                 worst = mean_stats(
                     [
                         [
-                            np.nan if output in metric.sums else worst_of(metric)
+                            np.nan if output in trait(metric, "sums") else worst_of(metric)
                             for output in metric.outputs
                         ]
                     ]

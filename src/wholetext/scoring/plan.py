@@ -19,6 +19,7 @@ from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.engine import Engine, default_calls
+from wholetext.scoring.traits import trait
 from wholetext.types import Corpus, Output, Request
 
 
@@ -35,40 +36,27 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class PlannedCalls:
-    """Calls to a chat model; an answer that cannot be read adds a repair request."""
+    """Calls to a chat model; an answer that cannot be read adds another call."""
 
     calls: int
     stored: int  # of them, answered before
-    tokens_in: int  # of the others
-    counted: bool  # by the endpoint's tokenizer; else four bytes are taken for a token
+    tokens_in: int  # of the others; four bytes are taken for a token
     tokens_out: int  # at most
     cost: float | None  # at most; None without a price of the model
     currency: str
-    repair_tokens: tuple[int, int] = (
-        0,
-        0,
-    )  # in and out, in addition, at most: if no answer can be read at once
-    repair_cost: float | None = None
 
     def __str__(self) -> str:
         """Calls, tokens and cost in four lines."""
-        how = "counted by the endpoint" if self.counted else "estimated from bytes"
         cost = (
             "cost unknown: no price of this model (--prices)"
             if self.cost is None
             else f"cost at most {self.cost:.4f} {self.currency}".rstrip()
         )
-        more = (
-            ""
-            if self.repair_cost is None
-            else f", at most {self.repair_cost:.4f} {self.currency}".rstrip()
-        )
         return (
             f"{count(self.calls, 'call')}, {self.stored} answered before; the others:\n"
-            f"  {self.tokens_in:,} input tokens ({how}), at most {self.tokens_out:,} output tokens,\n"
+            f"  about {self.tokens_in:,} input tokens, at most {self.tokens_out:,} output tokens,\n"
             f"  {cost}\n"
-            f"  repairs (answers that cannot be read): at most {self.repair_tokens[0]:,} input and\n"
-            f"  {self.repair_tokens[1]:,} output tokens more{more}"
+            "  an answer that cannot be read costs one call more"
         )
 
 
@@ -100,6 +88,7 @@ def plan(
     with _bound(corpus, outputs, spec, calls) as work:
         rows, covered, engine = 0, 0, work.engine
         shown: list[ShownRow] = []
+        shows = trait(work.metric, "shows")
         for doc in corpus.docs:
             for output in outputs:
                 spans, requests = work.cut(doc, output)
@@ -111,9 +100,7 @@ def plan(
                     covered += int(inside.sum())
                 for (start, stop, _), request in zip(spans, requests):
                     if len(shown) < show:
-                        sides = work.metric.shows(
-                            request, engine
-                        )  # tokens where a model reads them, else the text
+                        sides = shows(request, engine) if shows else None  # tokens, else the text
                         shown.append(
                             ShownRow(
                                 doc.id, start, stop, output.system, tuple(sides or _sides(request))
@@ -129,7 +116,9 @@ def plan(
             distinct=len(seen),
             segments=segments,
             dropped=segments - covered,
-            tokens=None if fits is None or work.metric.remote else sum(fit.tokens for fit in fits),
+            tokens=None
+            if fits is None or trait(work.metric, "remote")
+            else sum(fit.tokens for fit in fits),
             lost_context=sum(fit.lost_context > 0 for fit in fits or ()),
             lost_focus=sum(fit.lost_focus > 0 for fit in fits or ()),
             shown=tuple(shown),
@@ -148,13 +137,13 @@ def write_prompts(
     lines = []
     for spec in specs:
         with _bound(corpus, outputs, spec, calls) as work:
-            planned = work.metric.planned(_requests(work), work.engine)
-            if planned is None:
+            plan_calls = trait(work.metric, "planned")
+            if plan_calls is None:
                 raise MetricError(
                     f"{work.scorer.spec} calls no chat model, so it has no prompts",
                     next="a dry run is for judges, such as judge-esa@MODEL",
                 )
-            chat, first, later, _ = planned
+            chat, first, later = plan_calls(_requests(work), work.engine)
             known = work.engine.stored(chat, [*first, *later])
             open_ = {*later}.difference(known)  # what they say depends on answers
             lines += [
@@ -177,7 +166,7 @@ def _bound(
     """The metric with the corpus; with the cache where it may have answers of a service."""
     check(corpus, outputs)
     parsed = scorer(spec)
-    cache = Cache() if parsed.metric.remote else None
+    cache = Cache() if trait(parsed.metric, "remote") else None
     try:
         yield bind(
             parsed,
@@ -200,33 +189,17 @@ def _requests(work: BoundMetric) -> list[Request]:
 
 
 def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:
-    planned = work.metric.planned(requests, work.engine)
-    if planned is None:
+    plan_calls = trait(work.metric, "planned")
+    if plan_calls is None:
         return None
-    chat, first, later, again = planned
+    chat, first, later = plan_calls(requests, work.engine)
     asks = list(dict.fromkeys((*first, *later)))
-    known, calls, limit = (
-        work.engine.stored(chat, asks),
-        work.engine.calls,
-        chat.sampling.max_tokens,
-    )
+    known, calls = work.engine.stored(chat, asks), work.engine.calls
     missing = [ask for ask in asks if ask not in known]
-    tokens, counted = chat.count(missing)
-    most = len(missing) * limit
-    # a repair quotes the answer and the problem; a later call and its repair list errors
-    listed = len({*later}.intersection(missing))
-    repairs = chat.count([again[ask] for ask in missing])[0] + 2 * most + 2 * limit * listed, most
-    return PlannedCalls(
-        len(asks),
-        len(known),
-        tokens,
-        counted,
-        most,
-        calls.cost(chat.model, tokens, most),
-        calls.currency,
-        repairs,
-        calls.cost(chat.model, *repairs),
-    )
+    tokens = sum(chat.fit(ask).tokens for ask in missing)
+    most = len(missing) * chat.sampling.max_tokens
+    cost = calls.cost(chat.model, tokens, most)
+    return PlannedCalls(len(asks), len(known), tokens, most, cost, calls.currency)
 
 
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:

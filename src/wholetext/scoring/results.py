@@ -7,15 +7,20 @@ import os
 import re
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholetext import slices
 from wholetext.errors import InputError, RunError, choices
-from wholetext.files.output_folder import OwnFolder, check_folder, replacing_folder, restore
+from wholetext.files.output_folder import (
+    OwnFolder,
+    check_folder,
+    is_replaced,
+    replacing_folder,
+    restore,
+)
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
@@ -24,6 +29,7 @@ from wholetext.scoring import run_files
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.scoring.significance.stored import restored, stored
+from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Level, Metric, Output, Scores, Signature
 from wholetext.version import __version__
@@ -60,6 +66,16 @@ class Results(RunTable):
     @property
     def systems(self) -> tuple[str, ...]:
         return tuple(output.system for output in self.outputs)
+
+    @property
+    def score(self) -> float:
+        """The score, where one system was scored with one metric."""
+        every = [scores for by_system in self.scores.values() for scores in by_system.values()]
+        if len(every) != 1:
+            raise RunError(
+                f"this has {len(every)} scores, not one", next='results["chrf"]["my-system"].score'
+            )
+        return every[0].score
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
         """System → scores under a spec; aliases and spelled-out defaults are understood."""
@@ -206,30 +222,26 @@ def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
     if not isinstance(folder, (str, Path)):
         raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
-    results = _read_run(Path(folder))
-    return replace(results, warnings=tuple(dict.fromkeys((*results.warnings, *run_notes(results)))))
-
-
-def run_notes(results: Results, spec: str | None = None) -> list[str]:
-    """Notes of slices on scores that were read back: of all metrics, or of one."""
-    notes = slices.hook("run-notes")
-    return [] if notes is None else list(notes(results, spec))
+    return _read_run(Path(folder))
 
 
 def _read_run(folder: Path) -> Results:
     restore(folder, RunError)
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
+        if is_replaced(folder):
+            return _read_run(folder)
         is_file = os.path.isfile(folder)  # noqa: PTH113
         raise RunError(
             "this is a file, not a run folder" if is_file else "there is no such folder",
             where=str(folder),
             next="give a folder that `wholetext score --out` wrote",
         )
-    opened = folder.stat()
+    opened = None
     try:
+        opened = folder.stat()
         return _read_files(folder)
     except (RunError, OSError) as fault:
-        if folder.exists() and os.path.samestat(opened, folder.stat()):
+        if opened and folder.exists() and os.path.samestat(opened, folder.stat()):
             if isinstance(fault, RunError):
                 raise
             raise RunError(
@@ -311,7 +323,7 @@ def _scores(
         stats=stats,
         reduce=metric.reduce,
         reduce_rows=metric.reduce_rows,
-        reduce_docs=metric.reduce_docs,
+        reduce_docs=trait(metric, "reduce_docs"),
         outputs=tuple(entry["outputs"]),
         higher_is_better=entry["higher_is_better"],
         range=(float(entry["range"][0]), float(entry["range"][1])),

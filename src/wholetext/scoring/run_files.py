@@ -13,7 +13,7 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,7 @@ from wholetext.types import Corpus, Document, FloatArray, IntArray, Level, Outpu
 FORMAT = 1
 AGAIN = "score again into a new folder"
 Stats = tuple[Rows, FloatArray, IntArray | None]  # rows, their statistics, their lost tokens
-_TOGETHER = 10_000  # rows converted to Python numbers at a time
-_LINES = 100  # written at a time
+_dumped = partial(json.dumps, ensure_ascii=False)
 
 
 @contextmanager
@@ -185,22 +184,17 @@ _HEAD = {
 
 
 def write_texts(path: Path, corpus: Corpus, outputs: Sequence[Output]) -> None:
-    """One line per document."""
-    _write(
-        path,
-        (
-            _dumped(
-                {
-                    "doc": doc.id,
-                    "src": doc.src,
-                    "refs": dict(doc.refs),
-                    "meta": dict(doc.meta),
-                    "outputs": {output.system: output.docs[doc.id] for output in outputs},
-                }
-            )
-            for doc in corpus.docs
-        ),
-    )
+    """Write one line per document."""
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for doc in corpus.docs:
+            texts = {
+                "doc": doc.id,
+                "src": doc.src,
+                "refs": dict(doc.refs),
+                "meta": dict(doc.meta),
+                "outputs": {output.system: output.docs[doc.id] for output in outputs},
+            }
+            out.write(_dumped(texts) + "\n")
 
 
 def read_texts(
@@ -330,70 +324,36 @@ _DETAIL = {"notes": _optional([str]), "said": _optional([str])}
 
 
 def write_results(
-    path: Path, scores: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]
+    path: Path, every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]
 ) -> None:
-    """One line per score."""
-    _write(path, _lines(scores, levels))
-
-
-def _lines(every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]) -> Iterator[str]:
-    """One line of JSON per score, composed from parts that lines share."""
-    for spec, by_system in every.items():
-        for system, scores in by_system.items():
-            for level in levels:
-                start = _dumped({"metric": spec, "system": system, "level": level})[:-1]
-                end = (
-                    f', "signature": {_dumped(str(scores.signature))}}}'
-                    if level == "corpus"
-                    else "}"
-                )
-                names = [
-                    f", {_dumped(name)}: ".replace("%", "%%")
-                    for name in ("score", *scores.outputs[1:])
-                ]
-                table = scores.table(level)
-                finite = bool(np.isfinite(table).all())
-                line = "".join(f"{name}%{'r' if finite else 's'}" for name in names)
-                for place, values in zip(_places(scores.rows, level), _values(table)):
-                    yield (
-                        start
-                        + place
-                        + line % tuple(values if finite else map(_number, values))
-                        + end
-                    )
-
-
-def _values(table: FloatArray) -> Iterator[list[float]]:
-    for begin in range(0, len(table), _TOGETHER):
-        yield from table[begin : begin + _TOGETHER].tolist()
+    """Write one line per score, composed from parts that lines share."""
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for spec, by_system in every.items():
+            for system, scores in by_system.items():
+                for level in levels:
+                    start = _dumped({"metric": spec, "system": system, "level": level})[:-1]
+                    signature = f', "signature": {_dumped(str(scores.signature))}'
+                    end = f"{signature if level == 'corpus' else ''}}}\n"
+                    outputs = ("score", *scores.outputs[1:])
+                    names = [f", {_dumped(name)}: ".replace("%", "%%") for name in outputs]
+                    table = scores.table(level)
+                    finite = bool(np.isfinite(table).all())
+                    line = "".join(f"{name}%{'r' if finite else 's'}" for name in names)
+                    for place, numbers in zip(_places(scores.rows, level), table):
+                        values = numbers.tolist()
+                        values = values if finite else map(_number, values)
+                        out.write(start + place + line % tuple(values) + end)
 
 
 def _places(rows: Rows, level: Level) -> Iterator[str]:
-    """Where each score belongs, as a piece of JSON."""
-    docs = (f', "doc": {_dumped(name)}' for name in rows.docs)
+    """Yield where each score belongs, as a piece of JSON."""
+    docs = [f', "doc": {_dumped(name)}' for name in rows.docs]
     if level != "row":
         yield from docs if level == "doc" else [""]
         return
-    last, name = -1, ""
-    for begin in range(0, len(rows), _TOGETHER):
-        part = slice(begin, begin + _TOGETHER)
-        for doc, start, stop in zip(
-            rows.doc[part].tolist(), rows.start[part].tolist(), rows.stop[part].tolist()
-        ):
-            if doc != last:
-                last, name = doc, f', "doc": {_dumped(rows.docs[doc])}'
-            yield f'{name}, "start": {start}, "stop": {stop}'
+    for doc, start, stop in zip(rows.doc, rows.start, rows.stop):
+        yield f'{docs[doc]}, "start": {start}, "stop": {stop}'
 
 
 def _number(value: float) -> str:
     return repr(value) if math.isfinite(value) else "null" if math.isnan(value) else _dumped(value)
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _write(path: Path, lines: Iterator[str]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as out:
-        while some := [*islice(lines, _LINES)]:
-            out.write("\n".join(some) + "\n")

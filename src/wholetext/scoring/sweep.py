@@ -12,11 +12,12 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from wholetext.errors import SpecError, did_you_mean
+from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import check
 from wholetext.scoring.comparison import plain
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.spec import parse
 from wholetext.types import Corpus, Output, Scores
@@ -182,7 +183,7 @@ def sweep(
     axes, notes = possible(axes, parsed, corpus, options)
     grid = [(settings, Scorer(view, parsed.metric)) for settings, view in axes.views()]
     full = [cell.spec for _, cell in grid if any(cell.view.spans(len(doc)) for doc in corpus.docs)]
-    results = evaluate(corpus, outputs, full, options)
+    results = score(Loaded(corpus, outputs), full, options=options)
     cells = tuple(
         Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid
     )

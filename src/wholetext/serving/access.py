@@ -17,6 +17,7 @@ from wholetext.serving.uploads import too_large
 
 COOKIE = "wholetext"
 # served without a token
+HEALTH = "/healthz"  # served to everyone, whatever name the address has
 OPEN = {"/login", *(f"/assets/{name}" for name in ("app.css", "app.js", "login.js", "icon.svg"))}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -59,7 +60,9 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        refused = self.refusal(scope)
+        headers = [item for item in scope["headers"] if item[0] != b"range"]  # files are sent whole
+        scope = {**scope, "headers": headers}
+        refused = None if scope["path"] == HEALTH else self.refusal(scope)
         if refused is not None and scope["method"] not in ("GET", "HEAD"):
             refused.headers["connection"] = "close"  # the rest of the request is not read
         await (self.app if refused is None else refused)(scope, receive, sending)
@@ -74,7 +77,9 @@ class Guard:
                 "use its own address, or start it with --allow-host NAME",
             )
         if scope["method"] not in ("GET", "HEAD") and not _own_origin(headers):
-            return problem(403, "the request comes from a page of another site")
+            return problem(
+                403, "the request comes from a page of another site", "use a page of this server"
+            )
         if self.options.token and scope["path"] not in OPEN and not self._signed_in(headers):
             if scope["method"] == "GET" and scope["path"] == "/":
                 return RedirectResponse("/login", 303)
@@ -84,6 +89,8 @@ class Guard:
                 "send it as `Authorization: Bearer TOKEN`",
                 {"www-authenticate": "Bearer"},
             )
+        if self.options.token and "connection" in scope.get("state", {}):
+            scope["state"]["connection"].known |= scope["path"] not in OPEN
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > self.options.upload:
             limit = too_large(self.options.upload)

@@ -18,16 +18,19 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from wholetext.errors import WholetextError
+from wholetext.errors import RunError, WholetextError, WriteError
 from wholetext.files.parsing import printable, read_json
-from wholetext.serving.access import Guard, problem, signed_in
+from wholetext.serving.access import HEALTH, Guard, problem, signed_in
 from wholetext.serving.intake import form_request, json_request, listed_files, offered_metrics
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions, same
-from wholetext.serving.uploads import TooLarge, limited, read_form
+from wholetext.serving.uploads import TooLarge, TooSlow, limited, read_form, store
 
-UPLOADING = 900.0  # seconds that a request may take to arrive
+# bytes of JSON that the server decodes; more, of which Python may make 30 times as many, is
+# decoded by the worker
+DECODED = 1_000_000
+STATUS = {TooLarge: 413, TooSlow: 408, RunError: 507, WriteError: 507}  # of errors; others: 400
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 ASSETS = {
     "app.js": "text/javascript",
@@ -52,6 +55,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
 
     api = Api(jobs, scheduler, options)
     routes = [
+        Route(HEALTH, api.health),
         Route("/", api.page),
         Route("/login", api.login, methods=["GET", "POST"]),
         Route("/assets/{name}", api.asset),
@@ -69,6 +73,8 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         WholetextError: _refused,
         HTTPException: _missing,
         ClientDisconnect: _gone,
+        OSError: _not_stored,
+        Exception: _failed,
     }
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults), options)
 
@@ -76,18 +82,40 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
 async def _refused(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, WholetextError)
     what = f"{fault.where}: {fault.what}" if fault.where else fault.what
-    status = 413 if isinstance(fault, TooLarge) else 400
+    status = STATUS.get(type(fault), 400)
     return problem(
         status,
-        printable(what, keep="\n"),
+        printable(fault.what if status == 507 else what, keep="\n"),  # without paths of the server
         printable(fault.next, keep="\n"),
-        {"connection": "close"} if status == 413 else None,
+        {"connection": "close"} if status != 400 else None,
+    )
+
+
+async def _not_stored(_: Request, fault: Exception) -> Response:
+    reason = getattr(fault, "strerror", None) or type(fault).__name__
+    return problem(
+        507,
+        f"the server cannot store the request ({reason})",
+        "free space on its disk, then send the request again",
+        {"connection": "close"},
+    )
+
+
+async def _failed(_: Request, fault: Exception) -> Response:
+    return problem(
+        500,
+        f"wholetext failed unexpectedly ({type(fault).__name__})",
+        "see the server's log, and report it",
     )
 
 
 async def _missing(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)
-    return problem(fault.status_code, fault.detail)
+    return problem(
+        fault.status_code,
+        fault.detail,
+        "`GET /v1/jobs` lists the jobs and their states; docs/serve.md lists the addresses",
+    )
 
 
 async def _gone(_: Request, fault: Exception) -> Response:
@@ -101,6 +129,9 @@ class Api:
         self.jobs, self.scheduler, self.options = jobs, scheduler, options
 
     # -------------------------------------------------------- pages
+
+    async def health(self, _: Request) -> Response:
+        return JSONResponse({"status": "ok"})
 
     async def page(self, _: Request) -> Response:
         return Response(_asset("app.html"), media_type="text/html")
@@ -159,20 +190,16 @@ class Api:
             return full
         id = self.jobs.new_id()
         try:
-            form = await asyncio.wait_for(
-                read_form(
-                    request.stream(),
-                    request.headers.get("content-type", ""),
-                    self.jobs.place(id) / "input",
-                    self.options.upload,
-                ),
-                UPLOADING,
+            form = await read_form(
+                request.stream(),
+                request.headers.get("content-type", ""),
+                self.jobs.place(id) / "input",
+                self.options.upload,
             )
-            job = self.jobs.add(id, *form_request(form, self.jobs.folder, self.options))
-        except (Exception, asyncio.CancelledError) as fault:
+            parsed = await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
+            job = self.jobs.add(id, *parsed)
+        except BaseException:
             shutil.rmtree(self.jobs.place(id), ignore_errors=True)
-            if isinstance(fault, asyncio.TimeoutError):
-                return problem(408, f"the request did not arrive within {UPLOADING:g} seconds")
             raise
         self.scheduler.wake()
         return JSONResponse(_plain(job), 202)
@@ -186,20 +213,22 @@ class Api:
             )
         if full := self._full():
             return full
-        body = b"".join([chunk async for chunk in limited(request.stream(), self.options.upload)])
         id = self.jobs.new_id()
+        body = self.jobs.place(id) / "input" / "request.json"
+        parsed: dict[str, Any] = {"body": body.relative_to(self.jobs.folder).as_posix()}
         try:
-            parsed = await run_in_threadpool(
-                json_request, body, self.jobs.place(id) / "input", self.jobs.folder, self.options
-            )
-            self.jobs.add(id, "/v1/score", parsed)
+            if await store(request.stream(), body, self.options.upload) <= DECODED:
+                parsed = await run_in_threadpool(json_request, body, self.options)
+            self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
             self.scheduler.wake()
             while (job := self.jobs.get(id)) is not None and job.active:
                 if await request.is_disconnected():
                     break
                 await asyncio.sleep(POLLING)
             if job is None or job.state != "done":
-                return problem(422, job.error if job and job.error else "the job was cancelled")
+                error = job.error if job and job.error else "the job was cancelled"
+                what, _, step = error.partition("\n  → ")
+                return problem(422, what, step)
             return Response(
                 (self.jobs.place(id) / "result" / "results.json").read_bytes(),
                 media_type="application/json",

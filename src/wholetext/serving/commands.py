@@ -2,83 +2,84 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from wholetext.cli.options import option, several
 
 
 def serve(
+    *,
     data: Annotated[
         Path,
-        typer.Option(
+        option(
             "--data", help="Data folder for uploads and results; unfinished jobs in it are resumed."
         ),
     ] = Path("wholetext-data"),
     host: Annotated[
         str,
-        typer.Option(
-            "--host", help="Address to listen on; other than loopback it requires --token."
-        ),
+        option("--host", help="Address to listen on; other than loopback it requires --token."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 = any free port.")
+        int, option("--port", low=0, high=65535, help="Port to listen on; 0 = any free port.")
     ] = 8765,
     token: Annotated[
         str,
-        typer.Option(
+        option(
             "--token",
-            envvar="WHOLETEXT_TOKEN",
-            show_envvar=True,
+            env_var="WHOLETEXT_TOKEN",
             help="Secret that every request must present (16 characters or more).",
         ),
     ] = "",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            "--allow-host", help="Additional host name that requests may use (repeatable)."
-        ),
+        several("--allow-host", help="Additional host name that requests may use."),
     ] = None,
     allow_model: Annotated[
         list[str] | None,
-        typer.Option("--allow-model", help="Additional model that requests may use (repeatable)."),
+        several("--allow-model", help="Additional model that requests may use."),
     ] = None,
     max_upload: Annotated[
-        int, typer.Option("--max-upload", min=1, help="Maximum size of a request in MB.")
+        int, option("--max-upload", low=1, help="Maximum size of a request in MB.")
     ] = 200,
     max_waiting: Annotated[
-        int, typer.Option("--max-waiting", min=1, help="Maximum number of queued jobs.")
+        int, option("--max-waiting", low=1, help="Maximum number of queued jobs.")
     ] = 20,
     max_jobs: Annotated[
         int,
-        typer.Option(
-            "--max-jobs", min=1, help="Maximum number of jobs kept, finished ones included."
-        ),
+        option("--max-jobs", low=1, help="Maximum number of jobs kept, finished ones included."),
     ] = 200,
     timeout: Annotated[
-        float, typer.Option("--timeout", help="Maximum number of seconds per job.")
+        float, option("--timeout", help="Maximum number of seconds per job.")
     ] = 3600,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Number of jobs run in parallel.")
-    ] = 1,
+    workers: Annotated[int, option("--workers", low=1, help="Number of jobs run in parallel.")] = 1,
 ) -> None:
     """Run a local web page for scoring, with a JSON interface."""
+    previous = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the start-up at once
+    try:
+        _serve(
+            data,
+            host,
+            port,
+            token,
+            tuple(allow_host or ()),
+            tuple(allow_model or ()),
+            max_upload * 1_000_000,
+            max_waiting,
+            max_jobs,
+            timeout,
+            workers,
+        )
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _serve(*values: Any) -> None:
     from wholetext.serving.server import serve as run
     from wholetext.serving.settings import ServeOptions
 
-    options = ServeOptions(
-        data,
-        host,
-        port,
-        token,
-        tuple(allow_host or ()),
-        tuple(allow_model or ()),
-        max_upload * 1_000_000,
-        max_waiting,
-        max_jobs,
-        timeout,
-        workers,
-    )
+    options = ServeOptions(*values)
     run(
         options,
         ready=lambda address: print(

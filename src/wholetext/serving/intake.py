@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wholetext.errors import InputError, WholetextError, did_you_mean
 from wholetext.files.parsing import printable, read_json
@@ -15,7 +15,9 @@ from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
 from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
-from wholetext.serving.uploads import Form
+
+if TYPE_CHECKING:
+    from wholetext.serving.uploads import Form
 
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role → limit of files
 DEMOS = ("de-en", "zh-en")
@@ -105,9 +107,9 @@ def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, di
     }
 
 
-def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -> dict[str, Any]:
-    """The request of ``POST /v1/score``; its documents are written to the job's folder as JSONL."""
-    fields = read_json(body, where="/v1/score", next="send a JSON object")
+def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
+    """The request of ``POST /v1/score``; its documents are written beside the body as JSONL."""
+    fields = read_json(body.read_bytes(), where="/v1/score", next="send a JSON object")
     documents = fields.get("documents") if isinstance(fields, dict) else None
     if not isinstance(documents, list) or not documents:
         raise InputError(
@@ -132,11 +134,11 @@ def json_request(body: bytes, folder: Path, data: Path, options: ServeOptions) -
             where="/v1/score",
             next='write "metrics": ["chrf", "bleu"], "langs": "de-en"',
         )
-    file = folder / "documents.jsonl"
+    file = body.with_name("documents.jsonl")
     lines = [json.dumps(document, ensure_ascii=False) for document in documents]
     write_file(file, "\n".join(lines) + "\n")
-    files = {"corpus": [["documents", file.relative_to(data).as_posix()]]}
-    return {"files": files, "keep": False, **_choices(metrics, langs, baseline, options)}
+    files = {"corpus": [["documents", file.relative_to(options.folder).as_posix()]]}
+    return {"files": files, **_choices(metrics, langs, baseline, options)}
 
 
 def _choices(

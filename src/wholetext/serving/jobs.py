@@ -55,13 +55,16 @@ class Jobs:
         self.folder, self._lock = folder, threading.RLock()
         self._progress: dict[str, tuple[str, int, int]] = {}
         with refusing(str(folder), RunError, "the data folder"):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any(folder.iterdir()) and not (folder / FILE).exists():
                 raise RunError(
                     "this folder has other files in it",
                     where=str(folder),
                     next="choose an empty or a new folder for --data",
                 )
+            folder.chmod(0o700)  # texts and results are the user's own
+            (folder / FILE).touch()
+            (folder / FILE).chmod(0o600)
             for name in ("jobs", "files", "work"):
                 (folder / name).mkdir(exist_ok=True)
         self._db = self._opened()

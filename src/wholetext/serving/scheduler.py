@@ -134,7 +134,7 @@ class Scheduler:
         """
         out = self.jobs.place(job.id) / f"try-{job.tries}"
         shutil.rmtree(out, ignore_errors=True)
-        task = Task(job.request, out, self.options.folder)
+        task = Task(job.request, out, self.options)
         if worker is not None:
             try:
                 worker.pipe.send(task)

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from wholetext.errors import InputError, MissingExtra
 from wholetext.serving.settings import ServeOptions
 
+BACKLOG = 100  # connections accepted at a time, below the budget of connections.py
+
 
 def serve(
     options: ServeOptions | None = None, *, ready: Callable[[str], None] | None = None
@@ -24,6 +26,7 @@ def serve(
     import uvicorn
 
     from wholetext.serving.app import make_app
+    from wholetext.serving.connections import Connection
     from wholetext.serving.jobs import Jobs
     from wholetext.serving.scheduler import Scheduler
 
@@ -37,7 +40,8 @@ def serve(
         server_header=False,
         ws="none",
         proxy_headers=False,
-        limit_concurrency=200,
+        http=Connection,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=5,
     )
     if ready is not None:
@@ -49,7 +53,7 @@ def serve(
 def _listen(options: ServeOptions) -> socket.socket:
     try:
         family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((options.host, options.port), family=family, backlog=128)
+        return socket.create_server((options.host, options.port), family=family, backlog=BACKLOG)
     except OSError as fault:
         raise InputError(
             f"the server cannot listen there ({fault.strerror or fault})",

@@ -1,9 +1,10 @@
-"""Multipart forms: fields and uploaded files, within limits that hold while the body arrives."""
+"""Bodies of requests: multipart forms and JSON, within limits that hold while they arrive."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-import shutil
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +18,17 @@ from wholetext.files.parsing import printable
 
 FIELD_BYTES = 100_000  # limit of a field that is not a file
 PARTS = 300  # limit of fields, and of files
+NAME_BYTES = 200  # limit of a file name; file systems take 255
+GRACE = 30.0  # seconds that a body may take, beside those that RATE allows it
+RATE = 10_000  # bytes per second below which a client is too slow
 
 
 class TooLarge(InputError):
     """A request with more bytes than the server accepts."""
+
+
+class TooSlow(InputError):
+    """A request that does not arrive in time."""
 
 
 @dataclass
@@ -32,7 +40,18 @@ class Form:
 
 
 class _Parser(MultiPartParser):
+    """Write files to a folder as they arrive, rather than to the folder for temporary files."""
+
+    folder: Path
     complete = False
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None:
+            path = self.folder / str(len(self.items)) / safe_name(upload.filename or "")
+            path.parent.mkdir(parents=True)
+            upload.file = path.open("w+b")
 
     def on_end(self) -> None:
         self.complete = True
@@ -53,36 +72,57 @@ async def read_form(
         max_fields=PARTS,
         max_part_size=FIELD_BYTES,
     )
+    parser.folder = folder
     try:
         items = await parser.parse()
         if not parser.complete:
             raise MultiPartException("it is incomplete")
-        return await run_in_threadpool(_stored, items, folder)
-    except MultiPartException as fault:
+    except (MultiPartException, ValueError) as fault:  # ValueError: of python-multipart, of codecs
+        reason = getattr(fault, "message", fault)
         raise InputError(
-            f"the form of the request cannot be read ({fault.message})", next="send it again"
+            f"the form of the request cannot be read ({reason})",
+            next="send it again, with a boundary of at most 70 characters",
         ) from None
+    return await run_in_threadpool(_listed, items)
 
 
-def _stored(items: FormData, folder: Path) -> Form:
+def _listed(items: FormData) -> Form:
     form = Form()
-    for number, (name, value) in enumerate(items.multi_items()):
+    for name, value in items.multi_items():
         if isinstance(value, str):
             form.fields.setdefault(name, []).append(value)
-        elif value.filename:  # empty if no file was chosen
-            path = folder / str(number) / safe_name(value.filename)
-            path.parent.mkdir(parents=True)
-            with value.file as upload, path.open("xb") as file:
-                shutil.copyfileobj(upload, file)
+            continue
+        with value.file as upload:
+            if upload.read(2) == b"\x1f\x8b":  # a small file can expand to terabytes
+                raise InputError("uploads may not be compressed", next="gunzip the file first")
+        if value.filename:  # empty if no file was chosen
             uploaded_name = printable(re.split(r"[/\\]", value.filename)[-1])
-            form.files.setdefault(name, []).append((uploaded_name, path))
+            form.files.setdefault(name, []).append((uploaded_name, Path(upload.name)))
     return form
 
 
+async def store(chunks: AsyncIterator[bytes], path: Path, limit: int) -> int:
+    """Write a body to a file and return its size."""
+    with path.open("wb") as file:
+        async for chunk in limited(chunks, limit):
+            await run_in_threadpool(file.write, chunk)
+        return file.tell()
+
+
 async def limited(chunks: AsyncIterator[bytes], limit: int) -> AsyncGenerator[bytes, None]:
-    """Yield the chunks of a body; raise TooLarge beyond a number of bytes."""
-    received = 0
-    async for chunk in chunks:
+    """Yield the chunks of a body; raise an error if they are too many, or come too slowly."""
+    received, start = 0, time.monotonic()
+    while True:
+        left = start + GRACE + received / RATE - time.monotonic()
+        try:
+            chunk = await asyncio.wait_for(anext(chunks, None), left)
+        except asyncio.TimeoutError:
+            raise TooSlow(
+                f"the request arrives at less than {RATE:,} bytes per second",
+                next="send it again over a faster connection, or in smaller parts",
+            ) from None
+        if chunk is None:
+            return
         received += len(chunk)
         if received > limit:
             raise too_large(limit)
@@ -98,4 +138,5 @@ def too_large(limit: int) -> TooLarge:
 
 def safe_name(name: str) -> str:
     """Reduce a file name to its last part, with plain characters only."""
-    return re.sub(r"[^\w.+-]", "_", re.split(r"[/\\]", name)[-1])[-80:].lstrip(".") or "file"
+    plain = re.sub(r"[^\w.+-]", "_", re.split(r"[/\\]", name)[-1])[-80:]
+    return plain.encode()[-NAME_BYTES:].decode("utf-8", "ignore").lstrip(".") or "file"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import sys
 import threading
 import warnings
 import zipfile
@@ -21,11 +23,12 @@ from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file, writing
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.reporting.page import report
-from wholetext.scoring.comparison import compare_run, run_json
+from wholetext.scoring.comparison import run_json
 from wholetext.scoring.defaults import default_metrics
-from wholetext.scoring.evaluate import Options
-from wholetext.scoring.run import make_run
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.significance.compare import Significance
+from wholetext.serving.intake import json_request
+from wholetext.serving.settings import ServeOptions
 
 PAGE = "report"  # the last stage of a job
 CACHE = "cache.sqlite"  # of scores, in the data folder
@@ -35,11 +38,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Task:
-    """A job as sent to the worker; it reads below ``data`` and writes to ``out``."""
+    """A job as sent to the worker; it reads from the data folder and writes to ``out``."""
 
     request: Mapping[str, Any]
     out: Path
-    data: Path
+    options: ServeOptions
 
 
 def work(pipe: Connection, folder: Path) -> None:
@@ -53,6 +56,7 @@ def work(pipe: Connection, folder: Path) -> None:
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
     }  # requests write to the data folder only, and download nothing
+    sys.addaudithook(_refuse_network)
     warnings.simplefilter("ignore", WholetextWarning)  # notes are in the results
     sending = threading.Lock()  # metrics may report progress from several threads
 
@@ -77,6 +81,14 @@ def work(pipe: Connection, folder: Path) -> None:
         pipe.send(answer)
 
 
+def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
+    """Keep libraries from downloading anything, whatever a request names."""
+    if event == "socket.getaddrinfo" or (
+        event == "socket.connect" and not isinstance(args[1], (str, bytes))  # a local socket
+    ):
+        raise PermissionError(errno.EPERM, "the server does not use the network for a request")
+
+
 def _end_with_the_server() -> None:
     """Exit when the server is killed, instead of continuing its job."""
     parent = parent_process()
@@ -90,22 +102,22 @@ def run_task(task: Task, progress: Progress) -> list[str]:
 
     Returns the metrics that were computed: those of the request, or the default ones.
     """
-    loaded = load(task.request, task.data)
-    metrics: Sequence[str] = task.request["metrics"] or default_metrics(
-        loaded.corpus, loaded.outputs
-    )
+    data, request = task.options.folder, task.request
+    if "body" in request:  # too large for the server to decode
+        request = {**request, **json_request(inside(data, request["body"]), task.options)}
+    loaded = load(request, data)
+    metrics: Sequence[str] = request["metrics"] or default_metrics(loaded.corpus, loaded.outputs)
     run = task.out / "run"
-    results = make_run(
+    results = score(
         loaded,
         metrics,
-        Options(cache=task.data / CACHE, progress=progress),
-        Significance(baseline=task.request.get("baseline") or None),
+        options=Options(cache=data / CACHE, progress=progress),
+        significance=Significance(baseline=request.get("baseline") or None),
         out=run,
     )
-    comparisons = compare_run(results)[1]
-    values = run_json(results, [comparisons[spec] for spec in results.scores])
+    values = run_json(results, list(results.comparisons.values()))
     write_file(task.out / "results.json", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
-    if task.request.get("keep", True):
+    if request.get("keep", True):
         progress(PAGE, 0, 1)
         report(run)
         pack(run, task.out / "run.zip")

@@ -1,13 +1,29 @@
 """Stress tests: documents with controlled errors, and what metrics make of them."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["stress"]
+from wholetext.lazy import exports
 
-
-def __getattr__(name: str) -> Any:
-    if name != "stress":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from wholetext.stress.evaluate import stress
-
-    return stress
+if TYPE_CHECKING:
+    from wholetext.stress.change import Change as Change
+    from wholetext.stress.evaluate import Stress as Stress
+    from wholetext.stress.evaluate import stress as stress
+    from wholetext.stress.known_changes import list_changes as list_changes
+    from wholetext.stress.perturbation import Changed as Changed
+    from wholetext.stress.perturbation import Perturbed as Perturbed
+    from wholetext.stress.perturbation import StressOptions as StressOptions
+    from wholetext.stress.perturbation import perturb as perturb
+    from wholetext.stress.statistics import StressCell as StressCell
+    from wholetext.stress.store import write_stress as write_stress
+else:
+    __getattr__, __dir__, __all__ = exports(
+        __name__,
+        {
+            "stress.change": ("Change",),
+            "stress.evaluate": ("Stress", "stress"),
+            "stress.known_changes": ("list_changes",),
+            "stress.perturbation": ("Changed", "Perturbed", "StressOptions", "perturb"),
+            "stress.statistics": ("StressCell",),
+            "stress.store": ("write_stress",),
+        },
+    )

@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, count
+from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
-from wholetext.scoring.comparison import plain
-from wholetext.scoring.evaluate import Options, evaluate
+from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results
+from wholetext.scoring.study import study_json
+from wholetext.scoring.traits import trait
 from wholetext.stress import known_changes
-from wholetext.stress.perturb import Perturbed, StressOptions, perturb
-from wholetext.stress.selection import Selection, best, identical, select
+from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
+from wholetext.stress.selection import StressSelection, best, identical, select
 from wholetext.stress.statistics import (
     Drawing,
     Losses,
     StressCell,
-    StressSlope,
     spread,
     stress_cells,
 )
@@ -46,7 +47,6 @@ class Stress:
     systems: tuple[str, ...]  # those whose spread is the unit of effects
     settings: StressOptions
     cells: tuple[StressCell, ...]
-    slopes: tuple[StressSlope, ...]
     spreads: Mapping[str, float]  # metric → standard deviation between systems
     perturbed: Perturbed
     margins: Margins  # loss of each changed document; higher: the original is preferred
@@ -60,35 +60,22 @@ class Stress:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
-        corpus = self.results.corpus
-        values: dict[str, Any] = plain(
-            {
-                "kind": "stress",
-                "corpus": corpus.id,
-                "langs": corpus.langs,
-                "documents": self.perturbed.documents,
-                "systems": self.systems,
-                "text": self.text,
-                "references": self.refs,
-                "metrics": self.metrics,
-                "settings": asdict(self.settings),
-                "changes": self.perturbed.kinds,
-                "tagger": self.perturbed.tagger,
-                "plugins": known_changes.origins(list(self.perturbed.kinds)),
-                "refused": self.perturbed.refused,
-                "figures": [asdict(cell) for cell in self.cells],
-                "slopes": [asdict(slope) for slope in self.slopes],
-                "spreads": self.spreads,
-                "examples": _examples(self.perturbed),
-                "signatures": {
-                    spec: {system: str(scores.signature) for system, scores in by_system.items()}
-                    for spec, by_system in self.results.scores.items()
-                },
-                "counts": self.results.counts,
-                "notes": self.notes,
-            }
+        return study_json(
+            "stress",
+            self.results,
+            self.settings,
+            self.notes,
+            systems=self.systems,
+            text=self.text,
+            references=self.refs,
+            metrics=self.metrics,
+            changes=self.perturbed.kinds,
+            tagger=self.perturbed.tagger,
+            refused=self.perturbed.refused,
+            figures=[asdict(cell) for cell in self.cells],
+            spreads=self.spreads,
+            examples=_examples(self.perturbed),
         )
-        return values
 
 
 def stress(
@@ -100,13 +87,13 @@ def stress(
 ) -> Stress:
     """Change a text of the corpus in controlled ways and score original and changed documents.
 
-    The text is the one that ``settings.text`` names, else a second reference, else the output of the
-    best system. It is never scored against itself.
+    The text is the one that ``settings.text`` names, else a second reference, else the output of
+    the best system. It is never scored against itself.
     """
     settings, options = settings or StressOptions(), options or Options()
     scorers = [scorer(name) for name in ([metrics] if isinstance(metrics, str) else metrics)]
     specs = [metric.spec for metric in scorers]
-    rivals = [metric.spec for metric in scorers if metric.metric.rivals]
+    rivals = [metric.spec for metric in scorers if trait(metric.metric, "rivals")]
     if rivals:
         raise MetricError(
             f"{rivals[0]} compares with other systems, which changed documents do not have",
@@ -123,14 +110,14 @@ def stress(
     if copies := {*identical(text, corpus, refs)}:
         made = replace(made, items=tuple(item for item in made.items if item.doc not in copies))
         notes.append(
-            f"{count(len(copies), 'document')} left out, where the text under test is the same as a "
-            "reference"
+            f"{count(len(copies), 'document')} left out, where the text under test is the same as "
+            "a reference"
         )
     if not made.items:
         raise InputError(
             "no change can be made in this text", where=text.system, next="; ".join(made.notes[:3])
         )
-    changed = evaluate(corpus, list(made.outputs().values()), specs, options)
+    changed = score(Loaded(corpus, list(made.outputs().values())), specs, options=options)
     systems = [output.system for output in chosen.systems]
     spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
     margins = _margins(made, results, changed, text.system)
@@ -154,12 +141,6 @@ def stress(
         tuple(systems),
         settings,
         tuple(cell for by_change in losses.values() for cell in stress_cells(by_change, drawing)),
-        tuple(
-            slope
-            for by_change in losses.values()
-            for change in by_change
-            if (slope := change.slope(drawing))
-        ),
         spreads,
         made,
         margins,
@@ -169,32 +150,26 @@ def stress(
 
 
 def _originals(
-    corpus: Corpus, chosen: Selection, specs: Sequence[str], options: Options
+    corpus: Corpus, chosen: StressSelection, specs: Sequence[str], options: Options
 ) -> tuple[Output, Results, list[str]]:
     """The text under test, the scores of all systems and of this text, and notes on the choice."""
     if chosen.text is None:
-        results = evaluate(corpus, chosen.systems, specs, options)
+        results = score(Loaded(corpus, chosen.systems), specs, options=options)
         text, note = best(results.scores, chosen.systems)
         return text, results, [*chosen.notes, note]
     others = [output for output in chosen.systems if output.system != chosen.text.system]
     return (
         chosen.text,
-        evaluate(corpus, [*others, chosen.text], specs, options),
+        score(Loaded(corpus, [*others, chosen.text]), specs, options=options),
         [*chosen.notes],
     )
 
 
 def _on_spreads(spreads: Mapping[str, float], systems: int) -> list[str]:
-    if systems < 2:
-        return [
-            "effect sizes are in units of the spread between systems, and need outputs of two "
-            "systems or more"
-        ]
-    notes = []
+    undefined = ", ".join(spec for spec, value in spreads.items() if math.isnan(value))
+    notes = [f"{undefined}: no spread between systems, and so no effect size"] if undefined else []
     if systems < 4:
-        notes.append(f"the spread between systems is that of {systems} systems only")
-    if none := ", ".join(spec for spec, value in spreads.items() if math.isnan(value)):
-        notes.append(f"{none}: all systems have the same score, so there is no effect size")
+        notes.append(f"the spread between systems is that of {count(systems, 'system')} only")
     return notes
 
 
@@ -232,26 +207,17 @@ def _losses(
     """The losses of every change under a metric, given with its spread between systems."""
     losses, (spec, scale) = [], metric
     for change, kind in made.kinds.items():
-        items = [item for item in made.items if item.change == change]
-        by_dose: dict[str, list[tuple[str, float, float]]] = {item.dose: [] for item in items}
-        for item in items:
-            loss = margins[change, item.dose, item.doc][spec]
-            by_dose[item.dose].append((item.doc, loss, item.made / item.sites))
-        sites = {item.doc: item.sites for item in items}
-        rewords = any(
-            _unbroken(item.segments) != _unbroken(made.original.docs[item.doc]) for item in items
-        )
-        losses.append(Losses(spec, change, kind, by_dose, sites, scale, segments, rewords))
+        by_dose: dict[str, list[tuple[str, float, int]]] = {}
+        for item in made.items:
+            if item.change == change:
+                loss = margins[change, item.dose, item.doc][spec]
+                by_dose.setdefault(item.dose, []).append((item.doc, loss, item.made))
+        losses.append(Losses(spec, change, kind, by_dose, scale, segments))
     return losses
 
 
-def _unbroken(segments: Sequence[str]) -> str:
-    """The text without blanks and the breaks between segments."""
-    return "".join("".join(segments).split())
-
-
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
-    """The smallest dose of every change in the first documents, with the segments that it changes."""
+    """The smallest dose of every change in the first documents, with the changed segments."""
     examples, shown = [], dict.fromkeys(made.kinds, 0)
     for item in made.items:
         if item.dose == made.items[0].dose and shown[item.change] < most:

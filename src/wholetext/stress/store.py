@@ -10,7 +10,7 @@ from typing import Any
 from wholetext.errors import count
 from wholetext.scoring.results import write_run
 from wholetext.stress.evaluate import Margins, Stress
-from wholetext.stress.perturb import Changed, Perturbed
+from wholetext.stress.perturbation import Changed, Perturbed
 from wholetext.types import Corpus
 
 FIGURES, ITEMS = "stress.json", "stress.jsonl"
@@ -19,8 +19,8 @@ FIGURES, ITEMS = "stress.json", "stress.jsonl"
 def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
     """Write a run folder with the figures in stress.json and every item in stress.jsonl.
 
-    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the stress
-    test, with a note if some items cannot be written.
+    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the
+    stress test, with a note if some items cannot be written.
     """
     items, left = contrastive(stress.perturbed, stress.results.corpus, stress.margins)
     if left:
@@ -50,42 +50,42 @@ def contrastive(
 
 
 def _item(
-    one: Changed, made: Perturbed, source: tuple[str, ...] | None, margins: Margins | None
+    item: Changed, made: Perturbed, source: tuple[str, ...] | None, margins: Margins | None
 ) -> dict[str, Any] | None:
-    original = tuple(made.original.docs[one.doc])
-    at = _current(one, original)
+    original = tuple(made.original.docs[item.doc])
+    at = _current(item, original)
     if at is None or (source is not None and len(source) != len(original)):
         return None
-    given = source or ("",) * len(original)
-    item: dict[str, Any] = {
-        "id": f"{one.doc}/{one.change}/{one.dose}",
+    source = source or ("",) * len(original)
+    line: dict[str, Any] = {
+        "id": f"{item.doc}/{item.change}/{item.dose}",
         "langs": "-".join(made.langs) if all(made.langs) else "",
-        "type": one.change,
-        "src": given[at],
-        "src_context": given[:at],
+        "type": item.change,
+        "src": source[at],
+        "src_context": source[:at],
         "target": original[at],
         "ref_context": original[:at],
-        "contrastive": [one.segments[at]],
-        "contrastive_ref_context": [one.segments[:at]],
-        "kind": one.kind,
-        "doc": one.doc,
-        "dose": one.dose,
-        "made": one.made,
-        "sites": one.sites,
-        "edits": [edit._asdict() for edit in one.edits],
+        "contrastive": [item.segments[at]],
+        "contrastive_ref_context": [item.segments[:at]],
+        "kind": item.kind,
+        "doc": item.doc,
+        "dose": item.dose,
+        "made": item.made,
+        "sites": item.sites,
+        "edits": [edit._asdict() for edit in item.edits],
     }
     if margins is not None:
-        item["loss"] = {
+        line["loss"] = {
             spec: None if loss != loss else loss
-            for spec, loss in margins[one.change, one.dose, one.doc].items()
+            for spec, loss in margins[item.change, item.dose, item.doc].items()
         }
-    return item
+    return line
 
 
-def _current(one: Changed, original: tuple[str, ...]) -> int | None:
+def _current(item: Changed, original: tuple[str, ...]) -> int | None:
     """The first segment with text from the last edit on, else the last changed one with text."""
-    last = max(edit.segment for edit in one.edits)
-    with_text = [at for at, text in enumerate(one.segments) if text.strip()]
+    last = max(edit.segment for edit in item.edits)
+    with_text = [at for at, text in enumerate(item.segments) if text.strip()]
     after = [at for at in with_text if at >= last]
-    before = [at for at in with_text if one.segments[: at + 1] != original[: at + 1]]
+    before = [at for at in with_text if item.segments[: at + 1] != original[: at + 1]]
     return after[0] if after else before[-1] if before else None

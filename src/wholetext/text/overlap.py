@@ -43,30 +43,6 @@ NAMES = (
     "equal",
 )
 
-NEGATIONS = frozenset(
-    (
-        "no",
-        "not",
-        "t",
-        "never",
-        "none",
-        "nothing",
-        "nobody",
-        "neither",
-        "nor",
-        "cannot",
-        "without",
-        "nowhere",
-        "hardly",
-    )
-)  # of "don't" the words are "don" and "t"
-FOLDED = (
-    *NAMES,
-    "case differs in shared words",
-    "more negations in the hypothesis",
-    "fewer negations",
-)
-
 
 @dataclass(frozen=True)
 class Overlap:
@@ -236,31 +212,6 @@ def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
     return np.concatenate(
         [grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1
     )
-
-
-def likeness_folded(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
-    """(n, features) in the order of ``FOLDED``: without regard to case, except in one feature."""
-    low = [(hyp.lower(), ref.lower()) for hyp, ref in zip(hyps, refs)]
-    found = likeness(
-        [hyp for hyp, _ in low], [ref for _, ref in low]
-    )  # (n, NAMES): there are no names in lower case
-    extra = np.zeros((len(found), len(FOLDED) - len(NAMES)))
-    first = NAMES.index("precision of names")
-    for row, more, hyp, ref in zip(found, extra, hyps, refs):
-        cut = [_WORD.findall(text) for text in (hyp, ref)]
-        there = [{word.lower() for word in side} for side in cut]
-        names = [[word.lower() for word in side[1:] if word[0].isupper()] for side in cut]
-        for i in (0, 1):
-            row[first + i] = (
-                np.mean([name in there[1 - i] for name in names[i]]) if names[i] else 1.0
-            )
-        row[NAMES.index("the reference has names")] = float(bool(names[1]))
-        exact = set(cut[1])
-        shared = [word for word in cut[0] if word.lower() in there[1]]
-        more[0] = sum(word not in exact for word in shared) / len(shared) if shared else 0.0
-        count = [sum(word.lower() in NEGATIONS for word in side) for side in cut]
-        more[1:] = max(0, count[0] - count[1]), max(0, count[1] - count[0])
-    return np.concatenate([found, extra], axis=1)
 
 
 def _shares(

@@ -171,11 +171,6 @@ def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntA
         yield codes, np.fromiter(map(len, block), dtype=np.int64, count=len(block))
 
 
-def is_letter(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Tell which code points are letters of a known script."""
-    return _kinds(codes) > 0
-
-
 def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Map code points to 1 + index of their script, 0 for non-letters."""
     table = _table()

@@ -9,16 +9,9 @@ from wholetext.models.catalogue import Entry
 ENTRIES: Mapping[str, Entry] = {
     "minilm": Entry(
         "wt-mini",
-        ("wt-mini", "doc-wt-mini", "wt-mini-penalty", "wt-doc"),
+        ("wt-mini", "doc-wt-mini", "wt-mini-penalty"),
         "apache-2.0",
         1e-4,
         about="trained here, English; part of wholetext, reads with minilm",
-    ),
-    "usem3": Entry(
-        "wt-qe",
-        ("wt-qe",),
-        "apache-2.0",
-        1e-4,
-        about="trained here, reference-free, 16 languages; part of wholetext, reads with usem3",
     ),
 }

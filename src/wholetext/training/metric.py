@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.hub import locate as hub
 from wholetext.text import code_of
 from wholetext.training.learned.config import Config
-from wholetext.training.learned.forms import checked_config, form_class, open_learned, penalties
+from wholetext.training.learned.forms import checked_config, open_learned, penalties
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
 
@@ -23,7 +23,8 @@ from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 class Learned(ModelMetric):
     """A regression metric trained here (in the style of Deutsch et al. 2023, §4), on any view.
 
-    Its folder says what it reads, what its numbers mean and which way is better. Several references: the mean.
+    Its folder says what it reads, what its numbers mean and which way is better. The scores against
+    several references are averaged.
     """
 
     name = "learned"
@@ -43,7 +44,7 @@ class Learned(ModelMetric):
         return ("score", "penalty") if self._config and self._config.penalty else ("score",)
 
     @property
-    def sums(self) -> tuple[str, ...]:  # type: ignore[override]
+    def sums(self) -> tuple[str, ...]:
         return ("penalty",) if "penalty" in self.outputs else ()
 
     @property
@@ -73,7 +74,6 @@ class Learned(ModelMetric):
             raise MetricError(
                 f"{self.model} has no output penalty", next="leave out output=penalty"
             )
-        self._check_languages(langs)
         return replace(self, revision=hub.locate(self.model, self.revision).revision)
 
     def facts(self) -> Mapping[str, str]:
@@ -81,16 +81,11 @@ class Learned(ModelMetric):
         if config is None:
             return {"several_refs": self.several_refs}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
-        where = (
-            {"base": base} if self.base else {}
-        )  # wherever it lies, its content is what is trained_on
-        if config.version:
-            where["version"] = config.version
-        if self.sums:
-            where["document_score"] = "sum of penalties"
         return {
             **hub.identity(self.model, self.revision),
-            **where,
+            **({"base": base} if self.base else {}),  # its content, wherever it lies
+            **({"version": config.version} if config.version else {}),
+            **({"document_score": "sum of penalties"} if self.sums else {}),
             "several_refs": self.several_refs,
             "form": config.form,
             "trained_on": base,
@@ -111,8 +106,7 @@ class Learned(ModelMetric):
         return [shown for _, pair in self.inputs(request) for shown in form.shows(pair)]
 
     def seen(self, request: Request, run: Runtime) -> int | None:
-        characters: int | None = self.backend(run).seen(self.inputs(request)[0][1])
-        return characters
+        return cast("int | None", self.backend(run).seen(self.inputs(request)[0][1]))
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         inputs = [[pair for _, pair in self.inputs(request)] for request in requests]
@@ -131,35 +125,23 @@ class Learned(ModelMetric):
         )
 
     def reduce_docs(self, totals: FloatArray) -> FloatArray:
-        """Penalties add up over a document, scores are averaged. Run folders open without the metric's folder."""
+        """Sum the penalties of a document, average its scores.
+
+        Run folders open without the metric's folder.
+        """
         scores = self.reduce(totals)
         column = 0 if self.output == "penalty" else 1
         if column < scores.shape[-1]:
             scores[..., column] = totals[..., column]
         return scores
 
-    def _check_languages(self, langs: tuple[str, str]) -> None:
-        """Raise if the encoder of the form does not know the languages: its numbers would mean nothing."""
-        known = getattr(form_class(self._config.form), "languages", None) if self._config else None
-        unknown = [lang for lang in langs if known and code_of(lang) not in known]
-        if known and unknown:
-            what = (
-                f"does not know the language {unknown[0]}"
-                if unknown[0]
-                else "needs to know both languages"
-            )
-            raise MetricError(
-                f"{self.model} {what}",
-                next=f"it knows {', '.join(sorted(known))}; give both languages "
-                "(-l de-en, in Python langs=), or use another metric",
-            )
-
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         known, lang = self._config.targets if self._config else (), code_of(langs[1])
         if not known or not lang or lang in known:
             return ()
         return (
-            f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not known",
+            f"the model was trained on outputs in {', '.join(known)}; its quality on {lang} is not "
+            "known",
         )
 
     @cached_property

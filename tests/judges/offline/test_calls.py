@@ -23,7 +23,8 @@ def test_costs_are_those_of_the_price_table(tmp_path: Path) -> None:
     assert Calls().cost("gpt", 1, 1) is None
 
 
-@pytest.mark.parametrize("text", ["models = 3", '[models.a]\ninput = "1"', "[models.a]\ninput = -1\noutput = 1", "[["])
+@pytest.mark.parametrize("text", ["models = 3", '[models.a]\ninput = "1"', "[models.a]\ninput = -1\noutput = 1", "[[",
+                                  "[models.a]\ninput = nan\noutput = 1"])
 def test_a_price_table_of_another_shape_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "prices.toml").write_text(text, "utf-8")
     with pytest.raises(InputError, match="price table reads"):

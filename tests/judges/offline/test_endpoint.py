@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,6 @@ from wholetext.scoring.engine import Engine
 from wholetext.testing import check_backend
 
 SCHEMA = '{"type": "object"}'
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.001)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
 def asks(many: int) -> list[Ask]:
@@ -249,11 +245,57 @@ def test_a_body_that_is_not_json_is_asked_for_again() -> None:
     assert one.calls.counts["judge_broken"] == 1
 
 
-def test_no_more_of_an_answer_is_read_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "LARGEST", 10_000)
-    with ScriptedServer(lambda body, number: "x" * 1_000_000) as server:
+@pytest.mark.parametrize(("status", "limit"), [(200, "LARGEST"), (400, "LARGEST_ERROR"), (500, "LARGEST_ERROR")])
+def test_no_more_of_an_answer_or_error_is_read_than_the_limit(
+    status: int, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, limit, 10_000)
+    message = {"error": {"message": "x" * 20_000}} if status > 200 else {}
+    with ScriptedServer(lambda body, number: (status, completion("x" * 20_000, **message))) as server:
+        (answer,) = chat(server, retries=0).run(asks(1))
+    assert answer.text == "" and (answer.finish == "length") == (status == 200)
+    assert answer.problem == ("" if status == 200 else f"HTTP {status}: no message")
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_a_compressed_body_is_never_decompressed(status: int) -> None:
+    """194 KB that expand to 4.9 GB cost little memory, whether they are an answer or an error."""
+    bomb = gzip.compress(gzip.compress(b"0" * 200_000_000, 1))
+    headers = {"Content-Encoding": "gzip, gzip"}
+    with ScriptedServer(lambda body, number: (status, bomb, headers)) as server:
+        tracemalloc.start()
+        (answer,) = chat(server, retries=0).run(asks(1))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    problem = "the answer is compressed, which was not asked for" if status == 200 else "no message"
+    assert answer.problem == f"HTTP {status}: {problem}"
+    assert peak < 20_000_000 and server.headers[0]["Accept-Encoding"] == "identity"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
+@pytest.mark.parametrize(("status", "words"), [
+    (301, "redirects"), (302, "redirects"), (307, "redirects"), (308, "redirects"), (401, "refused access"),
+])  # fmt: skip
+def test_no_redirect_is_followed_and_compression_hides_no_status(
+    status: int, words: str, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts and the key go to the host that the user named, and to no other."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    with ScriptedServer(echo) as other:
+        moved = (status, b"x" * 100, {**headers, "Location": f"{other.url}/chat/completions"})
+        with (
+            ScriptedServer(lambda body, number: moved) as server,
+            pytest.raises(ModelError, match=rf"the endpoint {words}.*\n.*(--endpoint|OPENAI_API_KEY)"),
+        ):
+            chat(server).run(asks(1))
+    assert not other.asked and len(server.asked) == 1
+
+
+def test_retry_after_counts_also_if_the_error_is_not_read() -> None:
+    unread = (429, b"x" * 60_000, {"Retry-After": "100000"})
+    with ScriptedServer(lambda body, number: unread) as server:
         (answer,) = chat(server).run(asks(1))
-    assert answer.text == "" and answer.finish == "length"
+    assert answer.problem == "too many requests (HTTP 429)" and len(server.asked) == 1
 
 
 def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
@@ -347,24 +389,3 @@ def test_answers_are_asked_for_once_by_an_engine_and_failures_again() -> None:
         broken = False
         assert [answer.text for answer in engine.map(one, asks(3))] == ["text 0", "text 1", "text 2"]
     assert len(server.asked) == 4
-
-
-# ---------------------------------------------------------------- tokens
-
-
-def test_tokens_are_counted_by_servers_that_can() -> None:
-    def llama(body: Mapping[str, Any], number: int) -> Any:
-        if body["path"] == "/apply-template":
-            return 200, {"prompt": " ".join(one["content"] for one in body["messages"])}
-        return (200, {"tokens": list(range(len(body["content"].split())))})
-
-    def vllm(body: Mapping[str, Any], number: int) -> Any:
-        return 200, {"count": 2}
-
-    for reply in (llama, vllm):
-        with ScriptedServer(reply) as server:
-            assert chat(server).count(asks(5)) == (10, True)
-        assert not server.asked
-    with ScriptedServer(lambda body, number: (404, {})) as server:
-        assert chat(server).count(asks(5)) == (5 * (8 + 4 + 2), False)
-    assert Chat("m", Sampling(), Calls()).count(asks(5)) == (70, False)

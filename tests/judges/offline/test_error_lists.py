@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.judges.error_lists import Fault, Unparsable, evidence, listed_errors
+from wholetext.judges.error_lists import Fault, Unparsable, listed_errors
 
 
 def test_blocks_of_errors() -> None:
@@ -28,10 +28,3 @@ def test_blocks_of_errors() -> None:
 def test_other_lines_make_a_list_unreadable(text: str) -> None:
     with pytest.raises(Unparsable):
         listed_errors(text.splitlines())
-
-
-def test_quotes_with_a_reason() -> None:
-    assert evidence("tense", '- "went", "goes" - changes') == [Fault("", "tense", "went", "", "changes"),
-                                                               Fault("", "tense", "goes", "", "changes")]  # fmt: skip
-    with pytest.raises(Unparsable):
-        evidence("tense", "- no quote")

@@ -89,8 +89,7 @@ def test_an_answer_that_is_not_repaired_is_nan_and_counted(server: ScriptedServe
     assert np.isfinite(found.score)
 
 
-@pytest.mark.parametrize("refusal", ["I'm sorry, but I can't help with that.",
-                                     (200, completion(None, message={"refusal": "no"})),
+@pytest.mark.parametrize("refusal", [(200, completion(None, message={"refusal": "no"})),
                                      (200, completion("", finish="content_filter"))])  # fmt: skip
 def test_a_refusal_is_nan_and_counted_and_nobody_asks_again(server: ScriptedServer, refusal: Any) -> None:
     found, asked = outcome(server, refusal)
@@ -142,14 +141,6 @@ def test_answers_are_asked_for_once_and_parsed_again_for_nothing(
     assert len(server.asked) == asked == first.counts["judge_answers"] and "judge_calls" not in second.counts
     assert second["judge-esa@m"]["same"].signature["parser"] == "next"
     assert np.array_equal(first["judge-esa@m"]["same"].stats, second["judge-esa@m"]["same"].stats)
-
-
-def test_half_of_a_surrogate_pair_is_shown_as_a_question_mark_and_said(server: ScriptedServer) -> None:
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ["Ein Riss.", "Ja."]),))
-    output = wt.Output("s", {"d": ["A \ud83d crack.", "Yes."]})
-    made = wt.evaluate(corpus, [output], ["judge-da@m"], wt.Options(cache=False))["judge-da@m"]["s"]
-    assert np.isfinite(made.at("row")).all() and any("A ? crack." in str(body) for body in server.asked)
-    assert any("surrogate" in note and "1 of 2 segments" in note for note in made.notes)
 
 
 # ---------------------------------------------------------------- errors
@@ -241,7 +232,7 @@ def test_trimmed_means() -> None:
 
 @pytest.mark.parametrize(("spec", "words"), [
     ("judge-da(samples=3)@m", "temperature 0"), ("judge-da(samples=0)@m", "from 1 up"),
-    ("judge-pairwise(samples=2)@m", "temperature 0"), ("judge-pairwise(mode=ref)@m", "shown no references"),
+    ("judge-pairwise(mode=ref)@m", "mode=ref"), ("judge-coherence(answer=text)@m", "answer=text"),
 ])  # fmt: skip
 def test_specs_that_make_no_sense_are_refused(spec: str, words: str) -> None:
     with pytest.raises(SpecError, match=words):

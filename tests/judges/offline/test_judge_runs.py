@@ -6,24 +6,20 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import wholetext as wt
-from tests.judges.counting import is_repair
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
-from tests.judges.scripted_judge import ERROR, replying, results, right, scores
+from tests.judges.scripted_judge import ERROR, replying, results, scores
 from wholetext.cli.main import main
 from wholetext.errors import MetricError
 from wholetext.judges.chat.calls import Calls
 from wholetext.testing import sample
-
-Reply = Callable[[Mapping[str, Any], int], Any]
 
 
 def prices(folder: Path) -> Path:
@@ -31,61 +27,28 @@ def prices(folder: Path) -> Path:
     return folder / "prices.toml"
 
 
-def counting_words(reply: Reply) -> Reply:
-    """A server that counts tokens too: words."""
-    def replied(body: Mapping[str, Any], number: int) -> Any:
-        if body["path"] == "/apply-template":
-            return 200, {"prompt": words(body)}
-        return (200, {"tokens": body["content"].split()}) if body["path"] == "/tokenize" else reply(body, number)
-
-    return replied
-
-
-def words(body: Mapping[str, Any]) -> str:
-    return " ".join(one["content"] for one in body["messages"])
-
-
 def test_a_plan_has_calls_tokens_and_cost_and_makes_no_call(server: ScriptedServer, tmp_path: Path) -> None:
-    replying(server, counting_words(right))
     corpus, outputs = sample()
     found = wt.plan(corpus, outputs, "judge-esa@m", calls=Calls(prices=prices(tmp_path)))
     one = found.calls
-    assert one and not server.asked and (one.calls, one.stored, one.counted) == (34, 0, True)
+    assert one and not server.asked and (one.calls, one.stored) == (34, 0)
     assert one.tokens_out == 34 * 1024 and one.cost == pytest.approx((one.tokens_in + 2 * one.tokens_out) / 1e6)
-    assert one.repair_cost == pytest.approx((one.repair_tokens[0] + 2 * one.repair_tokens[1]) / 1e6)
     assert found.tokens is None and [role for role, _ in found.shown[0].sides] == ["user"]
     results("judge-esa@m", cache=True)
     after = wt.plan(corpus, outputs, "judge-esa@m").calls
     assert after and (after.calls, after.stored, after.tokens_in, after.tokens_out) == (34, 34, 0, 0)
-    assert after.repair_tokens == (0, 0)
-
-
-@pytest.mark.parametrize("name", ["judge-da", "judge-mqm", "judge-esa", "judge-pairwise", "judge-coherence"])
-def test_a_plan_counts_every_call_once_and_what_repairs_add_at_most(server: ScriptedServer, name: str) -> None:
-    replying(server, counting_words(lambda body, number: right(body, number) if is_repair(body) else "no idea"))
-    spec, (corpus, outputs) = f"{name}(max_tokens=2)@m", sample()
-    planned = wt.plan(corpus, outputs, spec).calls
-    assert planned is not None and planned.counted
-    made = results(spec)[spec]
-    assert all(int(scores.signature["repaired"]) and np.isfinite(scores.score) for scores in made.values())
-    first, repairs = ([len(words(body).split()) for body in server.asked if is_repair(body) == again]
-                      for again in (False, True))
-    assert len(first) == len(repairs) == planned.calls
-    assert planned.tokens_in == pytest.approx(sum(first), rel=0.02)
-    used = sum(first) + sum(repairs)
-    assert used <= planned.tokens_in + planned.repair_tokens[0] < 2 * used
 
 
 def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: Path) -> None:
     corpus, outputs = sample()
-    many = wt.write_prompts(corpus, outputs, ["judge-mqm@m", "judge-da@m"], tmp_path / "calls.jsonl")
+    many = wt.scoring.write_prompts(corpus, outputs, ["judge-mqm@m", "judge-da@m"], tmp_path / "calls.jsonl")
     assert not server.asked
     lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
-    wt.evaluate(corpus, outputs, ["judge-mqm@m", "judge-da@m"], wt.Options(cache=False))
+    wt.score(wt.Loaded(corpus, outputs), ["judge-mqm@m", "judge-da@m"], options=wt.Options(cache=False))
     asked = sorted(json.dumps(body, sort_keys=True) for body in server.asked)
     assert sorted(json.dumps(line["request"], sort_keys=True) for line in lines) == asked and many == len(asked)
     with pytest.raises(MetricError, match="chrf calls no chat model"):
-        wt.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
+        wt.scoring.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
 
 
 def test_a_dry_run_says_which_calls_depend_on_answers(server: ScriptedServer, tmp_path: Path) -> None:
@@ -93,7 +56,7 @@ def test_a_dry_run_says_which_calls_depend_on_answers(server: ScriptedServer, tm
     corpus, outputs = sample()
 
     def marks() -> list[tuple[bool, bool]]:
-        many = wt.write_prompts(corpus, outputs, ["judge-esa@m"], tmp_path / "calls.jsonl")
+        many = wt.scoring.write_prompts(corpus, outputs, ["judge-esa@m"], tmp_path / "calls.jsonl")
         lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
         assert many == len(lines)
         return [(line["stored"], line["preliminary"]) for line in lines]
@@ -112,29 +75,13 @@ def unpacked(page: Path) -> str:
 
 
 def test_errors_of_judges_are_explained_and_reported(server: ScriptedServer, tmp_path: Path) -> None:
-    wt.write_run(results("whole:judge-mqm@m"), tmp_path / "run")
+    wt.scoring.write_run(results("whole:judge-mqm@m"), tmp_path / "run")
     found = wt.explain(wt.open_run(tmp_path / "run"), system="same", doc="doc0")
     span = found.segments[0].extra[0]
     assert (span.text, span.category) == ("bridge", "major")
     assert span.feature == "accuracy/mistranslation: it is a tower"
     (page,) = wt.report(tmp_path / "run")
     assert "it is a tower" in unpacked(page)
-
-
-def test_a_run_that_another_parser_read_offers_to_read_it_again(
-    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corpus, outputs = sample()
-    specs = ["judge-da@m", "judge-mqm@m", "chrf"]
-    wt.write_run(wt.evaluate(corpus, outputs, specs, wt.Options(cache=False)), tmp_path / "run")
-    assert not any("parser" in note for note in wt.open_run(tmp_path / "run").notes)
-    monkeypatch.setattr("wholetext.judges.parsers.PARSER", "99")
-    found = wt.open_run(tmp_path / "run")
-    (offer,) = [note for note in found.notes if "parser" in note]
-    assert offer.startswith("judge-da@m, judge-mqm@m: answers were read by version ")
-    assert "version 99: `wholetext score` again parses the stored answers" in offer
-    (offer,) = [note for note in wt.explain(found, "judge-mqm@m", system="same").notes if "parser" in note]
-    assert offer.startswith("judge-mqm@m: answers were read by version ")
 
 
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(
@@ -154,12 +101,12 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
 
     replying(server, echo)
     corpus, outputs = sample()
-    made = wt.evaluate(corpus, outputs, ["judge-mqm@m"], wt.Options(calls=Calls()))
-    wt.write_run(made, tmp_path / "run")
+    made = wt.score(wt.Loaded(corpus, outputs), ["judge-mqm@m"], options=wt.Options(calls=Calls()))
+    wt.scoring.write_run(made, tmp_path / "run")
     wt.report(tmp_path / "run")
-    wt.write_prompts(corpus, outputs, ["judge-mqm@m"], tmp_path / "calls.jsonl")
+    wt.scoring.write_prompts(corpus, outputs, ["judge-mqm@m"], tmp_path / "calls.jsonl")
     replying(server, lambda body, number: (401, {"error": {"message": f"Incorrect API key provided: {key}"}}))
-    with pytest.raises(wt.ModelError) as fault:
+    with pytest.raises(wt.errors.ModelError) as fault:
         results("judge-da@m")
     sent = [{name.lower(): value for name, value in head.items()} for head in server.headers]
     assert sent and all(head["authorization"] == f"Bearer {key}" for head in sent)
@@ -195,7 +142,6 @@ def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(
 
     code, out, _ = call("plan", "--prices", str(prices(tmp_path)), "--show", "0")
     assert code == 0 and "4 calls, 0 answered before" in out and "cost at most 0.0" in out
-    assert "repairs (answers that cannot be read): at most" in out and "output tokens more, at most 0.0" in out
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call("score", "--dry-run", "calls.jsonl")
     assert code == 0 and "calls.jsonl (4 calls, none made)" in out and not server.asked
@@ -219,16 +165,9 @@ def test_systems_that_lack_scores_on_different_rows_are_compared_with_a_warning(
         return json.dumps({"score": (20 if int(doc) < 3 else 80) + 5 * int(system)})
 
     replying(server, reply)
-    made = wt.evaluate(*numbered(6, 2, 2), ["judge-da@m"], wt.Options(cache=False, calls=Calls()))
-    said = wt.compare(made.scores["judge-da@m"]).warnings
+    made = wt.score(wt.Loaded(*numbered(6, 2, 2)), ["judge-da@m"], options=wt.Options(cache=False, calls=Calls()))
+    said = wt.compare(made)["judge-da@m"].warnings
     (note,) = [one for one in said if "lack scores on different rows" in one]
     assert "(s0 6 of 12)" in note and note.endswith("on the 6 rows that all have: s0 80.00, s1 85.00")
     same = {"a": made.scores["judge-da@m"]["s1"], "b": made.scores["judge-da@m"]["s1"]}
-    assert not [one for one in wt.compare(same).warnings if "lack scores" in one]
-
-
-@pytest.mark.parametrize("price", ["true", "nan", "inf", "-1", '"0.4"'])
-def test_prices_that_are_no_amounts_are_errors(tmp_path: Path, price: str) -> None:
-    (tmp_path / "prices.toml").write_text(f"[models.m]\ninput = {price}\noutput = 1", "utf-8")
-    with pytest.raises(wt.InputError, match="the prices of m are not two numbers"):
-        Calls(prices=tmp_path / "prices.toml").cost("m", 1, 1)
+    assert not [one for one in wt.Significance().compare(same).warnings if "lack scores" in one]

@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Scripted
 def judged(server: ScriptedServer, spec: str = SPEC, systems: int = 3) -> Mapping[str, wt.Scores]:
     corpus, outputs = sample()
     options = wt.Options(cache=False, calls=Calls(endpoint=server.url))
-    return wt.evaluate(corpus, outputs[:systems], [spec], options)[spec]
+    return wt.score(wt.Loaded(corpus, outputs[:systems]), [spec], options=options)[spec]
 
 
 def test_shares_of_comparisons_won_add_up_to_half_of_all(server: ScriptedServer) -> None:
@@ -97,7 +97,9 @@ def test_of_three_systems_a_comparison_without_a_verdict_is_left_out_and_said(se
 
     server.reply = reply
     corpus, outputs = numbered(2, 2, 3)
-    found = wt.evaluate(corpus, outputs, [SPEC], wt.Options(cache=False, calls=Calls(endpoint=server.url)))[SPEC]
+    found = wt.score(
+        wt.Loaded(corpus, outputs), [SPEC], options=wt.Options(cache=False, calls=Calls(endpoint=server.url))
+    )[SPEC]
     assert [one.at("row").tolist() for one in found.values()] == [[0.0] * 4, [50.0] * 4, [100.0] * 4]
     assert [one.signature["unparsable"] for one in found.values()] == ["2", "0", "2"]
     (note,) = [note for note in found["s0"].notes if "1 of 4 segments" in note]

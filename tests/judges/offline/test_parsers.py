@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -24,8 +23,8 @@ PARSERS = (parse_score, parse_errors, parse_choice, parse_rubric)
 @pytest.mark.parametrize(("text", "score"), [
     ("85", 85), (" 85\n", 85), ("85.", 85), ("**85**", 85), ("85/100", 85), ("85 out of 100", 85), ("Score: 85", 85),
     ("Score (0-100): 85", 85), ("**Score:** 85/100", 85), ("Score\n85", 85), ("Rating = 100", 100), ("0", 0),
-    ('{"score": 85}', 85), ('{"score": "85"}', 85), ('{"score": 85.0}', 85),
-    ('```json\n{"score": 85}\n```', 85), ('Here is my answer:\n{"score": 85, "reason": "3 errors"}', 85),
+    ('{"score": 85}', 85), ('{"score": 85.0}', 85), ('{"score": 85, "reason": "3 errors"}', 85),
+    ('```json\n{"score": 85}\n```', 85),
     ("<think>maybe 20, or 30</think>\n85", 85),
 ])  # fmt: skip
 def test_scores_are_read(text: str, score: float) -> None:
@@ -39,27 +38,12 @@ def test_scores_are_read(text: str, score: float) -> None:
     '{"score": null}', '{"score": 101}', '{"points": 85}', '{"score": 85', "70\n80", "1,000", "A: 70, B: 80",
     '{"score": 1, "score": 2}', "[85]x", "8 5", "Score: 7/10", "Rating: 4/5", "Score: 2023",
     "I would rate it 70 out of 100.", "The text is fluent.\n\n85", "Score: 85\n\nActually, that is too high.", "> 85",
+    '{"score": "85"}', '{"score": 85, "final_score": 60}', "I'm sorry, but I can't help with that. 0",
     "Example output:\n85", 'The format is:\n{"score": 85}', '{"score": 85}\nOr ninety.', "9" * 5000,
 ])  # fmt: skip
 def test_what_is_no_score_is_said_to_be_none(text: str) -> None:
     found = parse_score(text)
-    assert found.problem and found.score is None and not found.refused
-
-
-@pytest.mark.parametrize("text", [
-    "I'm sorry, but I can't help with that.", "I cannot assist with this request.", "As an AI, I have no opinion.",
-    "I'm unable to evaluate this content as it may violate the usage policy.", "抱歉，我无法评估。",
-    "Es tut mir leid, dabei kann ich nicht helfen.", "Je suis désolé, mais je ne peux pas vous aider.",
-    "Lo siento, no puedo evaluar esto. 0", "Извините, я не могу помочь.", "申し訳ありませんが、できません。",
-])  # fmt: skip
-def test_refusals_are_told_from_answers_that_cannot_be_read(text: str) -> None:
-    assert all(parse(text).refused and not parse(text).ok for parse in PARSERS)
-
-
-@pytest.mark.parametrize("text", ["I cannot find any errors.", "I can't give more than 50.", 'It says "I cannot".',
-                                  "翻译无法表达原文的意思。", "この訳は理解できません。"])  # fmt: skip
-def test_who_answers_does_not_refuse(text: str) -> None:
-    assert not any(parse(text).refused for parse in PARSERS)
+    assert found.problem and found.score is None
 
 
 def test_the_text_of_an_answer_that_was_cut_is_not_believed() -> None:
@@ -110,7 +94,7 @@ def test_lists_of_errors_that_cannot_be_read_are_not_taken_for_empty(text: str) 
 
 @pytest.mark.parametrize(("text", "choice"), [
     ("A", "A"), ("b.", "B"), ("**A**", "A"), ("[[B]]", "B"), ("tie", "tie"), ("Better: A", "A"),
-    ("Translation B is better.", "B"), ("The better translation is A", "A"), ('{"better": "A"}', "A"),
+    ('{"better": "A"}', "A"),
     ('{"better": "tie"}', "tie"),
 ])  # fmt: skip
 def test_choices_are_read(text: str, choice: str) -> None:
@@ -124,16 +108,14 @@ def test_unclear_choices_are_none(text: str) -> None:
     assert parse_choice(text).problem and not parse_choice(text).choice
 
 
-def test_rubrics_are_read_from_json_and_lines() -> None:
+def test_rubrics_are_read_from_json() -> None:
     evidence = {"quote": "he", "reason": "the bridge"}
     scores = dict(zip(ASPECTS, (80, 100, 60, -1, 100)))
     value = {name: {"score": score, "evidence": [evidence] if score == 80 else []} for name, score in scores.items()}
-    lines = 'reference: 80\n- "he" - the bridge\nTense: 100/100\n**terminology**: 60\nconnectives: n/a\nregister: 100'
-    for text in (json.dumps(value), lines):
-        found = parse_rubric(text)
-        assert found.score == 85
-        assert found.aspects == {name: score for name, score in scores.items() if score >= 0}
-        assert found.faults == (Fault("", "reference", "he", "", "the bridge"),)
+    parsed = parse_rubric(json.dumps(value))
+    assert parsed.score == 85
+    assert parsed.aspects == {name: score for name, score in scores.items() if score >= 0}
+    assert parsed.faults == (Fault("", "reference", "he", "", "the bridge"),)
 
 
 @pytest.mark.parametrize("text", ["reference: 80", "{}", '{"reference": 80}', "reference: 80\nreference: 90", "80"])
@@ -149,14 +131,10 @@ def test_no_parser_raises_and_whatever_it_reads_is_in_range(text: str) -> None:
         assert found.score is None or 0 <= found.score <= 100
 
 
-def test_other_keys_of_json_may_explain_and_count_but_not_say_something_else() -> None:
+def test_other_keys_of_json_may_explain_but_not_say_something_else() -> None:
     fault = '{"severity": "minor", "category": "style", "span": "x"}'
-    for more, ok in ((', "error_count": 1', True), (', "errors_reason": "one"', True), (', "error_count": 2', False),
-                     (', "critical": ["y"]', False)):  # fmt: skip
+    for more, ok in ((', "errors_reason": "one"', True), (', "error_count": 2', False), (', "critical": ["y"]', False)):
         assert parse_errors(f'{{"errors": [{fault}]{more}}}').ok == ok, more
-    for more, ok in ((', "max_score": 100', True), (', "score_explanation": "lost 15"', True), (', "max": 10', False),
-                     (', "final_score": 60', False)):  # fmt: skip
-        assert parse_score(f'{{"score": 8{more}}}').ok == ok, more
 
 
 def test_a_long_list_of_errors_is_read_whole() -> None:
@@ -164,11 +142,3 @@ def test_a_long_list_of_errors_is_read_whole() -> None:
     error = {"severity": "minor", "category": "style", "span": "x" * 100, "context": "", "reason": "y" * 100}
     text = json.dumps({"errors": [error] * 400})
     assert len(text) > 80_000 and len(parse_errors(text).faults) == 400
-
-
-@pytest.mark.parametrize("text", ["very " * 400_000, "9" * 400_000, "[" * 400_000, "Major: " + 'a - "x" ' * 50_000,
-                                  "Major:\n" + "a " * 200_000, "reference " * 40_000, "<think>" * 60_000])  # fmt: skip
-def test_long_answers_are_parsed_in_linear_time(text: str) -> None:
-    begin = time.process_time()
-    assert all(parse(text).problem for parse in PARSERS)
-    assert time.process_time() - begin < 10

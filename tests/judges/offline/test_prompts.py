@@ -31,7 +31,7 @@ def user(name: str, shown: Texts, form: str = "json") -> str:
 def test_ours_fill_every_field_and_name_the_languages(name: str) -> None:
     both = Texts(("de", "en"), (("source", Excerpt(("Ja.",), (0, 1))), ("translation A", Excerpt(("Yes.",), (0, 1))),
                                 ("translation B", Excerpt(("Yeah.",), (0, 1)))))  # fmt: skip
-    for form in ("json", "text"):
+    for form in ("json", "text") if name != "coherence" else ("json",):
         ask = load_prompt(name).ask(both if name == "pairwise" else texts(context=True), form, "score")
         said = "\n".join(text for _, text in ask.messages)
         assert "English" in said and load_prompt(name).parts[form] in said
@@ -116,10 +116,9 @@ def test_a_prompt_of_ones_own_has_only_what_stands_in_it(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("system = 'x'", "no user message"), ("user = 'x'\nother = 'y'", "wrong key other"), ("user = 3", "wrong key user"),
-    ("user = 'rate {source_seg}'", "unknown field {source_seg}"), ("user = ", "TOML"),
-    ("user = '{hyp}'\n[[examples]]\nsrc = 'a'", "an example is not"),
-    ("user = 'Rate {src}'", "does not show the translation"),
+    ("system = 'x'", "{hyp} is missing"), ("user = '{hyp}'\nother = 'y'", "other is unknown"), ("user = 3", "prompt"),
+    ("user = 'rate {source_seg}'", "{source_seg} is unknown"), ("user = ", "TOML"),
+    ("user = '{hyp}'\n[[examples]]\nsrc = 'a'", "langs"), ("user = 'Rate {src}'", "{hyp} is missing"),
 ])  # fmt: skip
 def test_prompt_files_that_cannot_be_used_are_errors(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "mine.toml").write_text(text, "utf-8")
@@ -133,8 +132,8 @@ def test_schemas_ask_for_everything_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(("name", "text", "words"), [
-    ("pairwise", "{hyp}", "write {texts}, or {a} and {b}"), ("pairwise", "{a} {src}", "or {a} and {b}"),
-    ("esa", "{texts}", "does not show the errors"), ("coherence", "{errors}", "write {texts}, or {hyp}"),
+    ("pairwise", "{hyp}", "{a} is missing"), ("pairwise", "{a} {src}", "{b} is missing"),
+    ("esa", "{texts}", "{errors} is missing"), ("coherence", "{errors}", "{hyp} is missing"),
 ])  # fmt: skip
 def test_a_prompt_shows_what_its_judge_is_asked_about(tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / "mine.toml").write_text(f"user = '{text}'", "utf-8")

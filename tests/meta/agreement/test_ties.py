@@ -1,4 +1,4 @@
-"""Pair counts and tie calibration: published examples, the plain loops, and the search that never holds all pairs."""
+"""Pair counts and tie calibration: published examples, the plain loops, ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from benchmarks import meta_loops as loops
-from wholetext.meta.agreement import correlation, ties
+from wholetext.meta.agreement import correlation
 from wholetext.meta.agreement.correlation import as_rows, count_pairs
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.ties import calibrate
@@ -74,33 +74,6 @@ def test_calibration_equals_the_loops(gold: np.ndarray, metric: np.ndarray, aver
     found = calibrate(gold, metric, average)  # type: ignore[arg-type]
     assert found.value == pytest.approx(max(values), abs=1e-12)
     assert found.epsilon == next(t for t, v in zip(thresholds, values) if v >= max(values) - 1e-11)
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 1.0]))
-def test_long_rows_count_as_short_ones(seed: int, epsilon: float) -> None:
-    rng = np.random.default_rng(seed)
-    gold, metric = rng.integers(0, 5, 90).astype(float), np.round(rng.normal(size=90), 1)
-    gold[rng.random(90) < 0.1] = nan
-    short, long = correlation._short(gold[None], metric[None], epsilon), correlation._long(gold, metric, epsilon)
-    expected = loops.count(gold[~np.isnan(gold)], metric[~np.isnan(gold)], epsilon)
-    assert short[:, 0].tolist() == long[:, 0].tolist() == list(expected)
-
-
-@pytest.mark.parametrize("digits", [0, 1, 6])
-@pytest.mark.parametrize("average", ["none", "system"])
-def test_the_search_finds_what_the_full_curve_finds(digits: int, average: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(digits)
-    gold = np.minimum(0, np.round(rng.normal(size=(3, 120)) * 2))
-    metric = np.round(gold * 0.8 + rng.normal(size=gold.shape), digits)
-    metric[0, :5] = gold[0, :5] = nan
-    monkeypatch.setattr(ties, "SHORT", 1000)  # every pair is held
-    whole = calibrate(gold, metric, average)  # type: ignore[arg-type]
-    monkeypatch.undo()
-    monkeypatch.setattr(ties, "_HELD", 200)
-    found = calibrate(gold, metric, average)  # type: ignore[arg-type]
-    assert found.value == pytest.approx(whole.value, abs=1e-11)
-    assert found.epsilon == whole.epsilon
 
 
 def test_chance_of_a_calibrated_metric() -> None:

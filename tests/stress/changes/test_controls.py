@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.stress.change import Change, Refused, Text, applied
+from wholetext.stress.change import Change, NotApplicable, Text, applied
 from wholetext.stress.changes.controls import (
     Contraction,
     Negation,
@@ -40,7 +40,7 @@ def test_a_number_becomes_another_of_its_form(number: int, seed: int) -> None:
 @pytest.mark.parametrize("text", ["At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "3–0", "(4) Is it?",
                                   "4) Why?"])
 def test_times_names_and_one_stay(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(NotApplicable):
         after(Number(), text)
 
 
@@ -61,10 +61,8 @@ def test_years_and_days_stay_possible() -> None:
 @pytest.mark.parametrize(("words", "changed"), [
     ("The/DT old/JJ house/NN is/VBZ empty/JJ ./.", "The old house is not empty."),
     ("They/PRP can/MD see/VB it/PRP ./.", "They cannot see it."),
-    ("The/DT old/JJ house/NN was/VBD not/RB sold/VBN ./.", "The old house was sold."),
-    ("They/PRP will/MD not/RB see/VB it/PRP ./.", "They will see it."),
 ])
-def test_a_sentence_is_negated_or_not(tagged: Tagged, words: str, changed: str) -> None:
+def test_a_sentence_is_negated(tagged: Tagged, words: str, changed: str) -> None:
     text = tagged(words)
     assert applied(text.segments, Negation().sites(text, random.Random(0)))[0] == (changed,)
 
@@ -75,23 +73,22 @@ def test_a_sentence_is_negated_or_not(tagged: Tagged, words: str, changed: str) 
     "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.",
 ])
 def test_sentences_that_are_not_sure_are_not_negated(tagged: Tagged, words: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(NotApplicable):
         Negation().sites(tagged(words), random.Random(0))
 
 
-def test_contractions_are_written_out_and_made() -> None:
+def test_contractions_are_written_out() -> None:
     short = ("I don't know and can't say; she won't, we’ve left.", "Isn't it late?", "\"Wouldn't it be nice.",
              "It's Bob's.")
     assert after(Contraction(), *short) == ("I do not know and cannot say; she will not, we have left.", *short[1:])
-    assert after(Contraction(), "It is not late, and they do not know.") == ("It isn't late, and they don't know.",)
-    with pytest.raises(Refused):
+    with pytest.raises(NotApplicable):
         after(Contraction(), "It is late.")
 
 
 @pytest.mark.parametrize(("lang", "text", "changed"), [
     ("en", 'He said "yes" and "no".', "He said “yes” and “no”."), ("en", "He said “yes”.", 'He said "yes".'),
     ("de", 'Er sagte "ja".', "Er sagte „ja“."), ("ru", 'Он сказал "да".', "Он сказал «да»."),
-    ("zh", '他说"好"。', "他说“好”。"), ("en", "It's Bob's.", "It’s Bob’s."),
+    ("zh", '他说"好"。', "他说“好”。"),
 ])
 def test_quotation_marks_change_in_pairs(lang: str, text: str, changed: str) -> None:
     assert after(Typography(), text, lang=lang) == (changed,)
@@ -99,14 +96,14 @@ def test_quotation_marks_change_in_pairs(lang: str, text: str, changed: str) -> 
 
 def test_quotation_marks_without_a_pair_stay() -> None:
     for text in ('He said "yes.', 'A 5" screen is "new".', "Plain."):
-        with pytest.raises(Refused):
+        with pytest.raises(NotApplicable):
             after(Typography(), text)
 
 
 def test_paraphrases_keep_the_sense() -> None:
     assert after(Paraphrase(), "For example, it often rains, despite the sun.") == (
         "For instance, it frequently rains, in spite of the sun.",)
-    with pytest.raises(Refused):  # the article, the comparison
+    with pytest.raises(NotApplicable):  # the article, the comparison
         after(Paraphrase(), "It was an almost new car and the most frequently seen one, more often than not.")
 
 
@@ -118,7 +115,7 @@ def test_the_text_stays_the_same_whatever_its_segments(segments: list[str]) -> N
     text = Text("doc", "en", tuple(segments))
     try:
         changed, _ = applied(text.segments, Resegment().sites(text, random.Random(0)))
-    except Refused:
+    except NotApplicable:
         return
     assert " ".join(changed) == " ".join(segments) and changed != text.segments and all(changed)
 
@@ -126,5 +123,5 @@ def test_the_text_stays_the_same_whatever_its_segments(segments: list[str]) -> N
 def test_a_clause_begins_the_next_segment_also_in_chinese() -> None:
     changed = after(Resegment(), "昨天下午他们来到了北京，很高兴。", "天气很好。", lang="zh")
     assert changed == ("昨天下午他们来到了北京，", "很高兴。天气很好。")
-    with pytest.raises(Refused):
+    with pytest.raises(NotApplicable):
         after(Resegment(), "It rained.", "It snowed.")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from wholetext import FloatArray, Metric, Request, Runtime, mean_stats
 
-interface = 2  # of wholetext's plug-ins: see docs/plugins.md
+interface = 3  # of wholetext's plug-ins: see docs/plugins.md
 
 
 @dataclass(frozen=True)

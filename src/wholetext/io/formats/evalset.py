@@ -3,12 +3,11 @@
 sources/LP.txt  documents/LP.docs  references/LP.NAME.txt  system-outputs/LP/NAME.txt
 human-scores/LP.NAME.LEVEL.score  metric-scores/LP/NAME-REF.LEVEL.score
 
-Texts may also be .jsonl, and compressed (.gz).
+Texts may be compressed (.gz).
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,18 +15,16 @@ from functools import cached_property
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
-from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, among
 from wholetext.io.formats.scores import Names, ScoreLevel, read_scores, score_names
 from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import (
     FilePath,
     TextFile,
-    at,
-    clean,
     file_name,
     is_folder,
     opened,
+    read_lines,
     write_lines,
 )
 from wholetext.types import Judgments
@@ -35,7 +32,6 @@ from wholetext.types import Judgments
 MISSING = "[No translation supplied]"
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
 _CODE = re.compile(r"[A-Za-z0-9]+([_.@-][A-Za-z0-9]+)*")
-_ENDS = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")
 
 
 def recognise(file: TextFile) -> bool:
@@ -61,18 +57,14 @@ class EvalSet:
             return folder
         root = folder.root if isinstance(folder, EvalSet) else _root(folder)
         pairs = language_pairs(root)
-        if langs is None and len(pairs) != 1:
+        name = among(langs, pairs) if langs is not None else "".join(pairs[:1])
+        if name not in pairs or (langs is None and len(pairs) > 1):
             raise InputError(
-                f"this EvalSet has several language pairs: {', '.join(pairs) or 'none'}",
+                f"this EvalSet has no language pair {name}"
+                if langs is not None
+                else f"this EvalSet has several language pairs: {', '.join(pairs) or 'none'}",
                 where=str(root),
-                next=f"choose one, e.g. -l {pairs[0]}" if pairs else "",
-            )
-        name = pairs[0] if langs is None else among(langs, pairs)
-        if name not in pairs:
-            raise InputError(
-                f"this EvalSet has no language pair {name}",
-                where=str(root),
-                next=choices(name, pairs),
+                next=choices(name, pairs) if langs is not None else "choose one with -l",
             )
         return cls(root, name, pairs)
 
@@ -139,20 +131,16 @@ class EvalSet:
         """
         path = self._score_file(self.metric_files, f"metric-scores/{self.langs}", label, level)
         scores = read_scores(path, label, level, items=self.items(level), gaps=False)
-        extra = [system for system in scores.systems if system not in self.systems]
-        if self.systems and extra:
-            raise AlignmentError(
-                f"there are scores of {extra[0]!r}, which has no output here",
-                where=str(path),
-                next=choices(extra[0], self.systems),
-            )
+        extra = [s for s in scores.systems if self.systems and s not in self.systems]
         required = list(systems or (s for s in self.systems if s not in self.references))
         missing = [system for system in required if system not in scores.systems]
-        if missing:
+        if extra or missing:
             raise AlignmentError(
-                f"there are no scores of {', '.join(map(repr, missing))}",
+                f"there are scores of {extra[0]!r}, which has no output here"
+                if extra
+                else f"there are no scores of {', '.join(map(repr, missing))}",
                 where=str(path),
-                next="score every system, or name those you want",
+                next="score every system that has an output, or name those you want",
             )
         if systems is None:
             return scores
@@ -258,19 +246,16 @@ def write(folder: FilePath, loaded: Loaded) -> None:
     """Write a corpus and its outputs; every output needs the segments of the corpus."""
     corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
     name = "-".join(corpus.langs)
-    if not all(corpus.langs):
+    # codes are part of file names: they must not lead to another folder
+    if not all(map(_CODE.fullmatch, corpus.langs)):
         raise InputError(
-            "an EvalSet is written for a language pair, and this corpus has none",
+            "an EvalSet is written for a pair of language codes, and this corpus has none",
             where=str(root),
             next="give the languages, e.g. -l de-en",
         )
-    for code in corpus.langs:
-        if not _CODE.fullmatch(code):  # part of file names: it must not lead to another folder
-            raise InputError(
-                f"{code!r} is not the code of a language",
-                where=str(root),
-                next="give codes such as de, en_US",
-            )
+    domains = (doc.meta.get("domain", "") for doc in docs)
+    if any("\t" in text or text != text.strip() for text in (*corpus.ids, *domains)):
+        raise InputError("a document id or domain has tabs or blanks around it", where=str(root))
     for output in loaded.outputs:
         for doc in docs:
             if len(output.docs[doc.id]) != len(doc):
@@ -279,11 +264,7 @@ def write(folder: FilePath, loaded: Loaded) -> None:
                     where=str(root),
                     next="align it first, or write JSONL",
                 )
-    ids = [
-        _two_names(doc.meta.get("domain") or "all", doc.id, root)
-        for doc in docs
-        for _ in range(len(doc))
-    ]
+    ids = [f"{doc.meta.get('domain') or 'all'}\t{doc.id}" for doc in docs for _ in range(len(doc))]
     if all(doc.src is not None for doc in docs):  # also an empty placeholder
         write_lines(
             root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ())
@@ -303,70 +284,34 @@ def write(folder: FilePath, loaded: Loaded) -> None:
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
-    if os.path.isfile(root):  # noqa: PTH113 - pathlib raises where a name is too long
+    if not is_folder(root) or not any(is_folder(root / part) for part in _PARTS):
         raise InputError(
-            "this is a file, and human scores are read from EvalSet folders",
+            "this is not an EvalSet folder",
             where=str(root),
-            next="write its texts with "
-            "wholetext.io.formats.evalset.write(FOLDER, wholetext.read(FILE)), "
-            "and human scores to FOLDER/human-scores/LANGS.NAME.seg.score (docs/formats.md)",
-        )
-    if not is_folder(root):
-        raise InputError("there is no such folder", where=str(root), next="check the path")
-    if (root / "run.json").is_file():
-        raise InputError(
-            "this is a run folder, not an EvalSet with human scores",
-            where=str(root),
-            next="`compare`, `explain` and `report` read it; `score` takes the texts it was made "
-            "of, `meta` an EvalSet folder",
-        )
-    if not any(is_folder(root / part) for part in _PARTS):
-        raise InputError(
-            "this folder is not an EvalSet",
-            where=str(root),
-            next=f"it should have {', '.join(_PARTS)}",
+            next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
+            "read run folders, `score` reads files (docs/formats.md)",
         )
     return root
 
 
 def entries(folder: Path) -> list[Path]:
     """List a folder, sorted, without hidden files; empty where it does not exist."""
-    try:
-        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise InputError(f"cannot read this folder: {error.strerror}", where=str(folder)) from None
+    return sorted(folder.glob("[!.]*"))
 
 
 def _listed(folder: Path, prefix: str) -> dict[str, Path]:
-    """Map NAME to the file ``PREFIX`` + NAME + ``.txt`` (or another ending)."""
+    """Map NAME to the file ``PREFIX`` + NAME + ``.txt`` (or ``.txt.gz``)."""
     files: dict[str, Path] = {}
     for entry in entries(folder):
-        end = next((end for end in _ENDS if entry.name.endswith(end)), "")
-        if end and entry.name.startswith(prefix):
-            name = entry.name[len(prefix) : -len(end)]
-            if name in files:
-                raise InputError(
-                    f"two files contain {name!r}: {files[name].name} and {entry.name}",
-                    where=str(folder),
-                    next="keep one of them",
-                )
-            files[name] = entry
+        name = entry.name.removesuffix(".gz")
+        if name.endswith(".txt") and name.startswith(prefix):
+            files[name[len(prefix) : -len(".txt")]] = entry
     return dict(sorted(files.items()))
 
 
 def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
     """Read the lines of a text; missing translations become empty, with a note."""
-    with opened(path) as file:
-        if ".jsonl" in path.suffixes:
-            key = {"src": "source", "ref": "target", "hyp": "hypothesis"}[kind]
-            lines = [
-                _field(line, key, at(file.name, number))
-                for number, line in enumerate(file.lines(), 1)
-            ]
-        else:
-            lines = [line.rstrip() for line in file.lines()]
+    lines = [line.rstrip() for line in read_lines(path)]
     missing = [i for i, line in enumerate(lines) if line == MISSING]
     for i in missing:
         lines[i] = ""
@@ -376,22 +321,3 @@ def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
             f"taken as empty text (first: line {missing[0] + 1})"
         )
     return Column(kind, name, lines, str(path))
-
-
-def _field(line: str, key: str, where: str) -> str:
-    value = read_json(line, where=where)
-    text = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(text, str):
-        raise InputError(f"there is no text {key!r} in this line", where=where)
-    return clean(text, where)
-
-
-def _two_names(domain: str, doc: str, root: Path) -> str:
-    for name in (domain, doc):
-        if "\t" in name or "\n" in name or name != name.strip() or not name:
-            raise InputError(
-                f"the document id or domain {name!r} cannot be written to an EvalSet",
-                where=str(root),
-                next="leave out tabs, line breaks and blanks around it, or write JSONL",
-            )
-    return f"{domain}\t{doc}"

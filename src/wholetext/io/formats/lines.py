@@ -9,12 +9,11 @@ from typing import Any, Literal
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded
 from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
-from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
+from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
 from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
-_MANY = 20  # documents of one segment each that are noted
 
 
 @dataclass(frozen=True)
@@ -41,32 +40,19 @@ def named(files: Named, numbered: str = "") -> dict[str, FilePath]:
     if isinstance(files, Mapping):
         return dict(files)
     pairs = [entry if isinstance(entry, tuple) else (stem(entry), entry) for entry in files]
-    by_name: dict[str, FilePath] = {}
-    for name, path in pairs:
-        if not name.strip():
-            raise InputError(
-                "a system or reference needs a name",
-                where=shown(path),
-                next="write NAME=FILE, or FILE",
-            )
-        if name in by_name and numbered and not any(isinstance(entry, tuple) for entry in files):
-            return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
-        if name in by_name:
-            raise InputError(
-                f"two systems or references are named {name!r}: "
-                f"{shown(by_name[name])} and {shown(path)}",
-                next="rename one: they are named after their files, or by NAME=FILE",
-            )
-        by_name[name] = path
-    return by_name
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names) and numbered:
+        return {f"{numbered}{i}": path for i, (_, path) in enumerate(pairs)}
+    if len(set(names)) < len(names) or not all(map(str.strip, names)):
+        raise InputError(
+            f"systems and references need names that differ, not {', '.join(names)}",
+            next="rename one: they are named after their files, or by NAME=FILE",
+        )
+    return dict(pairs)
 
 
 def recognise(file: TextFile) -> bool:
-    """Accept every file, as all have lines, except pointers of Git LFS."""
-    if file.head().startswith("version https://git-lfs"):
-        raise InputError(
-            "this is a Git LFS pointer, not the file itself", where=file.name, next="git lfs pull"
-        )
+    """Accept every file, as all have lines."""
     return True
 
 
@@ -84,10 +70,6 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
     paths = {("src", ""): files.src} if files.src is not None else {}
     paths |= {("ref", name): path for name, path in refs.items()}
     paths |= {("hyp", name): path for name, path in hyps.items()}
-    if [files.docs, *paths.values()].count("-") > 1:
-        raise InputError(
-            "standard input (-) can be read only once", next="give files for the others"
-        )
     notes: list[str] = []
     columns = [_column(kind, name, path, notes) for (kind, name), path in paths.items()]
     if not columns:
@@ -119,26 +101,17 @@ def from_texts(
     (Where ``hyps`` is one list, ``refs`` may be a list of several, too.)
     """
     if len(references):
-        if len(refs) or any(isinstance(texts, str) for texts in references):
-            raise InputError(
-                "references are given twice: refs and references"
-                if len(refs)
-                else "references is a list of references, and this is a list of strings",
-                next="give one reference as refs, several as references=[…, …]",
-            )
         refs = {f"ref{i}": texts for i, texts in enumerate(references)}
     documents = nested(next(iter(hyps.values()), ()) if isinstance(hyps, Mapping) else hyps)
     texts: dict[tuple[str, str], Any] = {("src", ""): srcs} if srcs is not None else {}
     for kind, side in (("ref", refs), ("hyp", hyps)):
         texts |= {(kind, name): part for name, part in _by_name(side, kind, documents).items()}
-    if not texts:
-        raise InputError("no texts were given", next="give hyps, and refs or srcs")
     where = {(kind, name): f"{kind}s[{name!r}]" if name else "srcs" for kind, name in texts}
     if documents:
         return _documents(texts, where, docs, langs)
-    for key, part in texts.items():
-        _check_texts(part, where[key])
-    columns = [Column(*key, part, where[key]) for key, part in texts.items()]
+    columns = [Column(*key, _checked(part, where[key]), where[key]) for key, part in texts.items()]
+    if not columns:
+        raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
         return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
@@ -175,20 +148,24 @@ def _documents(
     """Load texts that are lists of documents."""
     size = next(len(part) for (kind, _), part in texts.items() if kind == "hyp")
     ids = [f"doc{i}" for i in range(1, size + 1)] if docs is None else [str(doc) for doc in docs]
-    for place, part in [("docs", ids), *((where[key], part) for key, part in texts.items())]:
-        if len(part) != size:
-            raise AlignmentError(
-                f"found {count(len(part), 'document')}, the outputs have {size}",
-                where=place,
-                next="give a list of segments for every document",
-            )
-    for key, part in texts.items():
-        for i, segments in enumerate(part):
-            _check_texts(segments, f"{where[key]}[{i}]")
+    parts = [
+        [_checked(segments, f"{where[key]}[{i}]") for i, segments in enumerate(part)]
+        for key, part in texts.items()
+    ]
     columns = [Column(*key, (), where[key]) for key in texts]
-    parts = [[tuple(segments) for segments in part] for part in texts.values()]
+    _equal_documents([*columns, Column("docs", "", (), "docs")], [*parts, ids])
     runs = [DocumentRun(doc, 0, 0) for doc in ids]
     return load(columns, runs, "texts", langs, (), "texts", parts)
+
+
+def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) -> None:
+    for column, docs in zip(columns, parts):
+        if len(docs) != len(parts[0]):
+            raise AlignmentError(
+                f"found {count(len(docs), 'document')}, but {columns[0].where} has {len(parts[0])}",
+                where=column.where,
+                next="every side needs the same number of documents",
+            )
 
 
 def _with_ids(
@@ -205,12 +182,6 @@ def _with_ids(
             where=at(where, min(ids, lines) + 1),
             next="give one document id per line of text",
         )
-    if len(runs) == ids >= _MANY:  # often a wrong file was passed as document ids
-        notes = [
-            *notes,
-            f"every document has one segment, as each line of {where} is an id of its own: "
-            "are these document ids?",
-        ]
     return load(columns, runs, stem(first), langs, notes, first)
 
 
@@ -220,14 +191,7 @@ def _without_ids(
     first, parts = columns[0].where, list[list[Segments]]()
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
         parts = [_split(column) for column in columns]
-        for column, docs in zip(columns, parts):
-            if len(docs) != len(parts[0]):
-                raise AlignmentError(
-                    f"found {count(len(docs), 'document')} (between blank lines), but {first} "
-                    f"has {len(parts[0])}",
-                    where=column.where,
-                    next=_first_difference(parts[0], docs),
-                )
+        _equal_documents(columns, parts)
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
         note = (
             "no document ids were given: blank lines are taken as breaks between "
@@ -279,30 +243,18 @@ def _split(column: Column) -> list[Segments]:
     return docs
 
 
-def _first_difference(expected: Sequence[Segments], docs: Sequence[Segments]) -> str:
-    """Name the first document whose length differs: most often the place of the missing break."""
-    for i, (a, b) in enumerate(zip(expected, docs), 1):
-        if len(a) != len(b):
-            return (
-                f"document {i} is the first with another length: "
-                f"{count(len(a), 'segment')}, here {len(b)}"
-            )
-    return "every file needs the same number of documents"
-
-
 def _column(kind: str, name: str, path: FilePath, notes: list[str]) -> Column:
     with opened(path) as file:
-        head = file.head()
-        if head.startswith(("<?xml", "<dataset", '{"')):
-            format = "XML" if head[0] == "<" else "JSONL"
-            notes.append(f"{file.name} looks like {format}, but is read as plain lines")
+        if file.head().startswith(("<?xml", "<dataset", '{"')):
+            notes.append(f"{file.name} looks like XML or JSONL, but is read as plain lines")
         return Column(kind, name, list(file.lines()), file.name)
 
 
-def _check_texts(texts: Any, where: str) -> None:
+def _checked(texts: Any, where: str) -> Segments:
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(f"expected a list of strings, got {type(texts).__name__}", where=where)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"expected a string, got {type(text).__name__}", where=f"{where}[{i}]")
         clean(text, f"{where}[{i}]")
+    return tuple(texts)

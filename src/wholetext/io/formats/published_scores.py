@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wholetext import text as languages
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
-from wholetext.io.assembly import pair
+from wholetext.io.assembly import among
 from wholetext.io.text import opened, stem
 
 FIELDS = ("language_pair", "domain", "document_id")
@@ -86,49 +85,33 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
                 continue
             where = f"{file}:{number}"
             record = read_json(line, where=where, constants=True)
-            if not isinstance(record, dict) or not all(
-                isinstance(record.get(name), str) for name in FIELDS
+            scores = record.get("metric_scores") if isinstance(record, dict) else None
+            if (
+                not isinstance(scores, dict)
+                or not all(isinstance(record.get(name), str) for name in FIELDS)
+                or not all(map(_is_scores, scores.values()))
             ):
                 raise InputError(
-                    f"a line of scores needs the text fields {', '.join(FIELDS)}", where=where
+                    f"a line of scores has the texts {', '.join(FIELDS)}, and metric_scores, "
+                    "lists of numbers or null by metric",
+                    where=where,
                 )
-            by_metric = record.get("metric_scores")
-            if not isinstance(by_metric, dict):
-                raise InputError(
-                    "metric_scores must be an object: metric → list of scores", where=where
-                )
-            for name, values in by_metric.items():
-                if not isinstance(values, list) or not all(map(_is_score, values)):
-                    raise InputError(
-                        f"the scores of {name!r} must be a list of numbers or null", where=where
-                    )
             yield record
 
 
-def _is_score(value: object) -> bool:
-    return value is None or (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isinf(value)
-    )
+def _is_scores(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(v, (int, float, type(None))) for v in values)
 
 
 def _chosen_pair(stated: set[str], requested: str) -> str:
     """Return the language pair of the files that is ``requested``, in any style of codes."""
-    if requested in stated:
-        return requested
     pairs = sorted(stated)
-    if not requested:
-        if len(pairs) == 1:
-            return pairs[0]
-        raise InputError(
-            f"the files have scores of {len(pairs)} language pairs",
-            next=f"choose with -l: {' '.join(pairs)}",
+    chosen = among(requested, pairs) if requested else next(iter(pairs), "")
+    if chosen not in stated or (not requested and len(pairs) > 1):
+        what = (
+            f"no scores of the language pair {requested}"
+            if requested
+            else "scores of several language pairs"
         )
-    alike = [
-        name for name in pairs if all(map(languages.same_language, pair(name), pair(requested)))
-    ]
-    if len(alike) != 1:
-        what = "several language pairs match" if alike else "no language pair matches"
-        raise InputError(
-            f"{what} {requested!r}", next=f"choose with -l: {' '.join(alike or pairs)}"
-        )
-    return alike[0]
+        raise InputError(f"the files have {what}", next=f"choose with -l: {' '.join(pairs)}")
+    return chosen

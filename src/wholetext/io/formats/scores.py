@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import number, plain_number
+from wholetext.files.parsing import number
 from wholetext.io.text import FilePath, TextFile, at, opened, write_lines
 from wholetext.types import FloatArray, Judgments, Level, Scores
 
@@ -154,12 +154,9 @@ def _rows(file: TextFile, level: ScoreLevel, gaps: bool) -> dict[str, list[tuple
                 if columns == 2
                 else "write DOMAIN<tab>SYSTEM<tab>SCORE",
             )
-        score = plain_number(cells[-1])
-        if score is None:
-            score = (
-                math.nan
-                if cells[-1].strip() == "None" and gaps
-                else number(cells[-1], what="a score", where=at(file.name, place), next=remedy)
-            )
+        if gaps and cells[-1].strip() == "None":
+            score = math.nan
+        else:
+            score = number(cells[-1], what="a score", where=at(file.name, place), next=remedy)
         rows.setdefault(cells[-2].strip(), []).append((cells[0] if columns == 3 else "", score))
     return rows

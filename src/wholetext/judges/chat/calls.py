@@ -6,8 +6,8 @@ answers, errors or files.
 
 from __future__ import annotations
 
-import base64
 import os
+import re
 import threading
 import time
 from collections import Counter
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from wholetext.errors import InputError, MissingExtra, ModelError
-from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.files.parsing import file_bytes, read_toml, reading
 
+OPENAI = "https://api.openai.com/v1"
 PRICES = (
     'a price table reads: currency = "USD", then [models."NAME"] with input = 0.40 and '
     "output = 1.60 per million"
@@ -84,31 +84,29 @@ class Calls:
 
     @cached_property
     def client(self) -> Any:
-        """An `openai` client that retries nothing by itself."""
+        """An `httpx` client for the endpoint: it follows no redirects and accepts no compression."""
         try:
-            import openai
+            import httpx
         except ImportError:
-            raise MissingExtra("openai", "judges") from None
-        url = self.endpoint or os.environ.get("OPENAI_BASE_URL", "")
+            raise MissingExtra("httpx", "judges") from None
         key = os.environ.get("OPENAI_API_KEY", "")
-        if not url and not key:
+        address = self.endpoint or os.environ.get("OPENAI_BASE_URL") or (key and OPENAI)
+        if not re.match("https?://", address):
             raise ModelError(
-                "there is no endpoint for chat models",
-                next="set OPENAI_API_KEY for OpenAI, or --endpoint URL (OPENAI_BASE_URL) for others",
+                "the endpoint of chat models is not an http(s) URL"
+                if address
+                else "there is no endpoint for chat models",
+                next="set OPENAI_API_KEY for OpenAI, or --endpoint http://localhost:8080/v1 "
+                "(OPENAI_BASE_URL) for others",
             )
-        if url and urlsplit(url).scheme not in ("http", "https"):
-            raise ModelError(
-                "the endpoint is not an http(s) URL",
-                next="write --endpoint http://localhost:8080/v1",
-            )
-        limit = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
-        url, headers = _without_credentials(url)
-        return openai.OpenAI(
-            api_key=key or "none",
-            base_url=url or None,
-            timeout=limit,
-            max_retries=0,
-            default_headers=headers,
+        url = httpx.URL(address)  # HTTP libraries log URLs: without user name and password
+        authorization = f"Bearer {key or 'none'}".encode()
+        return httpx.Client(
+            base_url=url.copy_with(userinfo=b""),
+            auth=(url.username, url.password) if url.userinfo else None,
+            headers={b"Authorization": authorization, b"Accept-Encoding": b"identity"},
+            timeout=httpx.Timeout(self.timeout, connect=min(10.0, self.timeout)),
+            limits=httpx.Limits(max_connections=None),
         )
 
     @property
@@ -123,17 +121,10 @@ class Calls:
         if not path:
             return {}
         table = read_toml(file_bytes(Path(path), next=PRICES), where=path, next=PRICES)
-        models = table.get("models", {})
-        for name, price in models.items() if isinstance(models, dict) else [("models", {})]:
-            for key in ("input", "output"):
-                value: Any = price.get(key) if isinstance(price, dict) else None
-                number = isinstance(value, int | float) and not isinstance(value, bool)
-                if not number or not 0 <= value < 1e12:
-                    raise InputError(
-                        f"the prices of {name} are not two numbers, input and output",
-                        where=path,
-                        next=PRICES,
-                    )
+        with reading(path, PRICES, what="the prices of a model are not two numbers"):
+            for price in table["models"].values():
+                for value in (price["input"], price["output"]):
+                    assert 0 <= value < 1e12, f"{value} is not a price"
         return table
 
     @property
@@ -178,16 +169,6 @@ class Calls:
         """Delay all calls, as a server with a rate limit requests."""
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
-
-
-def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
-    """Move user name and password from a URL to a header: HTTP libraries log URLs."""
-    parts = urlsplit(url)
-    credentials, at, host = parts.netloc.rpartition("@")
-    if not at:
-        return url, {}
-    token = base64.b64encode(unquote(credentials).encode()).decode()
-    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {token}"}
 
 
 def estimated(ask: Ask) -> int:

@@ -8,6 +8,7 @@ mt-metrics-eval.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -27,9 +28,7 @@ def as_rows(values: FloatArray, average: Average) -> FloatArray:
         return values.reshape(*values.shape[:-2], 1, -1)
     if average == "system":
         return values
-    if average == "item":
-        return np.ascontiguousarray(np.swapaxes(values, -1, -2))
-    raise ValueError(f"average is one of none, item, system; got {average!r}")
+    return np.ascontiguousarray(np.swapaxes(values, -1, -2))
 
 
 def both_known(gold: FloatArray, metric: FloatArray) -> BoolArray:
@@ -69,16 +68,16 @@ def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def williams_test(
-    gold: FloatArray, one: FloatArray, two: FloatArray, one_sided: bool = True
+    gold: FloatArray, first: FloatArray, second: FloatArray, one_sided: bool = True
 ) -> float:
     """Williams' test: p that two metrics correlate differently with the same (n,) human scores.
 
     The one-sided p is of the larger correlation, whichever it is (Graham and Baldwin 2014).
     """
-    known = both_known(gold, one) & ~np.isnan(two)
-    gold, one, two = gold[known], one[known], two[known]
-    r12, r13, r23 = (float(pearson_rows(a, b)) for a, b in ((gold, one), (gold, two), (one, two)))
-    return williams(r12, r13, r23, len(gold), one_sided)
+    known = both_known(gold, first) & ~np.isnan(second)
+    columns = gold[known], first[known], second[known]
+    r12, r13, r23 = (float(pearson_rows(x, y)) for x, y in combinations(columns, 2))
+    return williams(r12, r13, r23, int(known.sum()), one_sided)
 
 
 def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True) -> float:
@@ -169,16 +168,26 @@ def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> P
     gold, metric = np.broadcast_arrays(gold, metric)
     shape, n = gold.shape[:-1], gold.shape[-1]
     flat_gold, flat_metric = gold.reshape(-1, n), metric.reshape(-1, n)
-    if n <= SHORT:
-        step = max(1, _BLOCK // max(1, n * (n - 1) // 2))
-        starts = range(0, len(flat_gold), step)
-        parts = [
-            _short(flat_gold[at : at + step], flat_metric[at : at + step], epsilon) for at in starts
-        ]
-    else:
-        parts = [_long(x, y, epsilon) for x, y in zip(flat_gold, flat_metric)]
+    step = max(1, _BLOCK // max(1, n * (n - 1) // 2))
+    parts = [
+        _compared(flat_gold[at : at + step], flat_metric[at : at + step], epsilon)
+        for at in range(0, len(flat_gold), step)
+    ]
     counts = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0), dtype=np.int64)
     return PairCounts(*(column.reshape(shape) for column in counts))
+
+
+def kendall_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
+    """(..., n) twice → (...,) Kendall's tau-b; NaN where one side is all ties."""
+    gold, metric = np.broadcast_arrays(gold, metric)
+    if gold.shape[-1] <= SHORT:
+        return count_pairs(gold, metric).tau_b
+    from scipy.stats import kendalltau  # O(n log n)
+
+    known = both_known(gold, metric).reshape(-1, gold.shape[-1])
+    rows = zip(gold.reshape(known.shape), metric.reshape(known.shape), known)
+    taus = [kendalltau(x[judged], y[judged]).statistic for x, y, judged in rows]
+    return np.array(taus, dtype=np.float64).reshape(gold.shape[:-1])
 
 
 def kendall_c_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
@@ -191,7 +200,7 @@ def kendall_c_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
     return np.where(classes < 2, np.nan, ratio(2 * (counts.concordant - counts.discordant), most))
 
 
-def _short(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
+def _compared(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
     """(rows, n) twice → (5, rows) by comparing all pairs."""
     first, second = np.triu_indices(gold.shape[1], 1)
     known = both_known(gold, metric)
@@ -200,68 +209,3 @@ def _short(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
     x, y = ((gap > tied).astype(np.int8) - (gap < -tied) for gap, tied in gaps)
     kinds = (x * y > 0, x * y < 0, (x == 0) & (y != 0), (x != 0) & (y == 0), (x == 0) & (y == 0))
     return np.stack([np.count_nonzero(kind & usable, axis=1) for kind in kinds]).astype(np.int64)
-
-
-def _long(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
-    """(n,) twice → (5, 1) in O(n log n)."""
-    known = both_known(gold, metric)
-    order = np.argsort(metric[known], kind="stable")
-    y = metric[known][order]
-    x = np.unique(gold[known], return_inverse=True)[1][order]  # dense ranks in metric order
-    n = len(y)
-    apart = first_beyond(y, epsilon)  # (n,) first position whose score is not tied with this one
-    less, equal, greater = suffix_counts(x, apart)
-    concordant, discordant, ties_gold = int(greater.sum()), int(less.sum()), int(equal.sum())
-    sizes = np.bincount(x) if n else np.zeros(0, dtype=np.int64)
-    ties_both = int((sizes * (sizes - 1) // 2).sum()) - ties_gold
-    ties_metric = int((apart - np.arange(n) - 1).sum()) - ties_both
-    return np.array(
-        [[concordant], [discordant], [ties_gold], [ties_metric], [ties_both]], dtype=np.int64
-    )
-
-
-def first_beyond(ordered: FloatArray, epsilon: float) -> IntArray:
-    """For each entry of an ascending vector, the first later position whose difference exceeds
-    ``epsilon``.
-
-    Bisection on the differences: adding epsilon to a score would round differently.
-    """
-    n = len(ordered)
-    low, high = np.arange(n) + 1, np.full(n, n)
-    for _ in range(max(1, n.bit_length())):
-        middle = (low + high) // 2
-        inside = (
-            ordered[np.minimum(middle, n - 1)] - ordered <= epsilon
-            if n
-            else np.zeros(0, dtype=bool)
-        )
-        open_ = low < high
-        low, high = (
-            np.where(open_ & inside, middle + 1, low),
-            np.where(open_ & ~inside, middle, high),
-        )
-    return low
-
-
-def suffix_counts(ranks: IntArray, start: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """For each i: how many of ``ranks[start[i]:]`` are less than, equal to and greater than
-    ``ranks[i]``.
-
-    A wavelet matrix walked from the highest bit, O(n log n): each level halves the candidates.
-    """
-    n = len(ranks)
-    less = np.zeros(n, dtype=np.int64)
-    left, right = start.copy(), np.full(n, n)
-    total = right - left
-    level = ranks.copy()
-    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
-        zero = ((level >> bit) & 1) == 0
-        zeros = np.concatenate([[0], np.cumsum(zero)])  # (n + 1,) zeros before each position
-        left_zeros, right_zeros = zeros[left], zeros[right]
-        high = ((ranks >> bit) & 1) == 1
-        less += np.where(high, right_zeros - left_zeros, 0)
-        left = np.where(high, zeros[n] + left - left_zeros, left_zeros)
-        right = np.where(high, zeros[n] + right - right_zeros, right_zeros)
-        level = np.concatenate([level[zero], level[~zero]])
-    equal = right - left
-    return less, equal, total - less - equal

@@ -22,6 +22,7 @@ from wholetext.meta.agreement.correlation import (
     both_known,
     count_pairs,
     kendall_c_rows,
+    kendall_rows,
     pearson_rows,
     ratio,
     spearman_rows,
@@ -48,7 +49,7 @@ STATISTICS: dict[str, tuple[str, tuple[float, float]]] = {
 ROW_STATISTICS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "pearson": pearson_rows,
     "spearman": spearman_rows,
-    "kendall": lambda gold, metric: count_pairs(gold, metric).tau_b,
+    "kendall": kendall_rows,
     "kendall_c": kendall_c_rows,
     "acc_eq0": lambda gold, metric: count_pairs(gold, metric).acc_eq,
     "tau23_0": lambda gold, metric: count_pairs(gold, metric).tau23,
@@ -65,10 +66,6 @@ class Measure:
     gap: float = 25.0  # the least gold difference of ``darr``
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # count undefined rows as 0 instead of leaving them out
-
-    def __post_init__(self) -> None:
-        if self.statistic not in STATISTICS:
-            raise ValueError(f"statistic is one of {', '.join(STATISTICS)}; got {self.statistic!r}")
 
     @property
     def range(self) -> tuple[float, float]:

@@ -33,7 +33,6 @@ from wholetext.types import FloatArray, IntArray
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
 _SWAPS = 40_000_000  # exchanges drawn at a time
 _CELLS = 4_000_000  # verdicts held at a time
-_LONG = 1024  # rows longer than this are not expanded into all their pairs at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,19 +184,12 @@ def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> It
     """
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
-    # a row too long for all its pairs at once compares one entry with all later ones
-    parts = (
-        [np.triu_indices(n, 1)] if n <= _LONG else [([i], slice(i + 1, None)) for i in range(n - 1)]
-    )
+    first, second = np.triu_indices(n, 1)
     for at in range(0, len(gold), step):
-        for first, second in parts:
-            gold_gap, metric_gap = (
-                rows[..., first] - rows[..., second]
-                for rows in (gold[at : at + step], metrics[:, at : at + step])
-            )
-            order = np.where(
-                np.abs(metric_gap) <= epsilons[:, None, None], 0.0, np.sign(metric_gap)
-            )
-            yield np.asarray(order == np.sign(gold_gap)).reshape(
-                len(epsilons), -1
-            )  # NaN is never right
+        gold_gap, metric_gap = (
+            rows[..., first] - rows[..., second]
+            for rows in (gold[at : at + step], metrics[:, at : at + step])
+        )
+        order = np.where(np.abs(metric_gap) <= epsilons[:, None, None], 0.0, np.sign(metric_gap))
+        right = np.asarray(order == np.sign(gold_gap))  # NaN is never right
+        yield right.reshape(len(epsilons), -1)

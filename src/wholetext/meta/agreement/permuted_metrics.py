@@ -183,10 +183,9 @@ class PermutedPairs:
         return np.ascontiguousarray((average[0] - average[1]).T)
 
     def _add(self, into: FloatArray, counts: Single, rows: slice, k: int) -> None:
-        for row, one in enumerate(
-            counts.reshape(len(counts), -1, k, counts.shape[2]), start=rows.start
-        ):
-            value, weight = self._value(one, row)
+        by_row = counts.reshape(len(counts), -1, k, counts.shape[2])
+        for row, row_counts in enumerate(by_row, start=rows.start):
+            value, weight = self._value(row_counts, row)
             into[0] += value
             into[1] += weight
 
@@ -267,10 +266,9 @@ class PermutedScores:
         for at in range(0, len(swaps), step):
             block = swaps[at : at + step, self.judged]
             for k, (first, second) in enumerate(pairs):
-                one, two = self.metrics[first], self.metrics[second]
-                out[at : at + step, k] = self._value(np.where(block, two, one)) - self._value(
-                    np.where(block, one, two)
-                )
+                x, y = self.metrics[first], self.metrics[second]
+                hybrids = np.where(block, y, x), np.where(block, x, y)
+                out[at : at + step, k] = self._value(hybrids[0]) - self._value(hybrids[1])
         return out
 
 

@@ -9,18 +9,15 @@ The JSON has ``errors`` (category, severity, score) and, for ESA, the ``score`` 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import integer, number, read_json, reader
+from wholetext.files.parsing import integer, number, read_json, reader, reading
 from wholetext.io.text import FilePath, at, read_lines, shown
-from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_lines
+from wholetext.meta.judgments.ratings import Ratings, Segment, gather, table_rows
 
-_COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "category", "severity")
-_PLACES = 10**9  # segments of a document at most
+_COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "target", "category", "severity")
 _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 STANDARD: Mapping[str, float] = {
     "major": 5.0,
@@ -81,30 +78,26 @@ class MqmError:
     rater: str
     category: str
     severity: str
+    target: str = ""  # the output, its errors between <v> and </v>
 
 
 @reader
 def read_mqm(path: FilePath) -> list[MqmError]:
-    """The TSV of annotations, one row per error; quotes have no meaning in it."""
-    lines = table_lines(path)
-    name, header = next(lines)
-    missing = [column for column in _COLUMNS if column not in header]
-    if missing:
-        raise InputError(
-            f"there is no column {missing[0]!r}",
-            where=name,
-            next=f"MQM tables have {', '.join(_COLUMNS)}",
-        )
-    columns = [header.index(column) for column in _COLUMNS]
+    """The TSV of annotations, one row per error."""
     errors = []
-    for where, cells in lines:
-        system, doc, doc_id, seg_id, rater, category, severity = (
-            cells[column] for column in columns
+    for where, row in table_rows(path, _COLUMNS):
+        place = integer(row["doc_id"], what="a number from 1 (doc_id)", low=1, where=where) - 1
+        errors.append(
+            MqmError(
+                row["system"],
+                (row["doc"], place),
+                row["seg_id"],
+                row["rater"],
+                row["category"],
+                row["severity"],
+                row["target"],
+            )
         )
-        place = (
-            integer(doc_id, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
-        )
-        errors.append(MqmError(system, (doc, place), seg_id, rater, category, severity))
     return errors
 
 
@@ -175,29 +168,12 @@ def rating_lines(
 
 def _marks(text: str, where: str) -> tuple[float, float | None]:
     """The penalty of the errors of a rating, and its overall score."""
-    value = read_json(text, where=where, next=_EXAMPLE)
-    weights = SeverityWeights()
-    penalty = 0.0
-    try:
-        marks, overall = (
-            (value["errors"], value.get("score")) if isinstance(value, dict) else (value, None)
-        )
-        for mark in marks:
-            score = _finite(mark.get("score"))
+    value, weights, penalty = read_json(text, where=where, next=_EXAMPLE), SeverityWeights(), 0.0
+    with reading(where, _EXAMPLE, what="this rating cannot be read"):
+        value = value if isinstance(value, dict) else {"errors": value}
+        for mark in value["errors"]:
             weight = weights.of(str(mark["severity"]), str(mark.get("category") or ""))
-            penalty += weight if score is None else abs(score)
-        return penalty, _finite(overall)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise InputError(
-            f"this rating cannot be read ({type(error).__name__}: {str(error)[:80]})",
-            where=where,
-            next=_EXAMPLE,
-        ) from None
-
-
-def _finite(score: Any) -> float | None:
-    if score is None:
-        return None
-    if isinstance(score, bool) or not math.isfinite(float(score)):
-        raise ValueError(f"{score!r} is not a score")
-    return float(score)
+            score = mark.get("score")
+            penalty += weight if score is None else abs(number(str(score), where=where))
+        overall = value.get("score")
+        return penalty, None if overall is None else number(str(overall), where=where)

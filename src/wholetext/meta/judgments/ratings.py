@@ -1,7 +1,7 @@
 """Ratings: who gave which score to which segment of which system; means, z-scores, agreement.
 
 Tables differ between MQM, ESA and direct assessment: the score is called ``score``, ``sev_score``
-(rebuilt from severities), ``esa``, ``mqm`` or ``raw``; a side-by-side table has two per line.
+(rebuilt from severities), ``esa``, ``mqm`` or ``raw``.
 """
 
 from __future__ import annotations
@@ -23,30 +23,7 @@ Segment = tuple[str, int]  # document, position in it from 0
 Rated = tuple[str, Segment, str, float]  # system, segment, rater, score
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 
-SCORES = (
-    "score",
-    "sev_score",
-    "overall",
-    "overall_score",
-    "esa",
-    "esa_score",
-    "mqm",
-    "mqm_score",
-    "raw",
-    "z",
-)
-_SYSTEM = ("system", "sys", "system_id")
-_SEGMENT = ("seg", "segment", "item")  # a line of the corpus from 0
-_RATER = ("rater", "rater_id", "annotator", "annotator_id", "user")
-_SIDES = (
-    ("1", "2"),
-    ("_1", "_2"),
-    ("a", "b"),
-    ("_a", "_b"),
-    ("A", "B"),
-    ("_left", "_right"),
-    ("_x", "_y"),
-)
+SCORES = ("score", "sev_score", "esa", "mqm", "raw")  # columns; the first that has one counts
 _NOTHING = ("", "None", "nan", "NaN", "NA")
 _JUDGED = ("SYSTEM", "REPEAT")  # types of direct assessments other than quality controls
 
@@ -144,32 +121,28 @@ def gather(scheme: str, rows: Iterable[Rated], segments: Sequence[Segment] = ())
     )
 
 
-def segments_of(docs: Sequence[str]) -> tuple[Segment, ...]:
-    """Document of each line → (document, position in it) of each line."""
-    seen: dict[str, int] = {}
-    out = []
-    for doc in docs:
-        out.append((doc, seen.get(doc, 0)))
-        seen[doc] = seen.get(doc, 0) + 1
-    return tuple(out)
-
-
 @dataclass
 class RaterTable:
     """The ratings of a table, with counts of missing and rebuilt scores."""
 
     rows: list[Rated] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)  # of each row, where there is a column ``type``
+    types: list[str] = field(default_factory=list)  # of each row of direct assessments
     unscored: int = 0  # lines without a score
     rebuilt: int = 0  # lines whose score was rebuilt from severities because there is no other
 
 
-def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
-    """(place, cells) of the header of a TSV, then of each line that is not blank."""
+def table_rows(path: FilePath, required: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, column → cell) of each line of a TSV that is not blank; quotes have no meaning."""
     with opened(path) as file:
         lines = enumerate(file.lines(), 1)
         header = next(lines, (1, ""))[1].split("\t")
-        yield shown(path), header
+        missing = [column for column in required if column not in header]
+        if missing:
+            raise InputError(
+                f"there is no column {missing[0]!r}",
+                where=shown(path),
+                next=f"the table should have {', '.join(required)}; it has {', '.join(header)}",
+            )
         for place, line in lines:
             cells = line.split("\t")
             if line.strip() and len(cells) != len(header):
@@ -178,70 +151,36 @@ def table_lines(path: FilePath) -> Iterator[tuple[str, list[str]]]:
                     where=at(file.name, place),
                 )
             if line.strip():
-                yield at(file.name, place), cells
+                yield at(file.name, place), dict(zip(header, cells))
 
 
-def read_rater_table(
-    path: FilePath, segments: Sequence[Segment], scores: Sequence[str] = SCORES
-) -> RaterTable:
+def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
     """Every rating of a table; several by one rater of one segment are kept."""
     table = RaterTable()
-    lines = table_lines(path)
-    name, header = next(lines)
-    segment, rater, kind = (_places(header, names) for names in (_SEGMENT, _RATER, ("type",)))
-    sides = _sides(header, scores, name)
-    for where, cells in lines:
-        for system, columns in sides:
-            used = next(
-                (column for column in columns if cells[column].strip() not in _NOTHING), None
+    for where, row in table_rows(path, ("system", "seg")):
+        columns = [name for name in SCORES if name in row]
+        column = next((name for name in columns if row[name].strip() not in _NOTHING), None)
+        if not columns:
+            raise InputError(
+                "there is no column 'score'", where=where, next=f"write one of {', '.join(SCORES)}"
             )
-            if used is None:
-                table.unscored += 1
-                continue
-            table.rebuilt += header[used].startswith("sev_score")
-            line = integer(
-                cells[segment[0]],
-                what="a segment of this corpus",
-                low=0,
-                high=len(segments) - 1,
-                where=where,
-                next=f"segments are lines of the corpus from 0; it has {len(segments)}",
-            )
-            score = number(
-                cells[used], what="a score", where=where, next="a rating is a finite number"
-            )
-            who = cells[rater[0]].strip() if rater else ""
-            table.rows.append((cells[system].strip(), segments[line], who or "unknown", score))
-            table.types += [cells[kind[0]]] if kind else []
+        if column is None:
+            table.unscored += 1
+            continue
+        table.rebuilt += column == "sev_score"
+        line = integer(
+            row["seg"],
+            what="a segment of this corpus",
+            low=0,
+            high=len(segments) - 1,
+            where=where,
+            next=f"segments are lines of the corpus from 0; it has {len(segments)}",
+        )
+        score = number(row[column], what="a score", where=where, next="a rating is a finite number")
+        rater = row.get("rater", "").strip() or "unknown"
+        table.rows.append((row["system"].strip(), segments[line], rater, score))
+        table.types += [row["type"]] if "type" in row and "raw" in row else []
     return table
-
-
-def _sides(
-    header: Sequence[str], scores: Sequence[str], where: str
-) -> list[tuple[int, tuple[int, ...]]]:
-    """Columns of the system and of its scores (the first given one counts); two if side by side."""
-    segment = _places(header, _SEGMENT)
-    for ends in (("",), *_SIDES):
-        sides = [
-            tuple(
-                _places(header, [f"{name}{end}" for name in names]) for names in (_SYSTEM, scores)
-            )
-            for end in ends
-        ]
-        if segment and all(system and columns for system, columns in sides):
-            return [(system[0], columns) for system, columns in sides]
-    column = "seg" if not segment else "score" if _places(header, _SYSTEM) else "system"
-    raise InputError(
-        f"there is no column {column!r}",
-        where=where,
-        next=f"a table of ratings has system, seg, rater and one of {', '.join(scores)} (side by "
-        "side: "
-        f"system1, score1, system2, score2); the columns are {', '.join(header)}",
-    )
-
-
-def _places(header: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
-    return tuple(header.index(name) for name in names if name in header)
 
 
 def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[Ratings, Ratings]:
@@ -258,19 +197,15 @@ def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[
 # ---------------------------------------------------------------- do raters agree with one another?
 
 
-def cohen_kappa(first_rater: FloatArray, two: FloatArray) -> float:
+def cohen_kappa(x: FloatArray, y: FloatArray) -> float:
     """Cohen's kappa (1960) of two raters over the items both rated; NaN where it is undefined."""
-    known = both_known(first_rater, two)
-    if not known.any():
-        return float("nan")
-    labels = np.unique(np.concatenate([first_rater[known], two[known]]))[:, None]
-    first, second = first_rater[known] == labels, two[known] == labels  # (labels, items)
-    expected = 1 - float(first.mean(axis=1) @ second.mean(axis=1))
-    return (
-        1 - float((first_rater[known] != two[known]).mean()) / expected
-        if expected > 0
-        else float("nan")
-    )
+    known = both_known(x, y)
+    x, y = x[known], y[known]
+    labels = np.unique(np.concatenate([x, y]))[:, None]
+    shares = [(side == labels).mean(axis=1) for side in (x, y)] if known.any() else [x, y]
+    expected = 1 - float(shares[0] @ shares[1])
+    defined = known.any() and expected > 0
+    return 1 - float((x != y).mean()) / expected if defined else float("nan")
 
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
@@ -296,13 +231,13 @@ def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> f
     return 1 - observed * (len(score) - 1) / expected if expected > 0 else float("nan")
 
 
-def _distance(one: FloatArray, two: FloatArray, scale: Measurement) -> FloatArray:
-    gap = one - two
+def _distance(x: FloatArray, y: FloatArray, scale: Measurement) -> FloatArray:
+    gap = x - y
     if scale == "nominal":
         return np.asarray(gap != 0, dtype=np.float64)
     if scale == "ratio":
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(one + two != 0, (gap / (one + two)) ** 2, 0.0)
+            return np.where(x + y != 0, (gap / (x + y)) ** 2, 0.0)
     return np.asarray(gap**2)
 
 
@@ -310,8 +245,8 @@ def _distance(one: FloatArray, two: FloatArray, scale: Measurement) -> FloatArra
 class RaterPair:
     """Two raters on what both rated; pairs are pairs of outputs of the same segment."""
 
-    one: str
-    two: str
+    first: str
+    second: str
     items: int
     pearson: float
     kappa: float
@@ -324,19 +259,19 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
     table = ratings.by_rater()  # (raters, systems, segments)
     pairs = []
     for i, j in combinations(range(len(ratings.raters)), 2):
-        one, two = table[i], table[j]
-        items = int(both_known(one, two).sum())
+        first, second = table[i], table[j]
+        items = int(both_known(first, second).sum())
         if items < 2:
             continue
-        counts = count_pairs(np.ascontiguousarray(one.T), np.ascontiguousarray(two.T))
+        counts = count_pairs(np.ascontiguousarray(first.T), np.ascontiguousarray(second.T))
         right, total = int((counts.concordant + counts.ties_both).sum()), int(counts.total.sum())
         pairs.append(
             RaterPair(
                 ratings.raters[i],
                 ratings.raters[j],
                 items,
-                float(pearson_rows(one.ravel(), two.ravel())),
-                cohen_kappa(one.ravel(), two.ravel()),
+                float(pearson_rows(first.ravel(), second.ravel())),
+                cohen_kappa(first.ravel(), second.ravel()),
                 total,
                 right / total if total else float("nan"),
             )

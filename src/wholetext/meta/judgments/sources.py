@@ -12,14 +12,11 @@ from wholetext.errors import InputError, count
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments.mqm import SeverityWeights, mqm_ratings, read_mqm, read_span_ratings
 from wholetext.meta.judgments.ratings import (
-    SCORES,
     Ratings,
     Segment,
     direct_assessments,
     gather,
     read_rater_table,
-    segments_of,
-    table_lines,
 )
 from wholetext.types import Judgments
 
@@ -38,8 +35,9 @@ class Source:
 
 def corpus_segments(evalset: EvalSet) -> tuple[Segment, ...]:
     """(document, position) of every segment of an EvalSet."""
-    runs = evalset.documents
-    return segments_of([run.doc for run in runs for _ in range(run.start, run.stop)])
+    return tuple(
+        (run.doc, place) for run in evalset.documents for place in range(run.stop - run.start)
+    )
 
 
 def find_ratings(evalset: EvalSet, gold: str) -> Source:
@@ -101,12 +99,11 @@ def _tabled_ratings(
     path: Path, gold: str, segments: tuple[Segment, ...], released: Judgments | None
 ) -> Source:
     """Read a table with a header: direct assessments, or scores under any of the usual names."""
-    direct = {"raw", "type"} <= set(next(table_lines(path))[1])
-    table = read_rater_table(path, segments, ("raw",) if direct else SCORES)
+    table = read_rater_table(path, segments)
     if not table.rows:
         raise InputError("there are no ratings in this table", where=str(path))
     notes = [f"{count(table.unscored, 'line', 'have')} no score"] if table.unscored else []
-    if direct:
+    if table.types:
         raw, z = direct_assessments(table, segments)
         return Source(raw if gold.endswith("raw") else z, "mean", str(path), "; ".join(notes))
     ratings = gather(gold, table.rows, segments)

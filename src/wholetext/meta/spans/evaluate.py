@@ -39,7 +39,6 @@ SCORES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "accuracy": measures.accuracy,
     "error-free": lambda totals: measures.f1(totals, "error-free"),
 }
-MEASURES = (*SCORES, "auc")
 MOST_DOCUMENTS = 3000  # of an interval of AUC, which needs every pair of documents
 
 
@@ -316,8 +315,8 @@ def _ordered(
 class RaterSpans:
     """Two raters on the outputs that both marked, or all pairs of raters together."""
 
-    one: str
-    two: str
+    first: str
+    second: str
     segments: int
     documents: int
     scores: Mapping[str, float]  # measure → value; all but AUC, which is not symmetric

@@ -1,4 +1,4 @@
-"""Spans from files: MQM tables, WMT25 tables, EvalSet ratings, JSONL, and run folders (any metric
+"""Spans from files: MQM tables, EvalSet ratings, JSONL, and run folders (any metric
 that marks spans).
 """
 
@@ -7,43 +7,31 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.files.parsing import integer, read_json, reader
+from wholetext.files.parsing import number, read_json, reader, reading
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.text import FilePath, at, is_folder, opened, shown, stem
-from wholetext.meta.judgments.mqm import rating_lines
-from wholetext.meta.judgments.ratings import table_lines
+from wholetext.meta.judgments.mqm import rating_lines, read_mqm
 from wholetext.meta.judgments.sources import corpus_segments
-from wholetext.meta.spans.marks import Annotations, Marked, SpanParser, unique
+from wholetext.meta.spans.marks import Annotations, Marked, RawSpan, SpanParser, unique
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, damaged_details
 from wholetext.types import Scores
 from wholetext.views import glue_of, stretches
 
 _MQM = ("system", "doc", "doc_id", "rater", "source", "target", "severity")
-_WMT25 = (
-    "doc_id",
-    "segment_id",
-    "system_id",
-    "hypothesis_segment",
-    "start_indices",
-    "end_indices",
-    "error_types",
-)
 _TAG = re.compile(r"<(/?)v>")
-_PLACES = 10**9
 # keys of a line: of wholetext, then of WMT24's ESA file
 _KEYS = {
     "system": ("system",),
     "doc": ("doc", "doc_id"),
-    "segment": ("segment",),
-    "number": ("line_id",),
+    "segment": ("segment", "line_id"),
     "rater": ("rater", "annotator"),
     "text": ("text", "tgt"),
     "score": ("score", "esa_score"),
@@ -72,42 +60,13 @@ def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> l
     if head.startswith("{"):
         return [_jsonl(path, called)]
     header = head.split("\n", 1)[0].rstrip("\r").split("\t")
-    for columns, table in ((_MQM, _mqm_table), (_WMT25, _wmt25_table)):
-        if set(columns) <= set(header):
-            return [table(path, called)]
+    if set(_MQM) <= set(header):
+        return [_mqm_table(path, called)]
     raise InputError(
         "there are no error spans in this file",
         where=shown(path),
-        next=f"give JSONL, a run folder, a .seg.rating file, or a table with {', '.join(_MQM)} or "
-        f"{', '.join(_WMT25)}",
+        next=f"give JSONL, a run folder, a .seg.rating file, or a table with {', '.join(_MQM)}",
     )
-
-
-# ---------------------------------------------------------------- tables
-
-
-@dataclass
-class _Segment:
-    """The marks of one segment, gathered from the lines of a table."""
-
-    text: str
-    found: list[tuple[Any, Any, Any]] = field(default_factory=list)
-    where: str = ""
-
-
-def _columns(header: Sequence[str], required: Sequence[str], path: FilePath) -> list[int]:
-    """Indices of the required columns.
-
-    A stray CR may cut the header, which the format was detected by.
-    """
-    missing = [column for column in required if column not in header]
-    if missing:
-        raise InputError(
-            f"the first line has no column {missing[0]}",
-            where=shown(path),
-            next="write the header in one line, without carriage returns",
-        )
-    return [header.index(column) for column in required]
 
 
 def _mqm_table(path: FilePath, name: str) -> Annotations:
@@ -115,37 +74,25 @@ def _mqm_table(path: FilePath, name: str) -> Annotations:
 
     Marks in the source have no place.
     """
-    lines, parser = table_lines(path), SpanParser()
-    columns = _columns(next(lines)[1], _MQM, path)
-    segments: dict[tuple[str, str, int, str], _Segment] = {}
-    for where, cells in lines:
-        system, doc, number, rater, _, target, severity = (cells[column] for column in columns)
-        place = (
-            integer(number, what="a number from 1 (doc_id)", low=1, high=_PLACES, where=where) - 1
-        )
-        text, spans, open_marks = _untagged(target)
+    parser = SpanParser()
+    segments: dict[tuple[str, str, int, str], tuple[str, list[RawSpan]]] = {}
+    for error in read_mqm(path):
+        text, spans, open_marks = _untagged(error.target)
         parser.counts["open"] += open_marks
-        gathered = segments.setdefault((system, doc, place, rater), _Segment(text, where=where))
-        if gathered.text != text:
+        key = (error.system, *error.segment, error.rater)
+        known, marks = segments.setdefault(key, (text, []))
+        if known != text:
             raise InputError(
-                "this line has another output than others of its segment",
-                where=where,
+                f"segment {error.seg_id} of {error.system!r} has several outputs",
+                where=shown(path),
                 next="lines of a segment differ only in what is marked",
             )
-        gathered.found += [(a, b, severity) for a, b in spans] or [(None, None, severity)]
-    marks = [
-        Marked(system, doc, place, rater, *_parsed(parser, gathered))
-        for (system, doc, place, rater), gathered in segments.items()
-    ]
-    return Annotations(name, tuple(marks), parser.notes(name))
-
-
-def _parsed(
-    parser: SpanParser, gathered: _Segment, score: float = math.nan
-) -> tuple[Any, float, str, int]:
-    """What a ``Marked`` has after its place: spans, score, text, errors without a place."""
-    spans, unplaced = parser.parse(gathered.found, gathered.text, gathered.where)
-    return spans, score, gathered.text, unplaced
+        marks += [(a, b, error.severity) for a, b in spans] or [(None, None, error.severity)]
+    annotated = []
+    for key, (text, marks) in segments.items():
+        placed, unplaced = parser.parse(marks, text, shown(path))
+        annotated.append(Marked(*key, placed, text=text, unplaced=unplaced))
+    return Annotations(name, tuple(annotated), parser.notes(name))
 
 
 def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
@@ -162,28 +109,6 @@ def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
     return text, spans + ([(start, len(text))] if start >= 0 else []), int(start >= 0)
 
 
-def _wmt25_table(path: FilePath, name: str) -> Annotations:
-    """The table of the WMT25 error-span task, gold or submitted: indices and severities separated
-    by blanks.
-    """
-    lines, parser = table_lines(path), SpanParser()
-    columns = _columns(next(lines)[1], _WMT25, path)
-    marks = []
-    for where, cells in lines:
-        doc, number, system, text, starts, ends, severities = (cells[column] for column in columns)
-        listed = [column.split() for column in (starts, ends, severities)]
-        if len({len(values) for values in listed}) > 1:
-            raise InputError(
-                "start_indices, end_indices and error_types have different lengths",
-                where=where,
-                next="separate them by blanks; without errors write -1, -1 and no-error",
-            )
-        place = integer(number, what="a number (segment_id)", low=0, high=_PLACES, where=where)
-        gathered = _Segment(text, list(zip(*listed)), where)
-        marks.append(Marked(system, doc, place, name, *_parsed(parser, gathered)))
-    return Annotations(name, unique(_ranked(marks), shown(path)), parser.notes(name))
-
-
 def _ranked(marks: Sequence[Marked]) -> list[Marked]:
     """Numbers of segments that go on from document to document → positions in their document."""
     numbers: dict[str, set[int]] = {}
@@ -194,9 +119,6 @@ def _ranked(marks: Sequence[Marked]) -> list[Marked]:
         for doc, present in numbers.items()
     }
     return [replace(mark, segment=position[mark.doc][mark.segment]) for mark in marks]
-
-
-# ---------------------------------------------------------------- JSON
 
 
 def _jsonl(path: FilePath, name: str) -> Annotations:
@@ -210,61 +132,44 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
                 continue
             where = at(file.name, line_number)
             record = read_json(line, where=where, next=_EXAMPLE)
-            if not isinstance(record, dict):
-                raise InputError("this line is not an object", where=where, next=_EXAMPLE)
-            mark = _record(
-                {
+            with reading(where, _EXAMPLE, what="this line cannot be read"):
+                values = {
                     key: next((record[word] for word in words if word in record), None)
                     for key, words in _KEYS.items()
-                },
-                name,
-                parser,
-                where,
-            )
-            numbered = numbered or "segment" not in record
-            marks.append(mark)
+                }
+                numbered = numbered or "segment" not in record
+                marks.append(_record(values, name, parser, where))
     return Annotations(
         name, unique(_ranked(marks) if numbered else marks, shown(path)), parser.notes(name)
     )
 
 
 def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str) -> Marked:
-    number = values["number"] if values["segment"] is None else values["segment"]
-    system, doc = values["system"], values["doc"]
-    if not (isinstance(system, str) and isinstance(doc, str) and type(number) is int):
-        raise InputError("this line has no system, doc or segment", where=where, next=_EXAMPLE)
-    text, score = values["text"], values["score"]
-    if text is not None and not isinstance(text, str):
-        raise InputError("the text is not a string", where=where, next=_EXAMPLE)
-    if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
-        raise InputError("the score is not a number", where=where, next=_EXAMPLE)
-    spans, unplaced = (
-        (None, 0)
-        if values["spans"] is None
-        else parser.parse(_json_spans(values["spans"], where), text, where)
+    text, score, spans = values["text"], values["score"], values["spans"]
+    kinds = ((str, values["system"]), (str, values["doc"]), (int, values["segment"]))
+    if not all(isinstance(value, kind) for kind, value in kinds) or not isinstance(
+        text, str | None
+    ):
+        raise ValueError("there is no system, doc or segment, or the text is not a string")
+    placed, unplaced = (
+        (None, 0) if spans is None else parser.parse(map(_raw_span, spans), text, where)
     )
     return Marked(
-        system,
-        doc,
-        number,
+        values["system"],
+        values["doc"],
+        values["segment"],
         str(values["rater"] or name),
-        spans,
-        math.nan if score is None else float(score),
+        placed,
+        math.nan if score is None else number(str(score), where=where),
         text,
         unplaced,
     )
 
 
-def _json_spans(spans: Any, where: str) -> Iterator[tuple[Any, Any, Any]]:
-    if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
-        raise InputError("the spans are not a list of objects", where=where, next=_EXAMPLE)
-    for span in spans:
-        a, b = (span.get(key, span.get(f"{key}_i")) for key in ("start", "end"))
-        yield (
-            (None, None, span.get("severity"))
-            if span.get("is_source_error")
-            else (a, b, span.get("severity"))
-        )
+def _raw_span(span: Mapping[str, Any]) -> RawSpan:
+    a, b = (span.get(key, span.get(f"{key}_i")) for key in ("start", "end"))
+    placed = not span.get("is_source_error")
+    return (a if placed else None, b if placed else None, span.get("severity"))
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
@@ -278,18 +183,17 @@ def _evalset_ratings(path: Path, name: str) -> Annotations:
     for where, system, (doc, place), rater, line in rating_lines(path, corpus_segments(evalset)):
         value = read_json(line, where=where, next=_EXAMPLE)
         value = value if isinstance(value, dict) else {"errors": value}
-        text = texts[system][doc][place] if system in texts else None
         values = {
             "system": system,
             "doc": doc,
             "segment": place,
             "rater": rater,
-            "text": text,
-            "number": None,
+            "text": texts[system][doc][place] if system in texts else None,
             "score": value.get("score"),
             "spans": value.get("errors"),
         }
-        marks.append(_record(values, name, parser, where))
+        with reading(where, _EXAMPLE, what="this rating cannot be read"):
+            marks.append(_record(values, name, parser, where))
     return Annotations(name, tuple(marks), parser.notes(name))
 
 
@@ -353,7 +257,7 @@ def _run_marks(
     reached, first = rows.coverage() > 0.5, np.concatenate([[0], np.cumsum(rows.sizes)])
     for at_doc, doc in enumerate(rows.docs):
         segments, of = texts[doc], rows.of(at_doc)
-        found: list[dict[tuple[int | None, int | None, str], None]] = [{} for _ in segments]
+        errors: list[dict[tuple[int | None, int | None, str], None]] = [{} for _ in segments]
         with damaged_details(scores):
             for row in range(of.start, of.stop) if parser else ():
                 start = int(rows.start[row])
@@ -364,14 +268,14 @@ def _run_marks(
                 )
                 for a, b, severity in _errors(scores.details[row]):
                     if a is None or b is None:  # somewhere in the row
-                        found[start][None, None, severity] = None
+                        errors[start][None, None, severity] = None
                     else:
                         for place, first_of, end in stretches(segments[start:stop], glue, a, b):
-                            found[start + place][first_of, end, severity] = None
+                            errors[start + place][first_of, end, severity] = None
         for place, text in enumerate(segments[: int(rows.sizes[at_doc])]):
             score = float(value[first[at_doc] + place])
             if reached[first[at_doc] + place] and not (
-                parser and math.isnan(score) and not found[place]
+                parser and math.isnan(score) and not errors[place]
             ):
-                spans, unplaced = parser.parse(found[place], text, spec) if parser else (None, 0)
+                spans, unplaced = parser.parse(errors[place], text, spec) if parser else (None, 0)
                 yield Marked(scores.system, doc, place, spec, spans, score, text, unplaced)

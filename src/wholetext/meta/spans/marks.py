@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
+from wholetext.files.parsing import integer
 from wholetext.notebook.display import brief
 
 Severity = Literal["minor", "major"]
 Place = tuple[str, str, int]  # system, document, segment of it from 0
+RawSpan = tuple[Any, Any, Any]  # start, end and severity as a file has them
 
 PENALTIES = {"minor": 1.0, "major": 5.0}
 _SEVERITIES: dict[str, Severity] = {"minor": "minor", "major": "major", "critical": "major"}
@@ -83,12 +85,12 @@ class SpanParser:
     counts: Counter[str] = field(default_factory=Counter)
 
     def parse(
-        self, found: Iterable[tuple[Any, Any, Any]], text: str | None, where: str
+        self, marks: Iterable[RawSpan], text: str | None, where: str
     ) -> tuple[tuple[ErrorSpan, ...], int]:
         """(start, end, severity) of each mark → spans, and the number of errors without a place."""
         spans, unplaced = [], 0
-        for start, end, given in found:
-            severity = self._severity(given, where)
+        for start, end, word in marks:
+            severity = self._severity(word, where)
             if severity is None:
                 continue
             place = self._place(start, end, text, where)
@@ -99,8 +101,8 @@ class SpanParser:
         self.counts["unplaced"] += unplaced
         return tuple(spans), unplaced
 
-    def _severity(self, given: Any, where: str) -> Severity | None:
-        word = str(given or "").strip().lower()
+    def _severity(self, severity: Any, where: str) -> Severity | None:
+        word = str(severity or "").strip().lower()
         if word in _NO_ERROR:
             self.counts["no error"] += word != "no-error"
             return None
@@ -109,7 +111,7 @@ class SpanParser:
             return "minor"
         if word not in _SEVERITIES:
             raise InputError(
-                f"there is no severity {str(given)[:40]!r}",
+                f"there is no severity {word[:40]!r}",
                 where=where,
                 next=f"a severity is one of {', '.join((*_SEVERITIES, *_NO_ERROR))}",
             )
@@ -118,7 +120,8 @@ class SpanParser:
     def _place(self, start: Any, end: Any, text: str | None, where: str) -> tuple[int, int] | None:
         if any(value is None or str(value).strip() in _NOWHERE for value in (start, end)):
             return None
-        a, b = (_character(value, where) for value in (start, end))
+        what = "a place in a text"
+        a, b = (integer(str(value), what=what, low=0, where=where) for value in (start, end))
         if a > b:
             raise InputError(f"a span begins at {a} and ends at {b}", where=where, next=_FORM)
         if text is not None and b > len(text):
@@ -128,49 +131,35 @@ class SpanParser:
 
     def notes(self, name: str) -> tuple[str, ...]:
         """What a reader of the measures must know about this file."""
-        said = {
-            "no error": "{} no error by severity (neutral, undecided) and left out",
-            "no severity": "{} no severity, taken as minor",
-            "unplaced": "{} no place in the output (omissions, marks in the source): they are in no span, but their "
-            "segments are not error-free",
-            "cut": "{} after the text, cut there",
-            "open": "{} not closed, taken to the end of the segment",
-        }
-        nouns = {
-            "no error": ("mark", "are"),
-            "no severity": ("span", "have"),
-            "unplaced": ("error", "have"),
-            "cut": ("span", "end"),
-            "open": ("mark", "are"),
+        sentences = {
+            "no error": ("mark", "are", "no error by severity (neutral, undecided) and left out"),
+            "no severity": ("span", "have", "no severity, taken as minor"),
+            "unplaced": (
+                "error",
+                "have",
+                "no place in the output (omissions, marks in the source): they are in no span, but "
+                "their segments are not error-free",
+            ),
+            "cut": ("span", "end", "after the text, cut there"),
+            "open": ("mark", "are", "not closed, taken to the end of the segment"),
         }
         return tuple(
-            f"{name}: " + text.format(count(self.counts[key], *nouns[key]))
-            for key, text in said.items()
+            f"{name}: {count(self.counts[key], noun, verb)} {text}"
+            for key, (noun, verb, text) in sentences.items()
             if self.counts[key]
         )
 
 
-def _character(value: Any, where: str) -> int:
-    try:
-        if isinstance(value, bool) or int(value) != float(value) or not 0 <= int(value) < 10**9:
-            raise ValueError
-        return int(value)
-    except (ValueError, TypeError, OverflowError):
-        raise InputError(
-            f"{str(value)[:40]!r} is not a place in a text", where=where, next=_FORM
-        ) from None
-
-
 def unique(marks: Iterable[Marked], where: str) -> tuple[Marked, ...]:
     """The marks; an error where one rater has a segment twice."""
-    found: dict[tuple[Place, str], Marked] = {}
+    by_place: dict[tuple[Place, str], Marked] = {}
     for mark in marks:
-        if (mark.place, mark.rater) in found:
+        if (mark.place, mark.rater) in by_place:
             raise AlignmentError(
                 f"segment {mark.segment} of document {mark.doc!r} of {mark.system!r} is there "
                 "twice",
                 where=where,
                 next="give each segment once per rater, with all of its spans",
             )
-        found[mark.place, mark.rater] = mark
-    return tuple(found.values())
+        by_place[mark.place, mark.rater] = mark
+    return tuple(by_place.values())

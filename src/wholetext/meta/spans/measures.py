@@ -1,13 +1,14 @@
 """Agreement of two sets of spans, as additive statistics of a segment and scores of their totals.
 
-- Characters: the F1 of the WMT25 error-span task (Lavie et al. 2025, "Findings of the WMT25 Shared Task on Automated
-  Translation Evaluation Systems"; ``scripts/scoring/task2/scoring_esa.py`` of wmt-conference/wmt25-mteval). At each
-  character, marks of gold and metric are matched by severity with credit 1, the rest across severities with ½.
-- Matching: one-to-one pairs of overlapping spans, a pair counts by the share of it that overlaps ("match with partial
-  overlap and partial credit", Perrella et al. 2026, arXiv:2603.19921). The pairs are those with the largest sum of
-  F1 × severity credit.
-- Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a metric predicts it by
-  marking nothing.
+- Characters: the F1 of the WMT25 error-span task (Lavie et al. 2025, "Findings of the WMT25 Shared
+  Task on Automated Translation Evaluation Systems"; ``scripts/scoring/task2/scoring_esa.py`` of
+  wmt-conference/wmt25-mteval). At each character, marks of gold and metric are matched by severity
+  with credit 1, the rest across severities with ½.
+- Matching: one-to-one pairs of overlapping spans, a pair counts by the share of it that overlaps
+  ("match with partial overlap and partial credit", Perrella et al. 2026, arXiv:2603.19921). The
+  pairs are those with the largest sum of F1 × severity credit.
+- Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a
+  metric predicts it by marking nothing.
 
 All are micro-averaged: sums over segments first. Nothing marked is precision 1, nothing to mark
 recall 1, as there.
@@ -152,10 +153,10 @@ def pairs_won(free: BoolArray, scores: FloatArray, doc: IntArray, docs: int) -> 
     share (Hanley & McNeil 1982).
     """
     won = np.zeros((docs, docs))
-    mine, of = scores[free], doc[free]
+    clean, of = scores[free], doc[free]
     for column in range(docs):
         others = np.sort(scores[~free & (doc == column)])
-        below = (np.searchsorted(others, mine, "left") + np.searchsorted(others, mine, "right")) / 2
+        below = sum(np.searchsorted(others, clean, side) for side in ("left", "right")) / 2
         won[:, column] = np.bincount(of, below, docs)
     return won
 

@@ -75,7 +75,7 @@ class Comet(ModelMetric):
     limit: int | None = None  # tokens per sequence; as in the published tool unless given
 
     @property
-    def worst(self) -> float | None:  # type: ignore[override]
+    def worst(self) -> float | None:
         """Models of 2022 and later score from 0 to 1."""
         name = self.model.rpartition("/")[2].lower()
         return (
@@ -126,7 +126,7 @@ class Comet(ModelMetric):
         return {**super().facts(), "encoder": encoder.id}
 
     @property
-    def cacheable(self) -> bool:  # type: ignore[override]
+    def cacheable(self) -> bool:
         """With ``minibatch8`` a row depends on the other seven of its batch."""
         return self.layernorm_scope == "segment"
 

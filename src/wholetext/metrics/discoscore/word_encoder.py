@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from wholetext.errors import TextTooLong
 from wholetext.models.encoder import Encoder
-from wholetext.models.hub.locate import SAFE
-from wholetext.models.tokenizer import reading
+from wholetext.models.hub.locate import guarded
+from wholetext.models.tokenizer import UNREADABLE, load_tokenizer
 from wholetext.types import Fit, IntArray
 
 TooLong = Literal["window", "error", "truncate"]
@@ -42,11 +42,8 @@ class WordEncoder:
 
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
-        with reading(encoder.located.path, "its tokenizer cannot be loaded") as transformers:
-            # without its own lower-casing: words are lower-cased already, and keep their accents
-            self._words = transformers.AutoTokenizer.from_pretrained(
-                str(encoder.located.path), do_lower_case=False, **SAFE
-            )
+        # without its own lower-casing: words are lower-cased already, and keep their accents
+        self._words = load_tokenizer(encoder.located.path, do_lower_case=False)
         self._pieces: dict[str, list[int]] = {}
         self._memo: dict[Passage, Vectors] = {}
         self._remembered = 0
@@ -64,12 +61,13 @@ class WordEncoder:
         if new:
             space = " " if self._encoder.tokenizer.spaced else ""
             # a literal [SEP] in the text is text
-            made = self._words(
-                [space + word for word in new],
-                add_special_tokens=False,
-                split_special_tokens=True,
-                truncation=False,
-            )
+            with guarded(self._encoder.located.path, UNREADABLE):
+                made = self._words(
+                    [space + word for word in new],
+                    add_special_tokens=False,
+                    split_special_tokens=True,
+                    truncation=False,
+                )
             for word, pieces in zip(new, made["input_ids"], strict=True):
                 self._pieces[word] = list(pieces) or [self._words.unk_token_id]
         return [self._pieces[word] for word in words]

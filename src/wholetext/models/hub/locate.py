@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import os
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -295,11 +294,8 @@ def loading(folder: Path) -> dict[str, Any]:
 def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
     """Convert any error of a library about a damaged folder into one that names the folder."""
     try:
-        with warnings.catch_warnings():
-            # Marian's tokenizer recommends it for a method that is not called here
-            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
-            yield
-    except (WholetextError, OutOfMemory):
+        yield
+    except (WholetextError, OutOfMemory, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except UnpicklingError as fault:  # torch's message recommends executing the file
         raise ModelError(
@@ -307,7 +303,7 @@ def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
             where=str(folder),
             next="fetch the model again",
         ) from fault
-    except Exception as fault:
+    except BaseException as fault:  # a panic of an extension written in Rust is no Exception
         first = next((line.strip() for line in str(fault).splitlines() if line.strip()), "")
         raise ModelError(
             f"{what} ({type(fault).__name__}{': ' if first else ''}{first[:300]})",

@@ -40,7 +40,13 @@ Verdict = Literal["baseline", "better", "worse", "open"]
 
 @dataclass(frozen=True)
 class Significance:
-    """How systems are compared: the arguments of ``compare``, as stored in a run folder."""
+    """How systems are compared.
+
+    ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many as it takes for a corrected
+    p-value to reach ``alpha``; ``seed=None`` gives other draws each time. Without a ``baseline``
+    the best system is it. p-values are Holm-corrected over the comparisons made: with a named
+    baseline, else all pairs, as rank clusters always are.
+    """
 
     test: Test = "randomization"
     unit: Unit = "doc"
@@ -74,11 +80,6 @@ class Significance:
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """Compare the systems of one metric in this way."""
-        if not isinstance(scores, Mapping):
-            raise MetricError(
-                f"compare takes the scores of systems under one metric, not {type(scores).__name__}",
-                next='of a run: wt.compare(results["chrf"]), or wt.compare_run(results) for every metric',
-            )
         ranked, first = system_totals(scores, self.unit, output), next(iter(scores.values()))
         if self.baseline is not None and self.baseline not in ranked.names:
             raise MetricError(
@@ -88,7 +89,9 @@ class Significance:
         trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
         pairs = list(combinations(range(len(ranked.names)), 2))
-        if self.test == "randomization":
+        if not pairs:
+            values = np.zeros(0)
+        elif self.test == "randomization":
             values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
         else:
             values = bootstrap_p(
@@ -119,8 +122,8 @@ class Significance:
             ),
             warnings=(
                 *_warnings(first.metric, ranked, samples, self),
-                *_unlike_rows(scores, ranked),
-                *_marked_in_cluster(first.metric, standings),
+                *(_unlike_rows(scores, ranked) if pairs else ()),
+                *(_marked_in_cluster(first.metric, standings) if pairs else ()),
             ),
             deltas=interval_table(drawn),
             decimals=first.places,
@@ -174,19 +177,19 @@ class Comparison:
             {
                 "metric": self.metric,
                 "output": self.output,
-                "system": one.system,
-                "score": one.score,
-                "low": one.interval.low,
-                "high": one.interval.high,
-                "delta": one.delta,
-                "delta_low": one.delta_interval.low,
-                "delta_high": one.delta_interval.high,
-                "p": one.p,
-                "p_holm": one.p_holm,
-                "rank": one.rank,
-                "verdict": one.verdict,
+                "system": standing.system,
+                "score": standing.score,
+                "low": standing.interval.low,
+                "high": standing.interval.high,
+                "delta": standing.delta,
+                "delta_low": standing.delta_interval.low,
+                "delta_high": standing.delta_interval.high,
+                "p": standing.p,
+                "p_holm": standing.p_holm,
+                "rank": standing.rank,
+                "verdict": standing.verdict,
             }
-            for one in self.standings
+            for standing in self.standings
         ]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -201,16 +204,16 @@ class Comparison:
     def _cells(self) -> tuple[str, list[str], list[list[str]]]:
         rows = [
             [
-                one.system,
+                s.system,
                 *(
                     printed(value, self.decimals)
-                    for value in (one.score, one.interval.low, one.interval.high, one.delta)
+                    for value in (s.score, s.interval.low, s.interval.high, s.delta)
                 ),
-                printed(one.p_holm, 4),
-                str(one.rank or "–"),
-                one.verdict,
+                printed(s.p_holm, 4),
+                str(s.rank or "–"),
+                s.verdict,
             ]
-            for one in self.standings
+            for s in self.standings
         ]
         head = [
             "system",
@@ -237,27 +240,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         title, head, rows = self._cells()
         return html_table(head, rows, title, (str(self.signature), *self.warnings))
-
-
-def compare(
-    scores: Mapping[str, Scores],
-    baseline: str | None = None,
-    *,
-    test: Test = "randomization",
-    unit: Unit = "doc",
-    draws: int | None = None,
-    seed: int | None = SEED,
-    alpha: float = 0.05,
-    output: str | None = None,
-) -> Comparison:
-    """Compare systems scored by one metric on the same documents.
-
-    Without a ``baseline`` the best system is it. ``draws`` are by default 10,000 swaps or 1,000
-    resamples, or as many as it takes for a corrected p-value to reach ``alpha``; ``seed=None``
-    gives other draws each time. p-values are Holm-corrected over the comparisons made: with a named
-    baseline, else all pairs, as rank clusters always are.
-    """
-    return Significance(test, unit, draws, seed, alpha, baseline).compare(scores, output)
 
 
 def _draws_needed(systems: int, alpha: float) -> int:
@@ -377,12 +359,12 @@ def interval_table(samples: FloatArray) -> FloatArray:
 
 
 def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
-    """Why a system can differ from the baseline and yet be in its rank cluster."""
-    base = next(one for one in standings if one.verdict == "baseline")
+    """Explain why a system differs from the baseline and yet is in its rank cluster."""
+    base = next(standing for standing in standings if standing.verdict == "baseline")
     names = [
-        one.system
-        for one in standings
-        if one.verdict in ("better", "worse") and one.rank == base.rank
+        standing.system
+        for standing in standings
+        if standing.verdict in ("better", "worse") and standing.rank == base.rank
     ]
     if not names:
         return []

@@ -108,7 +108,7 @@ def interval(samples: FloatArray) -> Interval:
 def bounds(samples: FloatArray) -> FloatArray:
     """(n, draws) → (n, 2) low and high of the interval of each row."""
     if not samples.shape[1] or not np.isfinite(samples).all():
-        return np.array([(one.low, one.high) for one in map(interval, samples)])
+        return np.array([(middle.low, middle.high) for middle in map(interval, samples)])
     cut = samples.shape[1] // 40
     ends = (cut, samples.shape[1] - cut - 1)
     return np.partition(samples, ends, axis=1)[:, ends]

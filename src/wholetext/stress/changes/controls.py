@@ -1,4 +1,4 @@
-"""Controls: errors inside a sentence that every metric should penalise, and harmless changes that none should."""
+"""Controls: errors inside a sentence, which metrics should penalise, and harmless changes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _DAY = 31  # numbers up to this may be days of a month and stay possible ones
 
 
 class Number(Change):
-    """A number in digits is replaced by another of the same form; years keep their decade, 1 stays as it is, since the
-    noun after it is in the singular."""
+    """A number in digits is replaced by another of the same form.
+
+    Years keep their decade; 1 stays as it is, since the noun after it is in the singular.
+    """
 
     name = "number"
     summary = "a number in digits is changed"
@@ -46,7 +48,7 @@ def _another(number: str, rng: random.Random) -> str:
     if number.isdigit() and len(number) <= 2 and int(number) <= _DAY:
         return str(
             rng.choice(
-                [one for one in range(2, 29) if len(str(one)) == len(number) and str(one) != number]
+                [day for day in range(2, 29) if len(str(day)) == len(number) and str(day) != number]
             )
         )
     return rng.choice([digit for digit in "23456789" if digit != number[0]]) + number[1:]
@@ -56,25 +58,19 @@ _BE = frozenset({"is", "are", "was", "were"})
 _MODAL = frozenset({"will", "can", "could", "should", "would", "must"})
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
-    r"yet|already|still|only|also|too|but|until|than|well|far)\b|n['’]t\b",
-    re.I,
-)
-_FIXED = re.compile(
-    r"\bnot (?:only|just|so|to|that|all|every\w*|yet|even|any\w*|until|unlike|least|surprising\w*|many|"
-    r"much|enough|in|at|the|a|an|be|have|necessarily|really|too|very|simply|merely|because|for|as|by)\b|"
-    r"\bbut\b|\beither\b|\bany\w*\b|\buntil\b|\byet\b|\?",
+    r"yet|already|still|only|also|too|but|until|than|well|far)\b|n['’]t\b|[?\"“”]",
     re.I,
 )
 
 
 class Negation(Change):
-    """*Not* is put after *is*, *are*, *was*, *were* or a modal verb, or taken away from there.
+    """*Not* is put after *is*, *are*, *was*, *were* or a modal verb.
 
-    Sure only in sentences with one finite verb, with no other negation, and without words that negation binds.
+    Sure only in sentences with one finite verb, without negation or words that negation binds.
     """
 
     name = "negation"
-    summary = "a sentence is negated, or a negation is left out"
+    summary = "a sentence is negated"
     kind = "sentence"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag"})
@@ -87,111 +83,74 @@ class Negation(Change):
                 for token in text.analyses[unit.segment].tokens
                 if unit.start <= token.start < unit.end
             ]
-            site = _negated(tokens, unit.segment, unit.text) or _affirmed(
-                tokens, unit.segment, unit.text
-            )
-            if site:
+            if site := _negated(tokens, unit.segment, unit.text):
                 sites.append((site,))
         return certain(sites, "no sentence that can be negated with certainty")
 
 
-def _verb(tokens: Sequence[Token]) -> int | None:
-    """The place of the only finite verb, if it is one that takes *not* right after it and is not the first word."""
-    finite = [at for at, token in enumerate(tokens) if token.tag in ("VBZ", "VBP", "VBD", "MD")]
-    if len(finite) != 1 or finite[0] == 0 or finite[0] + 1 >= len(tokens):
-        return None
-    return finite[0] if tokens[finite[0]].text in _BE | _MODAL else None
-
-
 def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacement | None:
-    at = _verb(tokens)
-    if at is None or _NEGATIVE.search(sentence) or re.search('[?"“”]', sentence):
+    """Negate the only finite verb, if it takes *not* right after it and is not the first word."""
+    finite = [at for at, token in enumerate(tokens) if token.tag in ("VBZ", "VBP", "VBD", "MD")]
+    if len(finite) != 1 or not 0 < finite[0] < len(tokens) - 1 or _NEGATIVE.search(sentence):
         return None
-    wanted = ("VB",) if tokens[at].tag == "MD" else ("VBN", "VBG", "JJ", "DT")
-    if tokens[at + 1].tag not in wanted or tokens[at + 1].text.lower() in (
-        "some",
-        "all",
-        "both",
-        "such",
-        "another",
-    ):
-        return None
-    return Replacement(
-        segment, tokens[at].end, tokens[at].end, "not" if tokens[at].text == "can" else " not"
-    )
-
-
-def _affirmed(tokens: Sequence[Token], segment: int, sentence: str) -> Replacement | None:
-    at = _verb(tokens)
+    verb, following = tokens[finite[0] : finite[0] + 2]
+    complements = ("VB",) if verb.tag == "MD" else ("VBN", "VBG", "JJ", "DT")
     if (
-        at is None
-        or at + 2 >= len(tokens)
-        or tokens[at + 1].text != "not"
-        or _FIXED.search(sentence)
+        verb.text not in _BE | _MODAL
+        or following.tag not in complements
+        or following.text.lower() in ("some", "all", "both", "such", "another")
     ):
         return None
-    wanted = ("VB",) if tokens[at].tag == "MD" else ("VBN", "VBG", "JJ")
-    if tokens[at + 2].tag not in wanted or sentence.count(" not ") != 1:
-        return None
-    return Replacement(segment, tokens[at].end, tokens[at + 1].end, "")
+    return Replacement(segment, verb.end, verb.end, "not" if verb.text == "can" else " not")
 
 
-_SAME = {
-    one: two
-    for pair in (
-        "for example|for instance",
-        "however,|nevertheless,",
-        "in addition,|additionally,",
-        "moreover,|furthermore,",
-        "as a result,|consequently,",
-        "in order to|so as to",
-        "nearly|almost",
-        "often|frequently",
-        "quickly|rapidly",
-        "began to|started to",
-        "perhaps|maybe",
-        "mainly|primarily",
-        "especially|particularly",
-        "despite|in spite of",
-        "approximately|roughly",
-        "at the moment|at present",
-        "therefore,|consequently,",
-        "a lot of|a great deal of",
-        "usually|normally",
-        "because of|on account of",
-        "every year|each year",
-        "every day|each day",
-        "many people|a lot of people",
-        "a number of|several",
-        "more than|over",
-        "at least|no fewer than",
-        "right away|immediately",
-        "in the end|eventually",
-    )
-    for one, two in (pair.split("|"), pair.split("|")[::-1])
-}
-# where the two are not the same after all
-_ONE_WAY = {
-    "a great deal of",
-    "over",
-    "no fewer than",
-    "several",
-    "a lot of people",
-    "consequently,",
-    "eventually",
-    "immediately",
-    "a lot of",
-    "more than",
-    "at least",
-    "started to",
+_SAME_SENSE = {
+    "for example": "for instance",
+    "for instance": "for example",
+    "however,": "nevertheless,",
+    "nevertheless,": "however,",
+    "in addition,": "additionally,",
+    "additionally,": "in addition,",
+    "moreover,": "furthermore,",
+    "furthermore,": "moreover,",
+    "as a result,": "consequently,",
+    "in order to": "so as to",
+    "so as to": "in order to",
+    "nearly": "almost",
+    "almost": "nearly",
+    "often": "frequently",
+    "frequently": "often",
+    "quickly": "rapidly",
+    "rapidly": "quickly",
+    "began to": "started to",
+    "perhaps": "maybe",
+    "maybe": "perhaps",
+    "mainly": "primarily",
+    "primarily": "mainly",
+    "especially": "particularly",
+    "particularly": "especially",
+    "despite": "in spite of",
+    "in spite of": "despite",
+    "approximately": "roughly",
+    "roughly": "approximately",
+    "at the moment": "at present",
+    "at present": "at the moment",
+    "therefore,": "consequently,",
+    "usually": "normally",
+    "normally": "usually",
+    "because of": "on account of",
+    "on account of": "because of",
+    "every year": "each year",
+    "each year": "every year",
+    "every day": "each day",
+    "each day": "every day",
+    "many people": "a lot of people",
+    "a number of": "several",
+    "right away": "immediately",
+    "in the end": "eventually",
 }
 _PATTERN = re.compile(
-    r"\b(?:"
-    + "|".join(
-        sorted((re.escape(one) for one in _SAME if one not in _ONE_WAY), key=len, reverse=True)
-    )
-    + r")(?!\w)",
-    re.I,
+    rf"\b(?:{'|'.join(map(re.escape, sorted(_SAME_SENSE, key=len, reverse=True)))})(?!\w)", re.I
 )
 _BINDING = frozenset(
     {"a", "an", "more", "less", "most", "least", "as", "so", "too", "how", "very", "not"}
@@ -199,7 +158,10 @@ _BINDING = frozenset(
 
 
 class Paraphrase(Change):
-    """Expressions of a list replaced by others of the same sense; not after *a* or *an*, nor beside a comparison."""
+    """Expressions of a list are replaced by others of the same sense.
+
+    Not after *a* or *an*, nor beside a comparison.
+    """
 
     name = "paraphrase"
     summary = "an expression is replaced by another of the same sense"
@@ -213,7 +175,11 @@ class Paraphrase(Change):
                 before = segment[: match.start()].rsplit(None, 1)[-1:]
                 if not before or before[0].lower() not in _BINDING:
                     sites.append(
-                        (Replacement(at, *match.span(), like(_SAME[match[0].lower()], match[0])),)
+                        (
+                            Replacement(
+                                at, *match.span(), like(_SAME_SENSE[match[0].lower()], match[0])
+                            ),
+                        )
                     )
         return certain(sites, "no expression of the list")
 
@@ -222,18 +188,14 @@ _SHORT = re.compile(
     r"(?<=\w)(?:(?<=[Ww]o)n['’]t|(?<=[Cc]a)n['’]t|n['’]t|['’]re|['’]ll|['’]ve|(?<=\bI)['’]m)\b"
 )
 _LONG = {"n't": " not", "'re": " are", "'ll": " will", "'ve": " have", "'m": " am"}
-_NOT = re.compile(
-    r"(?<=\w )(is|are|was|were|do|does|did|has|have|had|would|could|should) not(?= [a-z])"
-)
 _TAG = re.compile(r"[?]|\b(?:sha|ai)n['’]t|n['’]t (?:I|you|he|she|it|we|they)\b", re.I)
 
 
 class Contraction(Change):
-    """Contracted forms written out; in a text without any, *is not* and its like contracted. Questions are left alone,
-    where the order of words would change."""
+    """Contracted forms written out; not in questions, where the order of words would change."""
 
     name = "contraction"
-    summary = "contractions are written out (don't, do not), or the other way round"
+    summary = "contractions are written out (don't, do not)"
     kind = "harmless"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
 
@@ -252,30 +214,20 @@ class Contraction(Change):
                 sites.append(
                     (Replacement(unit.segment, unit.start + start, unit.start + end, new),)
                 )
-        if not sites:
-            sites = [
-                (
-                    Replacement(
-                        unit.segment, unit.start + match.end(1), unit.start + match.end(), "n't"
-                    ),
-                )
-                for unit in text.units
-                if not _TAG.search(unit.text)
-                for match in _NOT.finditer(unit.text)
-            ]
-        return certain(sites, "nothing to contract or to write out")
+        return certain(sites, "no contraction")
 
 
 _MARKS = {"en": ("“", "”"), "es": ("“", "”"), "zh": ("“", "”"), "de": ("„", "“"), "ru": ("«", "»")}
-_APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 
 
 class Typography(Change):
-    """Straight quotation marks become those of the language, or the other way round, a segment at a time; only where
-    they come in pairs. A text without quotations gets other apostrophes (English)."""
+    """Straight quotation marks become those of the language, or the other way round.
+
+    A segment at a time, and only where they come in pairs.
+    """
 
     name = "typography"
-    summary = "other quotation marks or apostrophes"
+    summary = "other quotation marks"
     kind = "harmless"
     languages: ClassVar[frozenset[str] | None] = frozenset(_MARKS)
 
@@ -294,12 +246,6 @@ class Typography(Change):
                 )
             elif curly and len(curly) % 2 == 0 and not straight:
                 sites.append(tuple(Replacement(at, place, place + 1, '"') for place in curly))
-        if not sites and text.lang == "en":
-            sites = [
-                (Replacement(at, match.start(), match.end(), "’" if match[0] == "'" else "'"),)
-                for at, segment in enumerate(text.segments)
-                for match in _APOSTROPHE.finditer(segment)
-            ]
         return certain(sites, "no quotation marks in pairs")
 
 
@@ -308,7 +254,7 @@ _SHARE = 0.6  # of the segment that stays, at most: so that something worth movi
 
 
 class Resegment(Change):
-    """The last clause of a segment begins the next one: joined, the text is the same character by character."""
+    """The last clause of a segment begins the next one: joined, the text stays the same."""
 
     name = "resegment"
     summary = "the same text, with some segments cut elsewhere"

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FOLDERS = {name: Path(__file__).parent / name for name in ("wt-mini", "wt-qe")}
+FOLDERS = {"wt-mini": Path(__file__).parent / "wt-mini"}

@@ -1,6 +1,6 @@
 """``wholetext.json``: what a learned metric is: form, base model by content, scale.
 
-Plain data (JSON, TOML) become frozen dataclasses: every key and every type is checked, a wrong one named.
+Plain data (JSON, TOML) become frozen dataclasses: every key and every type is checked.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from wholetext.errors import ModelError, WholetextError, did_you_mean
+from wholetext.errors import ModelError, WholetextError, choices, did_you_mean
 from wholetext.files.parsing import file_bytes, read_json
+from wholetext.models.device import Precision
+from wholetext.models.hub.locate import Located
+from wholetext.types import Runtime
 
 FILE, WEIGHTS, CARD = "wholetext.json", "weights.safetensors", "README.md"
 FORMAT = 1
@@ -24,23 +27,11 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Adapter:
-    """How much of the base model is trained: nothing, low-rank additions, or all of it."""
-
-    kind: Literal["frozen", "lora", "full"] = "frozen"
-    rank: int = 8
-    alpha: float = 16.0
-    linears: tuple[
-        str, ...
-    ] = ()  # last parts of layer names; none: the queries and values of attention
-
-
-@dataclass(frozen=True)
 class HeadShape:
     """The feed-forward network over the features, which are standardised first."""
 
     hidden: tuple[int, ...] = (64,)
-    activation: Literal["tanh", "relu", "gelu"] = "tanh"
+    activation: Literal["tanh", "gelu"] = "tanh"
 
 
 @dataclass(frozen=True)
@@ -76,125 +67,107 @@ class Config:
     content: str  # commit or content hash of the base model
     reads: tuple[Side, ...] = ("hyp", "ref")
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the form
-    adapter: Adapter = Adapter()
+    adapter: Mapping[str, Any] = field(default_factory=dict)  # written by 0.2, no longer used
     head: HeadShape | None = HeadShape()  # None: the base model predicts the score directly
     output: Scale = Scale()
     penalty: Penalty | None = None  # None: there is no such output
-    version: str = ""  # as the metric's makers count
+    version: str = ""  # of the metric, for people
     targets: tuple[str, ...] = ()  # languages of the outputs it was trained on; none: not known
     joiner: Literal["auto", "space", "none"] = "auto"  # between sentences in training
     format: int = FORMAT
 
 
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """Arguments of a form. ``run`` provides shared models; a form does not keep it."""
+
+    config: Config
+    base: Located  # the base model, checked
+    precision: Precision
+    run: Runtime
+
+
 def read_config(folder: Path) -> Config:
-    """Read ``wholetext.json``; every fault in it is named."""
-    path = folder / FILE
-    if not path.is_file():
+    """Read ``wholetext.json``."""
+    path, again = folder / FILE, "give a folder that this version's `wholetext train` wrote"
+    data = file_bytes(path, error=ModelError, next=again)
+    config = fill(Config, read_json(data, where=str(path), next=again, error=ModelError), str(path))
+    if config.format != FORMAT or not reads_well(config.reads):
         raise ModelError(
-            f"there is no {FILE}",
-            where=str(folder),
-            next="give the folder that `wholetext train` wrote",
-        )
-    given = read_json(
-        file_bytes(path, error=ModelError),
-        where=str(path),
-        next="copy or train it again",
-        error=ModelError,
-    )
-    if isinstance(given, dict) and given.get("format", FORMAT) != FORMAT:
-        raise ModelError(
-            f"it has the format {given['format']!r}, and this version reads {FORMAT}",
+            f"its format is {config.format} and it reads {', '.join(config.reads) or 'nothing'}",
             where=str(path),
-            next="use the version of wholetext that wrote it",
-        )
-    config = fill(Config, given, str(path))
-    if (
-        "hyp" not in config.reads
-        or len(config.reads) < 2
-        or len(set(config.reads)) < len(config.reads)
-    ):
-        raise ModelError(
-            f"reads is {list(config.reads)}: it must contain hyp, and at least one of ref and src",
-            where=str(path),
+            next=again,
         )
     return config
 
 
+def reads_well(reads: tuple[str, ...]) -> bool:
+    """Whether a metric reads the hypothesis and something to compare it with."""
+    return "hyp" in reads and 2 <= len(set(reads)) == len(reads)
+
+
 def fill(
     kind: type[T],
-    given: Any,
+    values: Any,
     where: str,
     inside: str = "",
     error: type[WholetextError] = ModelError,
 ) -> T:
-    """A dataclass from a mapping; fields that are not given keep their defaults."""
-    if not isinstance(given, Mapping):
-        raise error(f"{inside.rstrip('.') or 'it'} is not a table of names and values", where=where)
+    """Make a dataclass from a mapping; fields without a value keep their defaults."""
+    try:
+        return _filled(kind, values, inside)
+    except TypeError as fault:
+        what, step = (*fault.args, "")[:2]
+        raise error(what, where=where, next=step) from None
+
+
+def _filled(kind: type[T], values: Any, inside: str) -> T:
+    _check(isinstance(values, Mapping), f"{inside.rstrip('.') or 'it'} is not a table")
+    fields = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key in values:
+        _check(key in fields, f"there is no setting {inside}{key}", choices(str(key), fields))
+    for name, item in fields.items():
+        optional = (item.default, item.default_factory) != (dataclasses.MISSING,) * 2
+        _check(optional or name in values, f"the setting {inside}{name} is missing")
     hints = typing.get_type_hints(kind)
-    known = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for key in given:
-        if key not in known:
-            raise error(
-                f"there is no setting {inside}{key}",
-                where=where,
-                next=did_you_mean(str(key), list(known)) or f"there are {', '.join(known)}",
-            )
-    for name, item in known.items():
-        required = (
-            item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-        )
-        if required and name not in given:
-            raise error(f"the setting {inside}{name} is missing", where=where)
     return kind(
-        **{
-            key: _value(hints[key], value, where, f"{inside}{key}", error)
-            for key, value in given.items()
-        }
+        **{key: _value(hints[key], value, f"{inside}{key}") for key, value in values.items()}
     )
 
 
-def _value(hint: Any, value: Any, where: str, name: str, error: type[WholetextError]) -> Any:
-    """A value as its field's type, or an error that names the field."""
+def _value(hint: Any, value: Any, name: str) -> Any:
+    """A value as its field's type."""
     outer, inner = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return fill(hint, value, where, f"{name}.", error)
-    if outer in (typing.Union, types.UnionType):
-        if value is None and type(None) in inner:
-            return None
-        return _value(
-            next(item for item in inner if item is not type(None)), value, where, name, error
-        )
+        return _filled(hint, value, f"{name}.")
+    if outer is types.UnionType:  # X | None
+        return None if value is None else _value(inner[0], value, name)
     if outer is Literal:
-        if value not in inner:
-            raise error(
-                f"{name} is one of {', '.join(map(str, inner))}; got {value!r}",
-                where=where,
-                next=did_you_mean(str(value), [str(item) for item in inner]),
-            )
+        allowed = list(map(str, inner))
+        what = f"{name} is one of {', '.join(allowed)}; got {value!r}"
+        _check(value in inner, what, did_you_mean(str(value), allowed))
         return value
     if outer is tuple:
-        if not isinstance(value, (list, tuple)):
-            raise error(f"{name} is a list; got {value!r}", where=where)
-        return tuple(
-            _value(inner[0], item, where, f"{name}[{i}]", error) for i, item in enumerate(value)
-        )
-    if outer is not None and isinstance(value, Mapping):
-        return dict(value)
+        value = [value] if isinstance(value, str) else value
+        _check(isinstance(value, (list, tuple)), f"{name} is a list; got {value!r}")
+        return tuple(_value(inner[0], item, f"{name}[{i}]") for i, item in enumerate(value))
     if hint is float and type(value) is int:
         value = float(value)
-    if type(value) is not hint:
-        raise error(f"{name} takes {getattr(hint, '__name__', hint)}; got {value!r}", where=where)
-    if hint is float and not math.isfinite(value):
-        raise error(f"{name} is not a finite number", where=where)
+    plain_type = dict if outer else hint
+    _check(type(value) is plain_type, f"{name} takes {plain_type.__name__}; got {value!r}")
+    _check(hint is not float or math.isfinite(value), f"{name} is not a finite number")
     return value
 
 
+def _check(good: bool, what: str, step: str = "") -> None:
+    if not good:
+        raise TypeError(what, step)
+
+
 def plain(value: Any) -> Any:
-    """The other way: a dataclass as JSON-ready data."""
+    """The reverse of ``fill``: a dataclass as JSON-ready data."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    return (
-        {key: plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
-    )
+    return value

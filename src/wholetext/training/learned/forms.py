@@ -1,110 +1,72 @@
 """Learned metrics ready to score: configuration, form and head of a folder.
 
-A form turns requests of one hypothesis and at most one reference into an (n, width) array of features,
-by ``run.map`` over its own backends. The head, a small network, does the rest. Forms whose base model
-can be trained have ``module`` (the torch module) and ``learn`` (features through which gradients flow).
+A form turns requests of one hypothesis and at most one reference into an (n, width) array of
+features, by ``run.map`` over its own backends, whatever their order and company. It has an ``id``
+(all that decides the features), ``width``, ``fit``, ``shows`` and ``seen`` as metrics have. The
+head, a small network, does the rest. A form that predicts directly has no head, but ``module`` (the
+torch module that is trained) and ``learn`` (predictions through which gradients flow).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from wholetext.errors import ModelError, did_you_mean
+from wholetext import slices
+from wholetext.errors import ModelError, choices
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
-from wholetext.training.learned.body import Opening
 from wholetext.training.learned.config import (
-    WEIGHTS,
     Config,
     HeadShape,
+    Opening,
     Penalty,
     Scale,
     fill,
     read_config,
 )
 from wholetext.training.learned.folder import Array, find_base, read_head, verify
-from wholetext.types import Fit, FloatArray, Request, Runtime
+from wholetext.types import FloatArray, Request, Runtime
 
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
 FORMS: Mapping[str, str] = {
-    "aligned": "wholetext.training.learned.aligned:Aligned",
-    "bitext": "wholetext.training.learned.bitext:Bitext",
-    "matched": "wholetext.training.learned.matched:Matched",
+    "aligned": "wholetext.training.learned.aligned:AlignedForm",
     "t5": "wholetext.training.learned.t5:T5",
 }
-
-
-class Form(Protocol):
-    """How a pair becomes features."""
-
-    id: str  # what decides the features: base, settings, trained tensors
-    width: int  # number of features
-
-    def __init__(self, opening: Opening) -> None: ...
-
-    def fit(self, pair: Request) -> Fit:
-        """Tokenizer only: how the pair fits the model."""
-        ...
-
-    def shows(self, pair: Request) -> list[tuple[str, str]]:
-        """(side, tokens with «the scored ones» marked) of every sequence the model reads."""
-        ...
-
-    def seen(self, pair: Request) -> int | None:
-        """How many characters of the hypothesis are read; None if unknown."""
-        ...
-
-    def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        """(n, width) features of the pairs, independent of their order and company."""
-        ...
 
 
 def form_class(name: str, where: str = "") -> Any:
     """The class behind a form's name."""
     if name not in FORMS:
-        raise ModelError(
-            f"there is no form {name!r}",
-            where=where,
-            next=did_you_mean(name, list(FORMS)) or f"forms: {', '.join(FORMS)}",
-        )
-    module, _, attribute = FORMS[name].partition(":")
-    return getattr(import_module(module), attribute)
+        raise ModelError(f"there is no form {name!r}", where=where, next=choices(name, FORMS))
+    return slices.load(FORMS[name])
 
 
 def check(config: Config, where: str) -> None:
     """Raise if the settings of a configuration do not fit its form."""
     kind = form_class(config.form, where)
     fill(kind.Settings, config.settings, where, "settings.")
-    if (config.head is None) != predicts_directly(kind):
-        raise ModelError(
-            f"a metric of the form {config.form} has {'no' if config.head else 'a'} head",
-            where=where,
-        )
     scale, penalty = config.output, config.penalty
-    if penalty is not None and (scale.low, scale.high, scale.higher_is_better) != (
-        0.0,
-        100.0,
-        True,
-    ):
-        raise ModelError("a penalty needs scores from 0 to 100", where=where)
-    if penalty is not None and min(penalty.rate, penalty.length, penalty.shape) <= 0:
-        raise ModelError("the rate, length and shape of a penalty must be above 0", where=where)
-    if config.head is not None and min((*config.head.hidden, 1)) < 1:
-        raise ModelError(
-            f"head.hidden is {list(config.head.hidden)}", where=where, next="sizes are at least 1"
+    on_scale = (scale.low, scale.high, scale.higher_is_better) == (0.0, 100.0, True)
+    if (
+        (config.head is None) != kind.predicts_directly
+        or (config.head is not None and min((*config.head.hidden, 1)) < 1)
+        or (
+            penalty is not None
+            and not (on_scale and min(penalty.rate, penalty.length, penalty.shape) > 0)
         )
-
-
-def predicts_directly(kind: Any) -> bool:
-    """Whether the one feature of a form is the prediction itself, so that there is no head."""
-    return bool(getattr(kind, "predicts_directly", False))
+    ):
+        raise ModelError(
+            f"head, output and penalty do not fit the form {config.form}",
+            where=where,
+            next="t5 has no head; sizes of a head are at least 1; a penalty is positive, and made "
+            "from scores of 0 to 100",
+        )
 
 
 def checked_config(folder: Path) -> Config:
@@ -119,19 +81,15 @@ class LearnedModel:
 
     def __init__(self, opening: Opening, id: str, folder: Path) -> None:
         self.config, self.id, self.folder = opening.config, id, folder
-        self.form: Form = form_class(self.config.form)(opening)
+        self.form: Any = form_class(self.config.form)(opening)
 
     @cached_property
     def head(self) -> dict[str, Array]:
         """The tensors of the head; the weights are checked once."""
-        shape = self.config.head
-        tensors = (
-            {}
-            if shape is None
-            else read_head(self.folder / WEIGHTS, head_shapes(self.form.width, shape))
-        )
-        verify(self.folder)
-        return tensors
+        if self.config.head is None:
+            verify(self.folder)
+            return {}
+        return read_head(self.folder, head_shapes(self.form.width, self.config.head))
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """(n,) scores of requests with one hypothesis and at most one reference."""
@@ -150,7 +108,7 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 
 
 def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> FloatArray:
-    """(n,) expected penalties, 0 or below: what is wrong adds up over a text, so they grow with its length."""
+    """(n,) expected penalties, 0 or below; errors add up, so that they grow with the length."""
     texts = [(pair.refs or pair.hyp)[0].text for pair in pairs]
     words = np.array([max(1, len(text.split())) for text in texts], dtype=np.float64)
     wrong = np.maximum(0.0, 1.0 - scores / 100.0)
@@ -173,7 +131,7 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
     return run.resource(key, make)
 
 
-# ---------------------------------------------------------------- heads: numpy to score with, torch to train
+# ---------------------------------------------------------------- heads: numpy scores, torch trains
 
 
 def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
@@ -190,32 +148,21 @@ def predictions(
     """(n, features) → (n,), in double precision: scores do not depend on the batch."""
     if shape is None:
         return np.asarray(features[:, 0])
+    from scipy.special import ndtr
+
     exact = {name: np.asarray(tensor, dtype=np.float64) for name, tensor in tensors.items()}
     x = (np.asarray(features, dtype=np.float64) - exact["mean"]) / exact["spread"]
     for i in range(len(shape.hidden) + 1):
-        x = (_ACTIVATE[shape.activation](x) if i else x) @ exact[f"{i}.weight"].T + exact[
-            f"{i}.bias"
-        ]
+        if i:
+            x = np.tanh(x) if shape.activation == "tanh" else x * ndtr(x)
+        x = x @ exact[f"{i}.weight"].T + exact[f"{i}.bias"]
     return np.asarray(x[:, 0])
-
-
-def _gelu(x: FloatArray) -> FloatArray:
-    from scipy.special import ndtr
-
-    return np.asarray(x * ndtr(x))
-
-
-_ACTIVATE: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "tanh": np.tanh,
-    "relu": lambda x: np.maximum(x, 0.0),
-    "gelu": _gelu,
-}
 
 
 def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
     """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …"""
     torch = torch_module()
-    act = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU, "gelu": torch.nn.GELU}[shape.activation]()
+    act = torch.nn.Tanh() if shape.activation == "tanh" else torch.nn.GELU()
     layers = [torch.nn.Linear(size, out) for size, out in pairwise((width, *shape.hidden, 1))]
 
     class Module(torch.nn.Module):  # type: ignore[name-defined,misc]

@@ -1,4 +1,4 @@
-"""Form ``t5``: an encoder-decoder that predicts the score, as MetricX does (Juraska et al. 2023, §3).
+"""Form ``t5``: an encoder-decoder that predicts the score, as MetricX (Juraska et al. 2023, §3).
 
 The trained folder is an ordinary transformers folder, so ``metricx@FOLDER`` reads it too.
 """
@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.models.hub.locate import companion
 from wholetext.models.loading import Checkpoint
-from wholetext.models.regressor import PROMPTS, SPIECE, Prompt, Regressor, locate_tokenizer, prompt
+from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.models.tokenizer import check_limit
-from wholetext.training.learned.adapters import adapt, merge
-from wholetext.training.learned.body import Opening, texts_of
-from wholetext.training.learned.config import fill
+from wholetext.training.learned.config import Opening, fill
 from wholetext.training.learned.folder import MODEL_FILES
-from wholetext.types import Fit, FloatArray, Request, Runtime
+from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,6 @@ class Settings:
     """How a prompt is read."""
 
     limit: int = 1024  # tokens, including the end-of-sequence token
-    tokenizer: str = "auto"
 
 
 class T5:
@@ -42,31 +38,31 @@ class T5:
     def __init__(self, opening: Opening) -> None:
         settings = fill(Settings, opening.config.settings, opening.base.name, "settings.")
         check_limit(settings.limit, 2, 0, opening.base.name)
-        if settings.tokenizer != "auto":  # named by a file: it may not choose what is opened
-            companion(opening.base.path, settings.tokenizer, SPIECE, "tokenizer")
         self.reads = opening.config.reads
         both = {"ref", "src"} <= set(self.reads)
         version = "24" if both or "ref" not in self.reads else "23"
         self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
-        learning = (
-            opening.config.adapter if opening.config.base else None
-        )  # a finished folder is a whole model
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
         self.checkpoint = Checkpoint(
             opening.base.asked, opening.base.revision, opening.precision, "eager"
         )
-        self.regressor = Regressor(self.checkpoint, settings.tokenizer, settings.limit)
-        self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}/{learning}"
-        self._adapter = learning
+        self.regressor = Regressor(self.checkpoint, "auto", settings.limit)
+        self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}"
+
+    def texts(self, pair: Request) -> dict[str, Excerpt]:
+        """The texts that are read, the hypothesis first."""
+        sides = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
+        order = dict.fromkeys(("hyp", *self.reads))
+        return {side: view for side in order if (view := sides[side]) is not None}
 
     def prompt(self, pair: Request) -> Prompt:
-        return prompt(self.text, texts_of(pair, self.reads))
+        return prompt(self.text, self.texts(pair))
 
     def fit(self, pair: Request) -> Fit:
         return self.regressor.fit(self.prompt(pair))
 
     def shows(self, pair: Request) -> list[tuple[str, str]]:
-        return [("+".join(texts_of(pair, self.reads)), self.regressor.shown(self.prompt(pair)))]
+        return [("+".join(self.texts(pair)), self.regressor.shown(self.prompt(pair)))]
 
     def seen(self, pair: Request) -> int | None:
         return None
@@ -78,17 +74,13 @@ class T5:
 
     @property
     def module(self) -> Any:
-        model = self.checkpoint.weights
-        if self._adapter is not None:
-            adapt(model, self._adapter)
-            self._adapter = None
-        return model
+        return self.checkpoint.weights
 
     def learn(self, pairs: Sequence[Request]) -> Any:
         return self.regressor.learn([self.prompt(pair) for pair in pairs])[:, None]
 
     def write_model(self, folder: Path) -> None:
-        """The whole model as transformers reads it, low-rank additions merged, with its tokenizer."""
+        """Write the model as transformers reads it, with its tokenizer."""
         from safetensors.torch import save_file
 
         source = self.checkpoint.located.path
@@ -97,13 +89,13 @@ class T5:
             file = next((path for path in (source / name, words / name) if path.is_file()), None)
             if file is not None:
                 shutil.copyfile(file, folder / name)
-        model = merge(self.checkpoint.weights)
+        tensors = self.checkpoint.weights.state_dict()
         first: dict[int, str] = {}  # tied tensors are written once, under their first name
-        for name, tensor in model.state_dict().items():
+        for name, tensor in tensors.items():
             first.setdefault(tensor.data_ptr(), name)
         state = {
             name: tensor.detach().cpu().contiguous()
-            for name, tensor in model.state_dict().items()
+            for name, tensor in tensors.items()
             if first[tensor.data_ptr()] == name
         }
         save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})

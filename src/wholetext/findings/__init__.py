@@ -1,0 +1,1 @@
+"""What does not fit a document: pronouns, tenses, connectives, names, order, coverage, with their places."""

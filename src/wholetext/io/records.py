@@ -1,0 +1,361 @@
+"""Records → Loaded: the one place that interprets rows of tables and lines of JSONL.
+
+A record is a mapping of names to values. If its texts are strings, it is a segment; if they are
+lists of strings, it is a document. All records of a file are of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wholetext.errors import AlignmentError, InputError, count
+from wholetext.files.parsing import read_json, reading
+from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.segments import Column, DocumentRun, Segments, runs_of
+from wholetext.io.segments import load as load_segments
+from wholetext.io.text import at, clean, stem
+from wholetext.text import same_language
+from wholetext.types import Corpus, Document, Nulls, Output
+
+Key = tuple[str, str]  # kind (doc, src, ref, hyp, system, meta …) and name
+Text = str | Segments
+
+# What a field may be called, by what it is. `target` is the reference in WMT24++ and EvalSet files.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "doc": ("doc", "doc_id", "docid", "document", "document_id"),
+    "src": ("src", "source"),
+    "ref": ("ref", "reference", "target"),
+    "refs": ("refs",),  # texts by name, or a list
+    "hyp": ("hyp", "hypothesis", "mt", "translation"),
+    "hyps": ("outputs",),  # likewise
+    "system": ("system",),
+    "meta": ("domain", "origlang", "collection_id"),
+    "metas": ("meta",),  # values by name
+    "langs": ("langs", "lp"),
+    "src_lang": ("src_lang",),
+    "tgt_lang": ("tgt_lang",),
+    "corpus": ("corpus", "dataset_id"),
+}
+_FIELD_OF = {name: kind for kind, names in FIELDS.items() for name in names}
+_PREFIX = {"ref": "ref", "hyp": "hyp", "mt": "hyp", "sys": "hyp", "meta": "meta"}
+REALIGNED = "realigned:"  # before a system, in meta: how `wholetext align` aligned its output
+NULLS = "nulls:"  # before a system, in meta: what it left out and added, as JSON
+
+
+def key_of(name: str) -> Key | None:
+    """Return what a column or key of this name holds; None if unknown."""
+    kind, colon, label = name.partition(":")
+    kind, label = kind.strip().lower(), label.strip()
+    if colon:
+        return (_PREFIX[kind], label) if kind in _PREFIX and label else None
+    if kind in _FIELD_OF:
+        return _FIELD_OF[kind], {"ref": "ref", "meta": kind}.get(_FIELD_OF[kind], "")
+    return ("ref", name.strip()) if kind[:3] == "ref" and len(kind) == 4 else None  # refA, ref0
+
+
+@dataclass(slots=True)
+class Record:
+    """A parsed record; ``texts["hyp", ""]`` is the output of ``system``, if named."""
+
+    line: int
+    doc: str = ""
+    system: str = ""
+    texts: dict[Key, Any] = field(default_factory=dict)
+    meta: dict[str, str] = field(default_factory=dict)
+    langs: tuple[str, str] = ("", "")
+    corpus: str = ""
+    whole: bool = False  # a document; otherwise a segment
+
+
+def load(
+    records: Iterable[tuple[int, Mapping[str, Any]]], where: str, langs: Langs = None
+) -> Loaded:
+    """Load numbered records; ``langs`` selects a pair (``en-de`` also matches en-de_DE)."""
+    chosen, parser, corpus = LanguagePairs(langs, where), _Parser(where), ""
+    gathered: SegmentRecords | DocumentRecords | None = None
+    for line, fields in records:
+        record = parser.parse(line, fields)
+        corpus = corpus or record.corpus
+        if chosen.wants(record) and (record.texts or gathered):
+            gathered = gathered or (DocumentRecords if record.whole else SegmentRecords)(where)
+            gathered.add(record)
+    langs = chosen.settled()
+    if gathered is None:
+        names = "src, ref (or ref:NAME), hyp:SYSTEM; in JSONL also refs and outputs"
+        raise InputError("there is no text here", where=where, next=f"texts are called {names}")
+    notes = [f"fields not used: {', '.join(parser.unused)}"] if parser.unused else []
+    return replace(gathered.loaded(corpus or stem(where), langs, notes), others=chosen.others)
+
+
+class _Parser:
+    """The interpreter of records of a file; those with the same names share an analysis."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.unused: dict[str, None] = {}
+        self._shapes: dict[tuple[str, ...], dict[Key, str]] = {}
+
+    def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
+        where, record, stated = at(self.where, line), Record(line), dict[str, Any]()
+        names = tuple(fields)
+        shape = self._shapes.get(names)
+        if shape is None:
+            shape = self._shapes[names] = self._shape(names, where)
+        for (kind, label), name in shape.items():
+            value = fields[name]
+            if value is None:  # the same as absent
+                continue
+            match kind:
+                case "src" | "ref" | "hyp":
+                    record.texts[kind, label] = _text(value, where)
+                case "refs" | "hyps":
+                    record.texts |= _named(value, kind[:-1], where)
+                case "meta":
+                    record.meta[label] = _name(value, where)
+                case "metas":
+                    record.meta |= {key: _name(fact, where) for key, fact in value.items()}
+                case _:
+                    stated[kind] = value if kind == "langs" else _name(value, where)
+        record.doc, record.system = stated.get("doc", ""), stated.get("system", "")
+        record.corpus = stated.get("corpus", "")
+        if "langs" in stated:
+            record.langs = pair(stated["langs"], where)
+        if "src_lang" in stated and "tgt_lang" in stated:
+            record.langs = stated["src_lang"], stated["tgt_lang"]
+        outputs = [label for kind, label in record.texts if kind == "hyp"]
+        kinds = set(map(type, record.texts.values()))
+        if len(kinds) > 1 or ((record.system or "" in outputs) and outputs != [""]):
+            raise InputError(
+                "the texts of this record do not go together",
+                where=where,
+                next="all texts are strings, or all are lists of segments; 'system' goes with one "
+                "'hyp', and neither goes with named outputs",
+            )
+        record.whole = kinds == {tuple}
+        return record
+
+    def _shape(self, names: Sequence[str], where: str) -> dict[Key, str]:
+        """Map keys to names for records with these names."""
+        shape: dict[Key, str] = {}
+        for name in names:
+            key = key_of(name)
+            if key is None:
+                self.unused[name or "(no name)"] = None
+            elif key in shape:
+                raise InputError(
+                    f"{shape[key]!r} and {name!r} are one field",
+                    where=where,
+                    next="rename or remove one of them",
+                )
+            else:
+                shape[key] = name
+        return shape
+
+
+def _text(value: Any, where: str) -> Text:
+    if isinstance(value, str):
+        return clean(value, where)
+    if not isinstance(value, list) or not all(isinstance(segment, str) for segment in value):
+        raise InputError(
+            f"a text is a string or a list of strings, not {type(value).__name__}",
+            where=where,
+            next='write "" where there is no text',
+        )
+    return tuple(clean(segment, where) for segment in value)
+
+
+def _named(value: Any, kind: str, where: str) -> dict[Key, Text]:
+    """Read several texts: a mapping of names and texts, or a list, which is numbered."""
+    if isinstance(value, list):
+        value = {f"{kind}{i}": text for i, text in enumerate(value)}
+    if not isinstance(value, dict) or "" in value:
+        raise InputError("refs and outputs are objects of names and texts", where=where)
+    return {(kind, name): _text(text, where) for name, text in value.items() if text is not None}
+
+
+def _name(value: Any, where: str) -> str:
+    if isinstance(value, (list, dict, bool)):
+        raise InputError(f"a name must be a text, not {value!r}"[:100], where=where)
+    return clean(str(value), where) if value == value else ""  # NaN is the same as absent
+
+
+class LanguagePairs:
+    """The requested language pair, the pairs in the file, and the documents left out."""
+
+    def __init__(self, langs: Langs, where: str) -> None:
+        self.requested = pair(langs) if langs is not None else None
+        self.where = where
+        self.stated: dict[tuple[str, str], bool] = {}  # whether the pair is selected
+        self._others: set[str] = set()
+
+    @property
+    def others(self) -> frozenset[str]:
+        return frozenset(self._others)
+
+    def wants(self, record: Record) -> bool:
+        if record.langs == ("", ""):
+            return True
+        selected = self.requested is None or all(map(same_language, self.requested, record.langs))
+        self.stated[record.langs] = selected
+        if not selected:
+            self._others.add(record.doc)
+        return selected
+
+    def settled(self) -> tuple[str, str]:
+        """Return the pair of the corpus; none that fits, or several, is an error."""
+        selected = [langs for langs, is_selected in self.stated.items() if is_selected]
+        if len(selected) > 1 or (self.stated and not selected):
+            stated = ", ".join(sorted("-".join(langs) for langs in self.stated))
+            raise InputError(
+                f"there are several language pairs here: {stated}"
+                if selected
+                else f"there is no {'-'.join(self.requested or ())} here, only {stated}",
+                where=self.where,
+                next="choose one of these with -l",
+            )
+        return selected[0] if selected else self.requested or ("", "")
+
+
+class SegmentRecords:
+    """Records that are segments: each must have the fields of the first."""
+
+    def __init__(self, where: str) -> None:
+        self.where, self.lines = where, list[int]()
+        self.columns: dict[Key, list[str]] = {}
+        self.metas: dict[str, list[str]] = {}
+
+    def add(self, record: Record) -> None:
+        cells = record.texts
+        cells |= {("doc", ""): record.doc} if record.doc else {}
+        cells |= {("system", ""): record.system} if record.system else {}
+        if not self.lines:
+            self.columns, self.metas = {key: [] for key in cells}, {key: [] for key in record.meta}
+        if record.whole or cells.keys() != self.columns.keys():
+            differing = sorted(cells.keys() ^ self.columns.keys())
+            names = ", ".join(":".join(filter(None, key)) for key in differing)
+            raise AlignmentError(
+                "this record is a document, and the first is a segment"
+                if record.whole
+                else f"this record and the first do not have the same fields: {names}",
+                where=at(self.where, record.line),
+                next="every segment needs the same source, references and outputs",
+            )
+        self.lines.append(record.line)
+        for key, text in cells.items():
+            self.columns[key].append(text)
+        for name, values in self.metas.items():
+            values.append(record.meta.get(name, ""))
+
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        rows = self._systems()
+        lead, where = next(iter(rows.values())), self.where
+        columns = {key: [texts[i] for i in lead] for key, texts in self.columns.items()}
+        if ("doc", "") in columns:
+            runs, more = runs_of(columns["doc", ""], where, lines=[self.lines[i] for i in lead])
+            notes = [*notes, *more]
+        else:
+            runs = [DocumentRun("doc1", 0, len(lead))]
+            segments = count(len(lead), "segment", "are")
+            notes = [*notes, f"no document ids are given: all {segments} taken as one document"]
+        for i, run in enumerate(runs):
+            first = lead[run.start]
+            meta = {name: values[first] for name, values in self.metas.items() if values[first]}
+            runs[i] = replace(run, meta=meta)
+        texts = [
+            Column(*key, column, where)
+            for key, column in columns.items()
+            if key[0] in ("src", "ref", "hyp") and key != ("hyp", "")
+        ]
+        if (unnamed := self.columns.get(("hyp", ""))) is not None:
+            texts += [
+                Column("hyp", system, [unnamed[i] for i in places], where)
+                for system, places in rows.items()
+            ]
+        return load_segments(texts, runs, corpus, langs, notes, where)
+
+    def _systems(self) -> dict[str, Sequence[int]]:
+        """Map systems to their rows; every system must have the same segments in the same order."""
+        if ("system", "") not in self.columns:
+            return {stem(self.where): range(len(self.lines))}
+        rows: dict[str, list[int]] = {}
+        for i, system in enumerate(self.columns["system", ""]):
+            rows.setdefault(system, []).append(i)
+        first, lead = next(iter(rows.items()))
+        for kind, name in self.columns.keys() - {("system", ""), ("hyp", "")}:
+            column = self.columns[kind, name]
+            for system, places in rows.items():
+                if [column[i] for i in places] != [column[i] for i in lead]:
+                    pairs = zip(places, lead)
+                    line = next((i for i, j in pairs if column[i] != column[j]), places[-1])
+                    raise AlignmentError(
+                        f"the segments of system {system!r} differ here from those of {first!r} "
+                        f"({kind})",
+                        where=at(self.where, self.lines[line]),
+                        next="every system needs the same segments in the same order",
+                    )
+        return {**rows}
+
+
+class DocumentRecords:
+    """Records that are documents; a repeated one only adds the output of another system."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.docs: dict[str, Document] = {}
+        self.outputs: dict[str, dict[str, Segments]] = {}
+
+    def add(self, record: Record) -> None:
+        where = at(self.where, record.line)
+        if not record.whole:
+            raise InputError(
+                "this record is a segment, and the first is a document",
+                where=where,
+                next="write one document per line, or one segment per line",
+            )
+        refs = {name: text for (kind, name), text in record.texts.items() if kind == "ref"}
+        name = record.doc or f"doc{len(self.docs) + 1}"
+        doc = Document(name, record.texts.get(("src", "")), refs, record.meta)
+        earlier = self.docs.setdefault(doc.id, doc)
+        outputs = {
+            label or record.system or stem(self.where): text
+            for (kind, label), text in record.texts.items()
+            if kind == "hyp"
+        }
+        again = [system for system in outputs if doc.id in self.outputs.get(system, ())]
+        if again or (earlier is not doc and (earlier.src, earlier.refs) != (doc.src, doc.refs)):
+            raise AlignmentError(
+                f"document {doc.id!r} is there twice, or with another source or reference",
+                where=where,
+                next="give each document its own id",
+            )
+        for system, text in outputs.items():
+            self.outputs.setdefault(system, {})[doc.id] = text
+
+    def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
+        outputs = []
+        for system, docs in self.outputs.items():
+            metas = {doc.id: doc.meta for doc in self.docs.values()}
+            how, nulls = (
+                {doc: meta[kind + system] for doc, meta in metas.items() if kind + system in meta}
+                for kind in (REALIGNED, NULLS)
+            )
+            records = {doc: _nulls(text, len(docs[doc]), self.where) for doc, text in nulls.items()}
+            outputs.append(Output(system, docs, how, records))
+        ours = {kind + system for kind in (REALIGNED, NULLS) for system in self.outputs}
+        documents = [
+            replace(doc, meta={key: value for key, value in doc.meta.items() if key not in ours})
+            for doc in self.docs.values()
+        ]
+        return assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)
+
+
+def _nulls(text: str, size: int, where: str) -> Nulls:
+    """Parse the omissions and additions of a document of ``size`` segments."""
+    with reading(where, "write the file again with `wholetext align`"):
+        policy, omitted, added = read_json(text, where=where)
+        places = {*omitted, *(place for place, _, _ in added)}
+        if policy not in Nulls.POLICIES or not places <= set(range(size)):
+            raise ValueError("the record of omissions and additions is invalid")
+        return Nulls(tuple(omitted), tuple((place, n, rest) for place, n, rest in added), policy)

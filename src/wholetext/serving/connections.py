@@ -1,0 +1,77 @@
+"""Connections: a time limit for requests, and a budget for clients that have shown no token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADERS = 15.0  # seconds in which the first line and the headers of a request must arrive
+STRANGERS = 300  # connections that have shown no token
+
+
+class Connection(H11Protocol):
+    """An HTTP connection that is closed if no request arrives in time.
+
+    Beyond the budget, a new connection replaces the one whose client has kept the server waiting
+    longest. So a client that sends its request at once is answered, however many others are slow.
+    """
+
+    known = False  # whether its client has shown the token
+    since = 0.0  # when it began to wait for a request
+    timer: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app_state = {**self.app_state, "connection": self}
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the client has to send more of a request, or to read the response."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return True
+        return cycle.more_body or self.flow.write_paused
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        strangers = [
+            other for other in self.connections if isinstance(other, Connection) and not other.known
+        ]
+        super().connection_made(transport)
+        self._expect_request()
+        if len(strangers) >= STRANGERS:
+            idle = (other for other in strangers if other.waiting)
+            oldest = min(idle, key=lambda other: other.since, default=self)
+            self.connections.discard(oldest)  # connection_lost, which does it too, is called later
+            oldest.transport.abort()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._expect_request()
+
+    def _expect_request(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        self.since = self.loop.time()
+        self.timer = self.loop.call_later(HEADERS, self._expire)
+
+    def _expire(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Reject what is not HTTP, in the form of all other errors."""
+        body = json.dumps({"error": msg, "next": "send a request of HTTP/1.1"}).encode()
+        headers = [
+            ("content-type", "application/json"),
+            ("content-length", str(len(body))),
+            ("connection", "close"),
+        ]
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            response = h11.Response(status_code=400, headers=headers, reason="Bad Request")
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
