@@ -100,22 +100,16 @@ def did_you_mean(word: str, known: list[str]) -> str:
     """Suggest the known names nearest to ``word``, ignoring case; ``""`` if none is near."""
     import difflib
 
-    folded: dict[str, list[str]] = {}
-    for name in known:
-        folded.setdefault(name.casefold(), []).append(name)
-    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=0.6)
-    if word.casefold() in folded:
-        near = [word.casefold()]
-    names = [name for key in near for name in folded[key]]
-    return f"did you mean {' or '.join(names)}?" if names else ""
+    folded = {name.casefold(): name for name in known}
+    cutoff = 1.0 if word.casefold() in folded else 0.6
+    near = difflib.get_close_matches(word.casefold(), folded, n=3, cutoff=cutoff)
+    return f"did you mean {' or '.join(folded[key] for key in near)}?" if near else ""
 
 
 def choices(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known names after an unknown one, else all of them."""
     names = list(dict.fromkeys(known))
-    return did_you_mean(word, names) or (
-        f"choose one of {', '.join(names)}" if names else "there are none to choose"
-    )
+    return did_you_mean(word, names) or f"choose one of {', '.join(names) or 'none'}"
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wholetext.rows import FloatArray, IntArray, Rows
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # rows of a view
+UNITS = {"whole": "documents", "slide": "windows", "paragraph": "paragraphs"}  # rows of a view
 _NAMED_SPECS = 3  # of the specs that share a note
 
 
@@ -28,6 +29,7 @@ class Note(str):
     affected: int
     total: int
     unit: str
+    extent: str  # "3 of 1,000 segments", or nothing for a note about everything
 
     def __new__(
         cls,
@@ -40,19 +42,15 @@ class Note(str):
     ) -> Note:
         """Render the sentence: ``subject: text (3 of 1,000 segments)``."""
         unit = unit.removesuffix("s") if total == 1 else unit
-        extent = f" ({affected:,} of {total:,} {unit})" if total else ""
-        note = super().__new__(cls, f"{subject}: {text}{extent}" if subject else text + extent)
+        extent = f"{affected:,} of {total:,} {unit}" if total else ""
+        sentence = f"{text} ({extent})" if extent else text
+        note = super().__new__(cls, f"{subject}: {sentence}" if subject else sentence)
         note.kind, note.text, note.subject = kind, text, subject
-        note.affected, note.total, note.unit = affected, total, unit
+        note.affected, note.total, note.unit, note.extent = affected, total, unit, extent
         return note
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self.kind, self.text, self.subject, self.affected, self.total, self.unit
-
-    @property
-    def extent(self) -> str:
-        """ "3 of 1,000 segments", or nothing for a note about everything."""
-        return f"{self.affected:,} of {self.total:,} {self.unit}" if self.total else ""
 
 
 BLIND = Note("blind", "the metric reads no context: its scores are those of the sentence view")
@@ -68,8 +66,8 @@ class Evidence:
     """Data that notes on a system's scores are made from, stored with its rows."""
 
     stated: Sequence[str]  # what the metric states about itself
-    scores: FloatArray  # (rows,)
-    lost: IntArray | None  # (rows, 2) context and scored tokens
+    scores: NDArray[np.float64]  # (rows,)
+    lost: NDArray[np.int64] | None  # (rows, 2) context and scored tokens
     details: Sequence[Mapping[str, Any] | None]  # per row, or empty
 
 
@@ -100,16 +98,6 @@ def row_notes(evidence: Evidence, unit: str) -> list[Note]:
     ]
 
 
-def notes_of(evidence: Evidence, rows: Rows, view: str) -> tuple[Note, ...]:
-    """All notes on one system's scores under one metric."""
-    notes = row_notes(evidence, _UNITS.get(view, "segments"))
-    dropped = int((~rows.covered).sum())
-    if dropped:
-        text = "text that fills no window is not scored; partial=include scores it"
-        notes.append(Note("dropped", text, "", dropped, rows.segments))
-    return tuple(notes)
-
-
 def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[Note]:
     """Merge notes by spec and system: what several systems or specs share is stated once."""
     specs: dict[tuple[str, str], list[str]] = {}  # (kind, text with extent) → specs
@@ -121,12 +109,16 @@ def merged(notes: Mapping[str, Mapping[str, Sequence[Note]]]) -> list[Note]:
         for (kind, text), of_text in systems.items():
             extent = _extents(of_text, len(by_system))
             specs.setdefault((kind, f"{text} ({extent})" if extent else text), []).append(spec)
-    return [Note(kind, text, _subject(names)) for (kind, text), names in specs.items()]
-
-
-def _subject(specs: Sequence[str]) -> str:
-    more = f" and {len(specs) - _NAMED_SPECS} more" if len(specs) > _NAMED_SPECS else ""
-    return f"{', '.join(specs[:_NAMED_SPECS])}{more}"
+    return [
+        Note(
+            kind,
+            text,
+            ", ".join(names)
+            if len(names) <= _NAMED_SPECS
+            else f"{', '.join(names[:_NAMED_SPECS])} and {len(names) - _NAMED_SPECS} more",
+        )
+        for (kind, text), names in specs.items()
+    ]
 
 
 def _extents(notes: Mapping[str, Note], systems: int) -> str:
@@ -136,10 +128,7 @@ def _extents(notes: Mapping[str, Note], systems: int) -> str:
         return extents.pop()
     if not any(extents):
         return ", ".join(notes)
-    totals = {(note.total, note.unit) for note in notes.values()}
-    if len(totals) == 1:
-        ending = next(iter(notes.values())).extent.partition(" ")[2]
-        return ", ".join(f"{system} {note.affected:,}" for system, note in notes.items()) + (
-            f" {ending}"
-        )
+    if len({(note.total, note.unit) for note in notes.values()}) == 1:
+        counts = ", ".join(f"{system} {note.affected:,}" for system, note in notes.items())
+        return f"{counts} {extents.pop().partition(' ')[2]}"
     return ", ".join(f"{system} {note.extent}" for system, note in notes.items())

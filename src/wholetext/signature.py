@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 MOST = 100  # characters of a short signature
 _ROOM = 79  # what parameters that were not given may fill: a line of a terminal
@@ -26,7 +26,7 @@ _LEFT_OUT = (
 )
 
 
-class Signature(Mapping[str, str]):
+class Signature(dict[str, str]):
     """Everything that can change a score, in order; prints as ``key:value|key:value``.
 
     ``given`` are the keys set by the user; the short form shows them before defaults.
@@ -35,21 +35,11 @@ class Signature(Mapping[str, str]):
     def __init__(
         self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()
     ) -> None:
-        pairs = items.items() if isinstance(items, Mapping) else items
-        self._items = {key: str(value) for key, value in pairs}
+        super().__init__((key, str(value)) for key, value in dict(items).items())
         self._given = frozenset(given)
 
-    def __getitem__(self, key: str) -> str:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
     def __str__(self) -> str:
-        return "|".join(f"{key}:{value}" for key, value in self._items.items())
+        return "|".join(f"{key}:{value}" for key, value in self.items())
 
     __repr__ = __str__
 
@@ -62,7 +52,7 @@ class Signature(Mapping[str, str]):
         """
         facts = [
             (key, str(_number(value)) if key in _NAMED else value)
-            for key, value in self._items.items()
+            for key, value in self.items()
             if key not in _COUNTED
         ]
         return hashlib.blake2b(repr(facts).encode(), digest_size=4).hexdigest()
@@ -75,10 +65,9 @@ class Signature(Mapping[str, str]):
         left out.
         """
         model = self.get("model", "").rstrip("/").rpartition("/")[2].partition("#")[0]
+        revision = f"#{self['revision'][:8]}" if self.get("revision") else ""
         head = [self.get("metric", ""), self.get("view", "")]
-        head += (
-            [f"{model}#{self['revision'][:8]}" if self.get("revision") else model] if model else []
-        )
+        head += [model + revision] if model else []
         head += [f"refs:{_number(self['refs'])}"] if "refs" in self else []
         head += ["realigned"] if "realigned" in self else []
         keys = sorted(

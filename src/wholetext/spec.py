@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from wholetext.errors import SpecError
 from wholetext.files.parsing import integer, number
 
 Value = str | int | float | bool | None
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# a name, a key and a quoted value have blanks after them; a name may have empty parentheses
+_NAME = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9_+.-]*)[ \t]*(?:\([ \t]*\)[ \t]*)?")
+_KEY = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
 _BARE = re.compile(r"[^\s,()=\"':@#]+")
-_INT, _FLOAT = (
-    re.compile(r"[+-]?[0-9]+"),
-    re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?"),
-)
+_QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1|\\).)*)\1[ \t]*""", re.DOTALL)
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?")
 _FORM = "a spec reads [view:]metric[@model[#revision]], e.g. context(prev=2):chrf"
 _WORDS: Mapping[str, Value] = {"true": True, "false": False, "none": None}
 
@@ -29,18 +28,12 @@ class Call:
     name: str
     args: Mapping[str, Value] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "args", MappingProxyType(dict(self.args)))
-
     def __hash__(self) -> int:
         return hash((self.name, tuple(self.args.items())))
 
     def __str__(self) -> str:
-        if not self.args:
-            return self.name
-        return (
-            f"{self.name}({','.join(f'{key}={_write(value)}' for key, value in self.args.items())})"
-        )
+        args = ",".join(f"{key}={_write(value)}" for key, value in self.args.items())
+        return f"{self.name}({args})" if args else self.name
 
 
 @dataclass(frozen=True)
@@ -54,26 +47,30 @@ class Spec:
 
     def __str__(self) -> str:
         text = f"{self.view}:{self.metric}" if self.view else str(self.metric)
-        if self.model:
-            text += f"@{self.model}"
-            if self.revision:
-                text += f"#{self.revision}"
-        return text
+        model = f"@{self.model}" if self.model else ""
+        return f"{text}{model}#{self.revision}" if model and self.revision else text + model
 
 
 def parse(text: str) -> Spec:
     """Read a spec string; a fault is shown with a caret under it."""
-    cursor = _Cursor(text)
-    first = cursor.call("a view or metric name")
-    view, metric = None, first
-    if cursor.take(":"):
-        view, metric = first, cursor.call("a metric name")
-    name = revision = ""
-    if cursor.take("@"):
-        name, revision = cursor.model()
-    elif cursor.at < len(text):
-        raise caret(text, cursor.at, f"unexpected {text[cursor.at]!r}", _FORM)
-    return Spec(metric, view, name or None, revision or None)
+    view, (metric, at) = None, _call(text, 0, "a view or metric name")
+    if text.startswith(":", at):
+        view, (metric, at) = metric, _call(text, at + 1, "a metric name")
+    if at == len(text):
+        return Spec(metric, view)
+    if text[at] != "@":
+        raise caret(text, at, f"unexpected {text[at]!r}", _FORM)
+    model, mark, revision = text[at + 1 :].strip().rpartition("#")
+    if not mark:
+        model, revision = revision, ""
+    if not model:
+        raise caret(
+            text,
+            at + 1,
+            "expected a model name or folder after '@'",
+            "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main",
+        )
+    return Spec(metric, view, model, revision or None)
 
 
 def given_parameters(text: str) -> list[str]:
@@ -82,133 +79,68 @@ def given_parameters(text: str) -> list[str]:
     return [*(f"view.{name}" for name in (spec.view.args if spec.view else ())), *spec.metric.args]
 
 
-def _write(value: Value) -> str:
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if (_INT.fullmatch(value) or _FLOAT.fullmatch(value)) or not value:
-        return f'"{value}"'
-    if _BARE.fullmatch(value) and isinstance(_read(value), str):
-        return value
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _read(word: str) -> Value:
-    if word.lower() in _WORDS:
-        return _WORDS[word.lower()]
-    if _INT.fullmatch(word):
-        return integer(word, error=SpecError)
-    if _FLOAT.fullmatch(word):
-        return number(word, error=SpecError)
-    return word
-
-
 def caret(text: str, at: int, what: str, next: str = "") -> SpecError:
     """A SpecError that shows ``text`` with a caret under position ``at``."""
     return SpecError(f"{what}\n  {text}\n  {' ' * at}^", next=next)
 
 
-@dataclass
-class _Cursor:
-    """A position in a spec string."""
+def _write(value: Value) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if _BARE.fullmatch(value) and not _NUMBER.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    text: str
-    at: int = 0
 
-    def blank(self) -> None:
-        while self.at < len(self.text) and self.text[self.at] in " \t":
-            self.at += 1
-
-    def take(self, mark: str) -> bool:
-        self.blank()
-        present = self.text.startswith(mark, self.at)
-        self.at += len(mark) if present else 0
-        return present
-
-    def match(self, pattern: re.Pattern[str], expected: str) -> str:
-        self.blank()
-        matched = pattern.match(self.text, self.at)
-        if not matched:
-            got = "the spec ends" if self.at >= len(self.text) else f"found {self.text[self.at]!r}"
-            raise caret(self.text, self.at, f"expected {expected} here, but {got}", _FORM)
-        self.at = matched.end()
-        return matched.group()
-
-    def call(self, expected: str) -> Call:
-        name = self.match(_NAME, expected)
-        args: dict[str, Value] = {}
-        if self.take("(") and not self.take(")"):
-            while True:
-                self.blank()
-                at = self.at
-                if re.match("[0-9\"']", self.text[at : at + 1]):
-                    raise caret(
-                        self.text,
-                        at,
-                        f"arguments of {name} are named, and this is a value alone",
-                        f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names",
-                    )
-                key = self.match(_KEY, "an argument name")
-                if key in args:
-                    raise caret(
-                        self.text, at, f"argument {key!r} is given twice", "keep one of them"
-                    )
-                if not self.take("="):
-                    raise caret(
-                        self.text,
-                        at,
-                        f"arguments are named: {key!r} has no value",
-                        f"write {key}=… ",
-                    )
-                args[key] = self.value()
-                if self.take(")"):
-                    break
-                if not self.take(","):
-                    raise caret(
-                        self.text,
-                        self.at,
-                        "expected ',' or ')' here",
-                        "arguments read name=value,name=value; values with other signs go in quotes",
-                    )
-        return Call(name, args)
-
-    def value(self) -> Value:
-        self.blank()
-        if self.at < len(self.text) and self.text[self.at] in "\"'":
-            return self.quoted()
-        word = self.match(_BARE, "a value")
-        try:
-            return _read(word)
-        except SpecError as fault:
+def _call(text: str, at: int, expected: str) -> tuple[Call, int]:
+    """Read a name with its arguments; return it with the position after it."""
+    word = _NAME.match(text, at)
+    if word is None:
+        at = _next_word(text, at)
+        place = f"found {text[at]!r}" if at < len(text) else "the spec ends"
+        raise caret(text, at, f"expected {expected} here, but {place}", _FORM)
+    name, at = word[1], word.end()
+    args: dict[str, Value] = {}
+    mark = text[at : at + 1]
+    if mark != "(":
+        return Call(name, args), at
+    while mark in ("(", ","):
+        key = _KEY.match(text, at + 1)
+        if key is None:
             raise caret(
-                self.text, self.at - len(word), fault.what, "write a smaller number"
-            ) from None
-
-    def quoted(self) -> str:
-        begin, quote = self.at, self.text[self.at]
-        out: list[str] = []
-        self.at += 1
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            self.at += 1
-            if char == quote:
-                return "".join(out)
-            if char == "\\" and self.at < len(self.text):
-                char = self.text[self.at]
-                self.at += 1
-            out.append(char)
-        raise caret(self.text, begin, "this quote is never closed", f"end the value with {quote}")
-
-    def model(self) -> tuple[str, str]:
-        """Everything after ``@``: a hub name or a path, then an optional ``#revision``."""
-        rest = self.text[self.at :].strip()
-        name, _, revision = rest.rpartition("#") if "#" in rest else (rest, "", "")
-        if not name:
-            raise caret(
-                self.text,
-                self.at,
-                "expected a model name or folder after '@'",
-                "e.g. bertscore@minilm, comet@Unbabel/wmt22-comet-da#main",
+                text,
+                at + 1,
+                f"arguments of {name} are named, and this has no name and value",
+                f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names",
             )
-        return name, revision
+        if key[1] in args:
+            raise caret(text, key.start(1), f"{key[1]!r} is given twice", "keep one of them")
+        args[key[1]], at = _value(text, key.end())
+        mark = text[at : at + 1]
+    if mark != ")":
+        advice = "arguments read name=value,name=value; values with other signs go in quotes"
+        raise caret(text, at, "expected ',' or ')' here", advice)
+    return Call(name, args), _next_word(text, at + 1)
+
+
+def _value(text: str, at: int) -> tuple[Value, int]:
+    if quoted := _QUOTED.match(text, at):
+        return re.sub(r"(?s)\\(.)", r"\1", quoted[2]), quoted.end()
+    if text.startswith(("'", '"'), at):
+        raise caret(text, at, "this quote is never closed", f"end the value with {text[at]}")
+    bare = _BARE.match(text, at)
+    if bare is None:
+        raise caret(text, at, "expected a value here", _FORM)
+    word = bare[0]
+    value: Value = _WORDS.get(word.lower(), word)
+    if _INTEGER.fullmatch(word):
+        value = integer(word, error=SpecError, next="write a smaller number")
+    elif _NUMBER.fullmatch(word):
+        value = number(word, error=SpecError, next="write a smaller number")
+    return value, _next_word(text, bare.end())
+
+
+def _next_word(text: str, at: int) -> int:
+    return len(text) - len(text[at:].lstrip(" \t"))

@@ -1,28 +1,30 @@
-"""Data types: frozen values without I/O; a Row is *where* a number belongs, a Request *what* is scored."""
+"""Data types: frozen values without I/O.
+
+Documents and outputs are texts; a Request is *what* is scored, a Row *where* a number belongs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from wholetext.errors import MetricError
-from wholetext.notebook.display import brief, printed, shortened
+from wholetext.errors import InputError, MetricError, count
+from wholetext.notebook.display import brief, listed, printed, shortened
 from wholetext.notebook.frames import Tabular
-from wholetext.notes import Evidence, Note, notes_of
-from wholetext.rows import Excerpt as Excerpt
-from wholetext.rows import FloatArray as FloatArray
-from wholetext.rows import IntArray as IntArray
-from wholetext.rows import Nulls as Nulls
-from wholetext.rows import Request as Request
-from wholetext.rows import Row as Row
-from wholetext.rows import Rows as Rows
+from wholetext.notes import UNITS, Evidence, Note, row_notes
 from wholetext.signature import Signature as Signature
-from wholetext.texts import Corpus as Corpus
-from wholetext.texts import Document as Document
-from wholetext.texts import Output as Output
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+else:  # annotations are never evaluated for arrays, and numpy.typing costs a tenth of the start-up
+    FloatArray = IntArray = np.ndarray
 
 Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
@@ -30,6 +32,313 @@ In = TypeVar("In", bound=Hashable)
 Out = TypeVar("Out")
 In_contra = TypeVar("In_contra", bound=Hashable, contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
+
+
+# ---------------------------------------------------------------- requests and rows
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a text: ``parts[focus]`` is scored, the rest is context; ``glue`` joins parts."""
+
+    parts: tuple[str, ...]
+    focus: tuple[int, int]
+    glue: str = " "
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        return self.parts[self.focus[0] : self.focus[1]]
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        return self.parts[: self.focus[0]]
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        return self.parts[self.focus[1] :]
+
+    @property
+    def text(self) -> str:
+        """The scored segments as one string, without context."""
+        return self.glue.join(self.scored)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one number is computed from. Equal requests get equal scores.
+
+    ``hyp`` holds one view, or one per reference where the hypothesis borrows each reference's
+    context.
+    """
+
+    hyp: tuple[Excerpt, ...]
+    src: Excerpt | None = None
+    refs: tuple[Excerpt, ...] = ()
+
+    def pairs(self) -> Iterator[tuple[Excerpt, Excerpt]]:
+        """(hypothesis view, reference view) for each reference."""
+        hyps = self.hyp if len(self.hyp) == len(self.refs) else self.hyp[:1] * len(self.refs)
+        return zip(hyps, self.refs)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where a number belongs: segments ``start:stop`` of a document, and its weight in averages."""
+
+    doc: str
+    start: int
+    stop: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Sequence[Row]):
+    """All rows of a corpus under one view, by column, in the order of its documents."""
+
+    docs: tuple[str, ...]  # document ids
+    sizes: IntArray  # (docs,) segments per document
+    doc: IntArray  # (rows,) index into docs
+    start: IntArray  # (rows,)
+    stop: IntArray  # (rows,)
+    weight: FloatArray  # (rows,)
+    unrequested: NDArray[np.bool_] | None = None  # (segments,) not to be scored
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        return Row(
+            self.docs[int(self.doc[at])],
+            int(self.start[at]),
+            int(self.stop[at]),
+            float(self.weight[at]),
+        )
+
+    def __repr__(self) -> str:
+        return f"<{count(len(self), 'row')} of {count(self.segments, 'segment')}, {count(len(self.docs), 'document')}>"
+
+    def of(self, doc: int) -> slice:
+        """The rows of the ``doc``-th document."""
+        return slice(
+            int(np.searchsorted(self.doc, doc, "left")),
+            int(np.searchsorted(self.doc, doc, "right")),
+        )
+
+    @property
+    def segments(self) -> int:
+        return int(self.sizes.sum())
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """(segments,) whether a row covers the segment or it was not requested; others were dropped."""
+        covered = self.coverage() > 0
+        return np.asarray(covered if self.unrequested is None else covered | self.unrequested)
+
+    def coverage(self, values: FloatArray | None = None) -> FloatArray:
+        """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""
+        offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
+        edge = np.zeros(self.segments + 1)
+        add = np.ones(len(self)) if values is None else values
+        np.add.at(edge, offset + self.start, add)
+        if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
+            return edge[:-1]
+        np.add.at(edge, offset + self.stop, -add)
+        return np.cumsum(edge)[:-1]
+
+    def by_segment(self, table: FloatArray) -> FloatArray:
+        """(segments, outputs) the mean over the rows that cover a segment and have a score."""
+        means = np.zeros((self.segments, table.shape[1]))
+        for j, column in enumerate(table.T):
+            count = self.coverage((~np.isnan(column)).astype(float))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                mean = self.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
+            means[:, j] = np.where(count > 0.5, mean, np.nan)
+        return means
+
+    def places(self, level: str) -> dict[str, Any]:
+        """Columns that locate the items of a level: document, and rows or segments in it."""
+        names = np.array(self.docs, dtype=object)
+        if level == "row":
+            return {
+                "doc": names[self.doc],
+                "start": self.start,
+                "stop": self.stop,
+                "weight": self.weight,
+            }
+        if level == "segment":
+            inside = [np.arange(size) for size in self.sizes] or [np.zeros(0, dtype=np.int64)]
+            return {"doc": np.repeat(names, self.sizes), "segment": np.concatenate(inside)}
+        return {"doc": names} if level == "doc" else {}
+
+
+@dataclass(frozen=True)
+class Nulls:
+    """Omissions and additions in one document of an output, and how scores treat them.
+
+    ``count``: as text like any other (left-out segments are empty, added text is part of a
+    segment); ``worst``: each scores the metric's worst and stays in the mean; ``drop``: it is left
+    out of the mean.
+    """
+
+    POLICIES: ClassVar = ("count", "worst", "drop")
+
+    omitted: tuple[int, ...] = ()  # segments that nothing translates
+    added: tuple[
+        tuple[int, int, str], ...
+    ] = ()  # segment, how many sentences it has more, its text without them
+    policy: Literal["count", "worst", "drop"] = "count"
+
+    def without_additions(self, segments: Sequence[str]) -> tuple[str, ...]:
+        """The segments of the document without the sentences that translate nothing."""
+        rest = {at: text for at, _, text in self.added}
+        return tuple(rest.get(at, segment) for at, segment in enumerate(segments))
+
+
+# ---------------------------------------------------------------- texts
+
+
+def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
+    if isinstance(texts, str):
+        raise InputError(
+            "segments are a list of strings, not one string", where=where, next="write [text]"
+        )
+    segments = tuple(texts) if isinstance(texts, Iterable) else (texts,)
+    wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
+    if wrong:
+        raise InputError(
+            f"segments are a list of strings, and one is of the type {wrong[0].__name__}",
+            where=where,
+            next='write "" for a segment without text',
+        )
+    return segments
+
+
+def _by_name(
+    texts: Mapping[str, Iterable[str]], what: str, where: str
+) -> dict[str, tuple[str, ...]]:
+    if not isinstance(texts, Mapping):
+        raise InputError(
+            f"expected {what} → segments, got {type(texts).__name__}",
+            where=where,
+            next=f"write {{{what}: [text, …]}}",
+        )
+    return {
+        name: _segments(segments, f"{where}, {what} {name}") for name, segments in texts.items()
+    }
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document: its segments in the source (None: there is no source) and in each reference."""
+
+    id: str
+    src: tuple[str, ...] | None
+    refs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.src is not None:
+            object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
+        object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
+
+    def __len__(self) -> int:
+        """Number of segments (of the source; of the first reference where there is no source)."""
+        return len(self.src if self.src is not None else next(iter(self.refs.values()), ()))
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.src))
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents in order, with the source and target language codes (``""`` where unknown)."""
+
+    id: str
+    langs: tuple[str, str]
+    docs: tuple[Document, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "docs", tuple(self.docs))
+        if not all(isinstance(doc, Document) for doc in self.docs):
+            raise InputError(
+                "docs is a list of Document",
+                where=str(self.id),
+                next='write Document("id", ["source segment"], {"ref": ["reference segment"]})',
+            )
+        langs = tuple(self.langs) if isinstance(self.langs, (tuple, list)) else ()
+        if list(map(type, langs)) != [str, str]:
+            raise InputError(
+                f"langs is a pair of language codes, not {self.langs!r}",
+                where=str(self.id),
+                next='write ("de", "en"), or ("", "") where they are not known',
+            )
+        object.__setattr__(self, "langs", langs)
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def __repr__(self) -> str:
+        langs = f"{'-'.join(self.langs)}, " if any(self.langs) else ""
+        sides = [
+            *(["source"] if self.has_source else []),
+            *(f"reference {name}" for name in self.references),
+        ]
+        return (
+            f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
+            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
+        )
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(doc.id for doc in self.docs)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """(documents,) segments of each."""
+        return np.array(list(map(len, self.docs)), dtype=np.int64)
+
+    @cached_property
+    def references(self) -> tuple[str, ...]:
+        """Names of the references that every document has, in order of first appearance."""
+        first = self.docs[0].refs if self.docs else ()
+        return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
+
+    @cached_property
+    def has_source(self) -> bool:
+        """Whether every document has a source; one of empty segments is a placeholder."""
+        return all(doc.src is not None for doc in self.docs) and any(
+            any(doc.src or ()) for doc in self.docs
+        )
+
+
+@dataclass(frozen=True)
+class Output:
+    """The output of one system: document id → segments, whose number may differ from the source's."""
+
+    system: str
+    docs: Mapping[str, tuple[str, ...]]
+    realigned: Mapping[str, str] = field(
+        default_factory=dict, compare=False
+    )  # document id → how it was aligned
+    nulls: Mapping[str, Nulls] = field(
+        default_factory=dict, compare=False
+    )  # document id → what has no counterpart
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
+
+    def __hash__(self) -> int:
+        return hash((self.system, tuple(self.docs)))
+
+    def __repr__(self) -> str:
+        realigned = f", {len(self.realigned)} of them aligned" if self.realigned else ""
+        size = count(sum(map(len, self.docs.values())), "segment")
+        return f"Output({shortened(self.system, 80)!r}, {count(len(self.docs), 'document')}{realigned}, {size})"
 
 
 # ---------------------------------------------------------------- scores and judgments
@@ -74,7 +383,12 @@ class Scores(Tabular):
         """
         scores = self.at("row") if len(self.rows) else np.zeros(0)
         evidence = Evidence(self.stated, scores, self.lost, self.details)
-        return notes_of(evidence, self.rows, self.signature.get("view", ""))
+        notes = row_notes(evidence, UNITS.get(self.signature.get("view", ""), "segments"))
+        dropped = int((~self.rows.covered).sum())
+        if dropped:
+            text = "text that fills no window is not scored; partial=include scores it"
+            notes.append(Note("dropped", text, "", dropped, self.rows.segments))
+        return tuple(notes)
 
     def table(self, level: Level) -> FloatArray:
         """(items, outputs) at a level; NaN where an item has no row or no defined score."""
@@ -94,12 +408,11 @@ class Scores(Tabular):
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) scores at a level: the main output, or ``output`` (``precision``, a category …)."""
-        if output is not None and output not in self.outputs:
+        if output not in (None, *self.outputs):
             raise MetricError(
                 f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}"
             )
-        column = 0 if output is None else self.outputs.index(output)
-        return self.table(level)[:, column]
+        return self.table(level)[:, self.outputs.index(output) if output else 0]
 
     @property
     def score(self) -> float:
@@ -108,22 +421,21 @@ class Scores(Tabular):
 
     def totals(self) -> FloatArray:
         """(docs, k) weighted sums of the statistics by document, as resampling draws them."""
-        even, doc = bool((self.rows.weight == 1).all()), self.rows.doc
+        doc = self.rows.doc
         totals = np.zeros((len(self.rows.docs), self.stats.shape[1]))
         starts = np.flatnonzero(np.diff(doc, prepend=-1))
-        weighted = self.stats if even else self.stats * self.rows.weight[:, None]
+        weighted = self.stats * self.rows.weight[:, None]
         totals[doc[starts]] = np.add.reduceat(weighted, starts, axis=0)
         return totals
 
     def columns(self, level: Level = "doc") -> Mapping[str, Any]:
         """Metric, system, place, ``score`` and the further outputs, as the columns of a table."""
-        table, place = self.table(level), self.rows.places(level)
-        names = ("score", *self.outputs[1:])
+        table = self.table(level)
         return {
             "metric": [self.metric] * len(table),
             "system": [self.system] * len(table),
-            **place,
-            **dict(zip(names, table.T)),
+            **self.rows.places(level),
+            **dict(zip(("score", *self.outputs[1:]), table.T)),
         }
 
     def __repr__(self) -> str:
@@ -164,11 +476,9 @@ class Backend(Protocol[In_contra, Out_co]):
 
     def fit(self, x: In_contra) -> Fit:
         """Tokenizer only; loads no weights."""
-        ...
 
     def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
         """One output per input; must not depend on what else is in the batch."""
-        ...
 
 
 @runtime_checkable
@@ -209,19 +519,15 @@ class Runtime(Protocol):
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; distinct inputs run once, in batches of a token budget."""
-        ...
 
     def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
         """Cached outputs by input; ``map`` computes the others."""
-        ...
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         """Something expensive (a loaded model, a tagger), made once per process and shared."""
-        ...
 
     def detail(self, index: int, **facts: Any) -> None:
         """Attach JSON-ready facts (spans, cuts) to the ``index``-th request."""
-        ...
 
     def warn(self, message: str, index: int | None = None) -> None:
         """Add a note about the ``index``-th request, or about all; it is cached with the rows."""
