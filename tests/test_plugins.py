@@ -78,16 +78,14 @@ def test_the_interface_that_works(install: Install) -> None:
     assert plugins.INTERFACE == 3 and callable(plugins.load("wholetext.things")["thing"]())
 
 
-@pytest.mark.parametrize(("declared", "remedy"), [
-    ("4", "update wholetext"), ("2", "docs/plugins.md"), ("1", "docs/plugins.md"), ("None", "docs/plugins.md"),
-])  # fmt: skip
-def test_other_interfaces_are_refused(install: Install, declared: str, remedy: str) -> None:
+@pytest.mark.parametrize("declared", ["4", "2", "None"])
+def test_other_interfaces_are_refused(install: Install, declared: str) -> None:
     points = "[wholetext.things]\nthing = apart_code:thing\nkind = apart_code:Kind\n"
     install("apart", points, f"interface = {declared}\ndef thing(): pass\nclass Kind:\n    interface = {declared}\n")
     for name in ("thing", "kind"):
         with pytest.raises(PluginError, match=f"'{name}' of apart 1.5 is made for interface {declared}") as caught:
             plugins.load("wholetext.things")[name]()
-        assert remedy in caught.value.next
+        assert "docs/plugins.md" in caught.value.next
 
 
 VIEW = """

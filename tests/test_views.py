@@ -214,16 +214,6 @@ def test_views_are_hashable_values() -> None:
     assert len({Request((view,)), Request((Excerpt(("a",), (0, 1)),))}) == 1
 
 
-@pytest.mark.parametrize(("make", "message", "step"), [
-    (lambda: Slide(size=2, step=3), r"slide\(size=2,step=3\) would skip", "choose a step of at most 2"),
-    (lambda: Paragraph(size=0), r"paragraph\(size=0\) must be at least 1", ""),
-])  # fmt: skip
-def test_impossible_sizes_are_refused_with_the_numbers(make: Callable[[], object], message: str, step: str) -> None:
-    with pytest.raises(SpecError, match=message) as caught:
-        make()
-    assert step in caught.value.next
-
-
 def test_token_budgets_count_each_segment_with_all_its_sides() -> None:
     """The counter is asked for one segment at a time, with source and references, as the metric will see them."""
     doc, hyp = document(4)

@@ -65,12 +65,9 @@ def _load(points: list[EntryPoint], taken: bool) -> object:
         ) from fault
     interface = getattr(loaded, "interface", getattr(sys.modules[point.module], "interface", None))
     if interface != INTERFACE:
-        newer = isinstance(interface, int) and interface > INTERFACE
         raise PluginError(
             f"{point.name!r} of {package} is made for interface {interface}, and this version of "
             f"wholetext has {INTERFACE}",
-            next="update wholetext"
-            if newer
-            else f"update that package; docs/plugins.md says what changed in interface {INTERFACE}",
+            next="update the older of the two; docs/plugins.md says what changed",
         )
     return loaded

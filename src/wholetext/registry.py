@@ -7,7 +7,6 @@ import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib.resources import files
 
 from wholetext import plugins, slices
@@ -18,6 +17,7 @@ from wholetext.types import Metric
 from wholetext.views import VIEWS, View
 
 T = typing.TypeVar("T")
+_NATURAL = re.compile("0|[1-9][0-9]{0,17}")
 CORE_METRICS: Mapping[str, str] = {
     "bleu": "wholetext.metrics.surface:Bleu",
     "chrf": "wholetext.metrics.surface:Chrf",
@@ -143,15 +143,15 @@ def canonical(name: str) -> str:
     """Normalise the case of a metric or alias; an unknown name is returned unchanged."""
     if name in BUILTIN or name in ALIASES:
         return name
-    known = {known.casefold(): known for known in names()}
-    return name if name in known.values() else known.get(name.casefold(), name)
+    known = names()
+    folded = {name.casefold(): name for name in known}
+    return name if name in known else folded.get(name.casefold(), name)
 
 
 def metric_class(name: str) -> type[Metric]:
     """Return the class of a metric by its name (not an alias)."""
     if name in BUILTIN:
-        built_in: type[Metric] = slices.load(BUILTIN[name])
-        return built_in
+        return typing.cast(type[Metric], slices.load(BUILTIN[name]))
     plugin = _plugin(plugins.METRICS, name, Metric)
     if plugin is None:
         known, other = names(), ELSEWHERE.get(name.casefold())
@@ -186,21 +186,23 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
 
 def catalogue() -> dict[str, dict[str, typing.Any]]:
     """Describe every metric, alias and view, and why some plug-ins cannot be used."""
-    metrics: dict[str, typing.Any] = {name: _metric_entry(name) for name in BUILTIN}
-    views: dict[str, typing.Any] = {name: _view_entry(name) for name in VIEWS}
-    broken: dict[str, str] = {}
-    for group, entries, describe in (
-        (plugins.METRICS, metrics, _metric_entry),
-        (plugins.VIEWS, views, _view_entry),
+    listing: dict[str, dict[str, typing.Any]] = {
+        "metrics": {name: _metric_entry(name) for name in BUILTIN},
+        "aliases": {alias: str(expand(parse(alias))) for alias in ALIASES},
+        "views": {name: _view_entry(name) for name in VIEWS},
+        "broken": {},
+    }
+    for kind, group, describe in (
+        ("metrics", plugins.METRICS, _metric_entry),
+        ("views", plugins.VIEWS, _view_entry),
     ):
-        for name, load in plugins.load(group, set(entries)).items():
+        for name, load in plugins.load(group, set(listing[kind])).items():
             try:
                 load()
-                entries[name] = describe(name)
+                listing[kind][name] = describe(name)
             except Exception as fault:  # code of another package: the others are still listed
-                broken[name] = str(fault)
-    aliases = {alias: str(expand(parse(alias))) for alias in ALIASES}
-    return {"metrics": metrics, "aliases": aliases, "views": views, "broken": broken}
+                listing["broken"][name] = str(fault)
+    return listing
 
 
 def reference_free(alias: str) -> bool:
@@ -242,19 +244,12 @@ def scorer(text: str) -> Scorer:
             f"e.g. {spec.metric}:chrf",
         )
     kind = metric_class(spec.metric.name)
-    args = dict(spec.metric.args)
-    fields = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for key, value in (("model", spec.model), ("revision", spec.revision)):
-        if value is not None:
-            if key not in fields:
-                raise caret(
-                    text,
-                    text.find("@"),
-                    f"{spec.metric.name} takes no model",
-                    f"leave out {text[text.find('@') :]}",
-                )
-            args[key] = value
-    metric = _build(kind, args, text)
+    model = {"model": spec.model, "revision": spec.revision}
+    model = {key: value for key, value in model.items() if value is not None}
+    if model.keys() - {f.name for f in dataclasses.fields(kind)}:  # type: ignore[arg-type]
+        at = text.find("@")
+        raise caret(text, at, f"{spec.metric.name} takes no model", f"leave out {text[at:]}")
+    metric = _build(kind, {**spec.metric.args, **model}, text)
     view = spec.view or parse(f"{kind.view}:x").view or Call("sentence")
     layout = view_class(view.name)
     if layout is None:
@@ -285,11 +280,10 @@ def facts(metric: Metric) -> dict[str, str]:
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Return field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)
-    defaults = {
-        f.name: None if f.default is dataclasses.MISSING else f.default
+    return {
+        f.name: (hints[f.name], None if f.default is dataclasses.MISSING else f.default)
         for f in dataclasses.fields(kind)
     }
-    return {name: (hints[name], default) for name, default in defaults.items()}
 
 
 def explanations(kind: type) -> dict[str, str]:
@@ -297,21 +291,14 @@ def explanations(kind: type) -> dict[str, str]:
 
     A plug-in gives it in the field: ``field(default=2, metadata={"help": "…"})``.
     """
-    known = _explained()
-    own = [vars(base).get("name") for base in kind.__mro__]
-    names = [name for name in own if isinstance(name, str)]
-    merged = {
-        key: text for name in ("all", *reversed(names)) for key, text in known.get(name, {}).items()
-    }
+    tables = read_toml(files("wholetext.metrics").joinpath("parameters.toml").read_bytes())
+    texts: dict[str, str] = dict(tables["all"])
+    for base in reversed(kind.__mro__):
+        texts |= tables.get(str(vars(base).get("name")), {})
     return {
-        f.name: str(f.metadata.get("help") or merged.get(f.name, ""))
+        f.name: str(f.metadata.get("help") or texts.get(f.name, ""))
         for f in dataclasses.fields(kind)
     }
-
-
-@cache
-def _explained() -> dict[str, dict[str, str]]:
-    return read_toml(files("wholetext.metrics").joinpath("parameters.toml").read_bytes())
 
 
 def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
@@ -320,74 +307,55 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         place = re.search(rf"\b{re.escape(key)}\s*=", text)
         at = place.start() if place else 0
         if key not in known:
-            raise caret(
-                text,
-                at,
-                f"{getattr(kind, 'name', kind.__name__)} has no argument {key!r}",
-                choices(key, known),
-            )
+            name = getattr(kind, "name", kind.__name__)
+            raise caret(text, at, f"{name} has no argument {key!r}", choices(key, known))
         args[key] = _checked(known[key][0], key, value, text, at)
     try:
         return kind(**args)
     except SpecError as fault:
         raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
     except TypeError as fault:  # a plug-in's field without a default
-        raise SpecError(
-            f"{getattr(kind, 'name', kind.__name__)} cannot be made ({fault})\n  in {text}",
-            next="every field of a metric needs a default; see `wholetext show`",
-        ) from None
+        next_step = "every field of a metric needs a default; see `wholetext show`"
+        raise SpecError(f"{fault}\n  in {text}", next=next_step) from None
 
 
 def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
     """Convert a value to the field's type, or raise an error with a caret under the argument."""
-    options = typing.get_args(hint) if typing.get_origin(hint) is not None else (hint,)
-    literals = (
-        [o for o in options if not isinstance(o, type)]
-        if typing.get_origin(hint) is typing.Literal
-        else []
-    )
-    if literals:
-        match = [o for o in literals if str(o).lower() == str(value).lower()]
-        if not match:
-            raise caret(
-                text,
-                at,
-                f"{key} is one of {', '.join(map(str, literals))}; got {value!r}",
-                did_you_mean(str(value), [str(o) for o in literals]) or f"e.g. {key}={literals[0]}",
-            )
-        return typing.cast(Value, match[0])
-    if value is None and type(None) in options:
-        return None
-    if (
-        float in options
-        and isinstance(value, int)
-        and not isinstance(value, bool)
-        and int not in options
-    ):
-        return float(value)
-    if str in options and not isinstance(value, str):
-        return str(value)
-    if not any(isinstance(o, type) and type(value) is o for o in options):
-        types = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not type(None))
+    kinds = typing.get_args(hint) or (hint,)
+    if typing.get_origin(hint) is typing.Literal:
+        literals = {str(choice).lower(): choice for choice in kinds}
+        if str(value).lower() in literals:
+            return typing.cast(Value, literals[str(value).lower()])
+        known = [str(choice) for choice in kinds]
         raise caret(
             text,
             at,
-            f"{key} takes {types}; got {value!r}",
-            "`wholetext show NAME` lists the arguments",
+            f"{key} is one of {', '.join(known)}; got {value!r}",
+            did_you_mean(str(value), known) or f"e.g. {key}={known[0]}",
         )
-    return value
-
-
-def _number(value: Value) -> Value:
-    """Convert a choice such as "1" to a number, which needs no quotes and reads back the same."""
-    digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19
-    return int(str(value)) if digits and str(int(str(value))) == value else value
+    if type(value) in kinds:
+        return value
+    if float in kinds and type(value) is int:
+        return float(value)
+    if str in kinds:
+        return str(value)
+    types = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+    raise caret(
+        text,
+        at,
+        f"{key} takes {types.removesuffix(' or NoneType')}; got {value!r}",
+        "`wholetext show NAME` lists the arguments",
+    )
 
 
 def arguments(made: object) -> dict[str, Value]:
-    """Return the arguments of a metric or view that differ from their defaults."""
+    """Return the arguments of a metric or view that differ from their defaults.
+
+    A choice such as "1" is a number, which needs no quotes and reads back the same.
+    """
+    fields = dataclasses.fields(made)  # type: ignore[arg-type]
+    values = {f.name: getattr(made, f.name) for f in fields if getattr(made, f.name) != f.default}
     return {
-        f.name: _number(getattr(made, f.name))
-        for f in dataclasses.fields(made)  # type: ignore[arg-type]
-        if getattr(made, f.name) != f.default
+        name: int(value) if isinstance(value, str) and _NATURAL.fullmatch(value) else value
+        for name, value in values.items()
     }

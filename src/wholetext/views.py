@@ -33,17 +33,16 @@ class Sides:
 
 
 @lru_cache(maxsize=256)
-def joiner_for(lang: str, joiner: Joiner) -> str:
+def joiner_for(lang: str, joiner: str) -> str:
     """What joins segments of a language: nothing in Chinese and Japanese, else a blank."""
-    if joiner == "auto":
-        return languages.joiner(lang)
-    return " " if joiner == "space" else ""
+    if joiner in ("space", "none"):
+        return " " if joiner == "space" else ""
+    return languages.joiner(lang)
 
 
 def glue_of(lang: str, scores: Scores) -> str:
     """What the view of these scores joins segments with."""
-    joiner = scores.signature.get("view.joiner", "auto")
-    return joiner_for(lang, joiner if joiner in ("space", "none") else "auto")
+    return joiner_for(lang, scores.signature.get("view.joiner", "auto"))
 
 
 def stretches(
@@ -80,10 +79,8 @@ class View:
 
     def check(self, doc: Document, hyp: tuple[str, ...], sides: Sides) -> None:
         """Every side must have the document's number of segments."""
-        for side, text in {
-            "output": hyp,
-            **{f"reference {name}": doc.refs[name] for name in sides.refs},
-        }.items():
+        texts = {"output": hyp, **{f"reference {name}": doc.refs[name] for name in sides.refs}}
+        for side, text in texts.items():
             if len(text) != len(doc):
                 raise AlignmentError(
                     f"the {side} has {count(len(text), 'segment')}, the document {len(doc)}",
@@ -95,14 +92,12 @@ class View:
         self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int
     ) -> Request:
         """Segments ``start:stop`` of every side, all of them scored."""
-        part = slice(start, stop)
         source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
+        src = doc.src if sides.src else None
         return Request(
-            hyp=(without_context(hyp[part], target),),
-            src=without_context(doc.src[part], source)
-            if sides.src and doc.src is not None
-            else None,
-            refs=tuple(without_context(doc.refs[name][part], target) for name in sides.refs),
+            hyp=(without_context(hyp[start:stop], target),),
+            src=None if src is None else without_context(src[start:stop], source),
+            refs=tuple(without_context(doc.refs[name][start:stop], target) for name in sides.refs),
         )
 
 
@@ -155,11 +150,10 @@ class Context(View):
 
         streams = [lender.refs[name] for name in self.borrowed(sides)] or [lent]
         hyps = tuple(around(hyp[start], stream, target) for stream in streams)
+        src = doc.src if sides.src else None
         return Request(
             hyp=hyps[:1] if len(set(hyps)) == 1 else hyps,
-            src=around(doc.src[start], lender.src or (), source)
-            if sides.src and doc.src is not None
-            else None,
+            src=None if src is None else around(src[start], lender.src or (), source),
             refs=tuple(
                 around(doc.refs[name][start], lender.refs[name], target) for name in sides.refs
             ),
@@ -204,9 +198,7 @@ def lenders(docs: Sequence[Document], seed: int, size: int) -> dict[str, Documen
     enough = size if sum(len(doc) >= size for doc in docs) > 1 else 1
     lending: dict[str, Document] = {}
     following: Document | None = None
-    for doc in reversed(
-        [*order, *order]
-    ):  # circular: two passes, so that the last documents find the first
+    for doc in (*reversed(order), *reversed(order)):  # twice: the last documents find the first
         if following is not None and following.id != doc.id:
             lending[doc.id] = following
         if len(doc) >= enough:
@@ -237,22 +229,14 @@ class Slide(View):
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        if (self.size is None) == (self.tokens is None):
-            raise SpecError(
-                "slide needs a window: size=segments or tokens=budget, one of them",
-                next="e.g. slide(size=6,step=6):… or slide(tokens=500):…",
-            )
-        if self.size is not None and self.step is None:
+        if self.step is None:
             object.__setattr__(self, "step", self.size)
-        if any(value is not None and value < 1 for value in (self.size, self.tokens, self.step)):
+        numbers = [n for n in (self.size, self.tokens, self.step) if n is not None]
+        one_window = (self.size is None) != (self.tokens is None)
+        if not one_window or min(numbers) < 1 or (self.step or 0) > (self.size or sys.maxsize):
             raise SpecError(
-                "slide(size=…,step=…,tokens=…) must be at least 1",
-                next="e.g. slide(size=6,step=6):…",
-            )
-        if self.size is not None and self.step is not None and self.step > self.size:
-            raise SpecError(
-                f"slide(size={self.size},step={self.step}) would skip segments",
-                next=f"choose a step of at most {self.size}",
+                "slide needs a window, size=segments or tokens=budget, and a step of 1 up to size",
+                next="e.g. slide(size=6,step=6):… or slide(tokens=500):…",
             )
 
     @property

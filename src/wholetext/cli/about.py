@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from wholetext import slices
 from wholetext.cli import options
 from wholetext.cli.options import option
-from wholetext.cli.terminal import columns, entry, paged, print_json
+from wholetext.cli.terminal import columns, entry, print_json
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def list_(
     if format == "json":
         print_json(listing)
         return
-    with paged():
-        _print_listing(listing)
+    _print_listing(listing)
     for name, why in listing["broken"].items():
         print(f"warning: the plug-in {name} cannot be used: {why}", file=sys.stderr)
 
@@ -86,33 +85,32 @@ def show(
     from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
     from wholetext.spec import Call
 
-    with paged():
-        if view := view_class(name):
-            print(f"view {name}\n")
-            _prose(view)
-            _print_parameters(view, {})
-            return
-        parsed = scorer(name)
-        metric, view_name = parsed.metric, parsed.view.name
-        if canonical(name) in ALIASES:
-            print(f"{name} stands for {parsed.spec}\n")
-        entry(f"metric {metric.name}: ", f"{metric.summary}\n")
-        print()
-        _prose(type(metric))
-        print(f"needs      {', '.join(sorted(metric.needs))}")
-        if metric.wants:
-            print(f"wants      {', '.join(sorted(metric.wants))} (used when given)")
-        better = "higher is better" if metric.higher_is_better else "lower is better"
-        print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
-        outputs = [output for output in metric.outputs if "." not in output]
-        parts = [output for output in metric.outputs if "." in output]  # such as tense.recall
-        more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
-        entry("outputs    ", ", ".join(outputs) + more)
-        usual = Call(view_name, arguments(parsed.view))
-        other = "slide(size=6,step=6)" if view_name == "context" else "context(prev=2)"
-        advice = f"another is written before the metric: {other}:{metric.name}"
-        entry("view       ", f"{usual} ({advice})")
-        _print_parameters(type(metric), arguments(metric))
+    if view := view_class(name):
+        print(f"view {name}\n")
+        _prose(view)
+        _print_parameters(view, {})
+        return
+    parsed = scorer(name)
+    metric, view_name = parsed.metric, parsed.view.name
+    if canonical(name) in ALIASES:
+        print(f"{name} stands for {parsed.spec}\n")
+    entry(f"metric {metric.name}: ", f"{metric.summary}\n")
+    print()
+    _prose(type(metric))
+    print(f"needs      {', '.join(sorted(metric.needs))}")
+    if metric.wants:
+        print(f"wants      {', '.join(sorted(metric.wants))} (used when given)")
+    better = "higher is better" if metric.higher_is_better else "lower is better"
+    print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
+    outputs = [output for output in metric.outputs if "." not in output]
+    parts = [output for output in metric.outputs if "." in output]  # such as tense.recall
+    more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
+    entry("outputs    ", ", ".join(outputs) + more)
+    usual = Call(view_name, arguments(parsed.view))
+    other = "slide(size=6,step=6)" if view_name == "context" else "context(prev=2)"
+    advice = f"another is written before the metric: {other}:{metric.name}"
+    entry("view       ", f"{usual} ({advice})")
+    _print_parameters(type(metric), arguments(metric))
 
 
 def _prose(kind: type) -> None:

@@ -49,12 +49,13 @@ COMMANDS = {
         "cache": "Show or clear the cache of scores",
     },
 }
-_PLACEHOLDERS = {"int": "N", "float": "NUMBER", "str": "NAME", "Path": "PATH"}  # by type
+_BY_TYPE = {"int": "N", "float": "NUMBER", "str": "NAME", "Path": "PATH", "bool": ""}
+_NO_DEFAULT = (None, False, "", [], (), inspect.Parameter.empty)
 _PLACEHOLDER = re.compile("`([A-Z]+)`")
 _INDENT = 26  # column of the explanations
 
 
-class Entry(NamedTuple):
+class OptionHelp(NamedTuple):
     """An option or argument of a command, as help lists it."""
 
     names: tuple[str, ...]
@@ -65,11 +66,6 @@ class Entry(NamedTuple):
     rare: bool
     positional: bool
     required: bool
-
-    @property
-    def head(self) -> str:
-        """The option with its value: ``-t, --translations FILE …``."""
-        return self.takes if self.positional else f"{', '.join(self.names)} {self.takes}".rstrip()
 
 
 def overview(sections: Mapping[str, Mapping[str, str]]) -> str:
@@ -84,25 +80,26 @@ def overview(sections: Mapping[str, Mapping[str, str]]) -> str:
         if section:
             lines += ["", f"{title}:"]
             lines += [f"  {name:<{width}}  {text}" for name, text in section.items()]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "Start with `wholetext demo`. `wholetext list` names the metrics,",
-            "`wholetext COMMAND --help` the options of a command. Others: --version,",
-            "--debug (tracebacks), --install-completion (of the shell).",
-        ]
-    )
+    lines += [
+        "",
+        "Start with `wholetext demo`. `wholetext list` names the metrics,",
+        "`wholetext COMMAND --help` the options of a command. Others: --version,",
+        "--debug (tracebacks), --install-completion (of the shell).",
+    ]
+    return "\n".join(lines)
 
 
 def of_command(app: App, path: str, width: int, everything: bool = False) -> str:
     """Help of a command with options, or of one with subcommands."""
     if app.default_command is None:
-        names = {name: _first_line(app[name]) for name in app if not name.startswith("-")}
         lines = [f"Usage: {path} COMMAND [OPTIONS]", "", app.help, "", "Commands:"]
-        return "\n".join([*lines, *(f"  {name:<10}  {text}" for name, text in names.items())])
+        for name in app:
+            if not name.startswith("-"):
+                text = str(inspect.getdoc(app[name].default_command)).partition("\n")[0]
+                lines.append(f"  {name:<10}  {text.rstrip('.')}")
+        return "\n".join(lines)
     listed = list(entries(app))
-    arguments = [f"{e.takes}" if e.required else f"[{e.takes}]" for e in listed if e.positional]
+    arguments = [e.takes if e.required else f"[{e.takes}]" for e in listed if e.positional]
     lines = [" ".join(["Usage:", path, *arguments, "[OPTIONS]"]), ""]
     for paragraph in (inspect.getdoc(app.default_command) or "").split("\n\n"):
         lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
@@ -118,36 +115,18 @@ def of_command(app: App, path: str, width: int, everything: bool = False) -> str
     return "\n".join(lines).rstrip()
 
 
-def entries(app: App) -> Iterator[Entry]:
+def entries(app: App) -> Iterator[OptionHelp]:
     """The arguments and options of a command, in its order."""
     for argument in app.assemble_argument_collection():
-        parameter, kind = argument.parameter, argument.hint
         if argument.names == ("*",):  # a group of options, which follow
             continue
-        text = parameter.help or ""
-        options = [
-            get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal
-        ]
-        default = argument.field_info.default
-        positional = argument.index is not None
-        placeholder = _PLACEHOLDER.search(text)
-        takes = placeholder[1] if placeholder else ""
-        if options:
-            takes = "|".join(map(str, options[0]))
-        elif not takes and positional:
-            takes = argument.name.lstrip("-").upper()
-        elif not takes and bool not in (kind, *get_args(kind)):
-            takes = _PLACEHOLDERS.get(_scalar(kind), "VALUE")
-        if parameter.consume_multiple or (positional and get_origin(kind) is list):
-            takes += " …"
-        shown = "" if argument.required or default in (None, False, "", [], ()) else str(default)
-        if default is inspect.Parameter.empty:
-            shown = ""
+        parameter, positional = argument.parameter, argument.index is not None
+        text, default = parameter.help or "", argument.field_info.default
         groups = [str(getattr(group, "name", group)) for group in parameter.group or ()]  # type: ignore[union-attr]
-        yield Entry(
+        yield OptionHelp(
             argument.names,
-            takes,
-            shown,
+            _placeholder(argument),
+            "" if argument.required or default in _NO_DEFAULT else str(default),
             _PLACEHOLDER.sub(r"\1", text),
             next((name for name in groups if name not in ("Parameters", "Arguments")), "Options"),
             parameter.show is False,
@@ -156,24 +135,37 @@ def entries(app: App) -> Iterator[Entry]:
         )
 
 
+def _placeholder(argument: Any) -> str:
+    """Name the value of an option or argument: its choices, a word of its help, or its type."""
+    kind, positional = argument.hint, argument.index is not None
+    choices = [get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal]
+    word = _PLACEHOLDER.search(argument.parameter.help or "")
+    if choices:
+        name = "|".join(map(str, choices[0]))
+    elif word:
+        name = word[1]
+    elif positional:
+        name = argument.name.lstrip("-").upper()
+    else:
+        name = _BY_TYPE.get(_scalar(kind), "VALUE")
+    several = argument.parameter.consume_multiple or (positional and get_origin(kind) is list)
+    return f"{name} …" if several else name
+
+
 def _scalar(kind: Any) -> str:
     """Name the type of a value: that of the items of a list, without None."""
     parts = [part for part in get_args(kind) if part is not type(None)]
     return _scalar(parts[0]) if parts else getattr(kind, "__name__", "")
 
 
-def _first_line(app: App) -> str:
-    return str(inspect.getdoc(app.default_command) or "").split("\n")[0].rstrip(".")
-
-
-def _lines(entry: Entry, width: int) -> list[str]:
+def _lines(entry: OptionHelp, width: int) -> list[str]:
     """An option and what it does, wrapped with a hanging indent."""
     text = f"{entry.text} [{entry.default}]" if entry.default else entry.text
     if entry.required and not entry.positional:
         text += " (required)"
-    head, indent = f"  {entry.head}", " " * _INDENT
-    first = f"{head:<{_INDENT}}" if len(head) <= _INDENT - 2 else indent
-    lines = textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
-    )
-    return lines if first != indent else [head, *lines]
+    names = () if entry.positional else (", ".join(entry.names),)
+    head = f"  {' '.join([*names, entry.takes])}".rstrip()
+    lines = textwrap.wrap(text, width - _INDENT, break_on_hyphens=False)
+    if len(head) <= _INDENT - 2:
+        head = f"{head:<{_INDENT}}{lines.pop(0)}"
+    return [head, *(" " * _INDENT + line for line in lines)]

@@ -7,11 +7,11 @@ import re
 import sys
 import warnings
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from wholetext import plugins, slices
 from wholetext.cli import help
-from wholetext.cli.terminal import Guarded, columns, complain, printable
+from wholetext.cli.terminal import Guarded, columns, printable
 from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
@@ -134,20 +134,19 @@ def main(argv: list[str] | None = None) -> None:
         with warnings.catch_warnings(), redirect_stdout(guard):
             warnings.simplefilter("ignore", WholetextWarning)  # commands print notes themselves
             _run(words)
-    except WholetextError as fault:
-        if debug:
-            raise
-        _fail(fault)
     except BrokenPipeError:  # the pipe was closed; exit quietly
         sys.stderr.close()
         raise SystemExit(0) from None
     except KeyboardInterrupt:
-        print(f"interrupted{_resume(words)}", file=sys.stderr)
+        cached = not SCORING.isdisjoint(words[:1]) and "--no-cache" not in words
+        resume = ": finished rows are cached; run the same command again to resume"
+        print("interrupted" + (resume if cached else ""), file=sys.stderr)
         raise SystemExit(130) from None
     except Exception as fault:
         if debug:
             raise
-        _fail_unexpectedly(fault)
+        print(f"error: {_message(fault)}", file=sys.stderr)
+        raise SystemExit(2 if isinstance(fault, WholetextError) else 1) from None
     raise SystemExit(0)
 
 
@@ -231,31 +230,15 @@ def usage_error(fault: CycloptsError) -> InputError:
     return InputError(what, where=where, next=step)
 
 
-def _resume(words: list[str]) -> str:
-    """Tell what is left of an interrupted command."""
-    if SCORING.isdisjoint(words[:1]):
-        return ""
-    if "--no-cache" in words:
-        return ": nothing was cached (--no-cache)"
-    return ": finished rows are cached; run the same command again to resume"
-
-
-def _fail(fault: WholetextError) -> NoReturn:
-    message = printable(str(fault), keep="\n")
-    message = re.sub(r"\n(?! )", "\n  ", message)  # a name may contain a line break
-    complain(f"error: {message}")
-    raise SystemExit(2) from None
-
-
-def _fail_unexpectedly(fault: Exception) -> NoReturn:
+def _message(fault: Exception) -> str:
+    """Tell a user what went wrong, with control characters escaped."""
+    if isinstance(fault, WholetextError):
+        # a name may contain a line break
+        return re.sub(r"\n(?! )", "\n  ", printable(str(fault), keep="\n"))
     reason = f"{type(fault).__name__}: {printable(str(fault))}".removesuffix(": ")
     memory = isinstance(fault, MemoryError)
     remedy = "give it more memory, or fewer texts" if memory else "please report it"
-    complain(
-        f"error: wholetext failed unexpectedly: {reason}\n"
-        f"  → {remedy}; --debug shows where it happened"
-    )
-    raise SystemExit(1) from None
+    return f"wholetext failed unexpectedly: {reason}\n  → {remedy}; --debug shows where it happened"
 
 
 if __name__ == "__main__":

@@ -64,10 +64,9 @@ def compare(
         )
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
     comparisons = compare_systems(results, testing.significance(baseline, results), output)
-    with terminal.paged(format == "table"):
-        render(results, comparisons, format, signatures, width, by_domain)
-        if format == "table":
-            pairs([comparisons[spec] for spec in specs], width)
+    render(results, comparisons, format, signatures, width, by_domain)
+    if format == "table":
+        pairs([comparisons[spec] for spec in specs], width)
 
 
 def gate(
@@ -210,8 +209,7 @@ def explain(
     if format == "json":
         terminal.print_json(explanation.as_json())
     else:
-        with terminal.paged():
-            _side_by_side(explanation, every=all_)
+        _side_by_side(explanation, every=all_)
 
 
 def _side_by_side(explained: Explained, *, every: bool) -> None:

@@ -112,8 +112,7 @@ def score(
         warn(loaded.warnings)  # they may tell the cause
         raise
     shown = "scores" if score_only else format
-    with terminal.paged(shown == "table"):
-        render(results, results.comparisons, shown, signatures, width, by_domain)
+    render(results, results.comparisons, shown, signatures, width, by_domain)
     if getattr(how.calls, "counts", None) and not quiet:
         print(how.calls.summary(), file=sys.stderr)
     for name in log or ():
@@ -190,9 +189,8 @@ def plan(
     if format == "json":
         terminal.print_json([plan.as_json() for plan in plans])
         return
-    with terminal.paged():
-        for plan in plans:
-            _print_plan(plan)
+    for plan in plans:
+        _print_plan(plan)
 
 
 def _print_plan(plan: Plan) -> None:
@@ -304,8 +302,7 @@ def sweep(
     grid = replace(grid, results=replace(grid.results, warnings=notes))
     if out is not None:
         write_sweep(grid, out, overwrite=overwrite)
-    with terminal.paged(format == "table"):
-        _show_grid(grid, format)
+    _show_grid(grid, format)
 
 
 def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
@@ -392,8 +389,7 @@ def demo(
             out=out,
             overwrite=overwrite,
         )
-    with terminal.paged():
-        render(results, results.comparisons, "table")
+    render(results, results.comparisons, "table")
     print(f"\n{_next_step(results.systems, out)}")
     try:
         (page,) = report(out)

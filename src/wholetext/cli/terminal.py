@@ -1,4 +1,4 @@
-"""Terminal output: tables, notes, progress bars, a pager; control characters are escaped.
+"""Terminal output: tables, notes, progress bars; control characters are escaped.
 
 The name of a system, document or file may contain escape sequences, line breaks or bidirectional
 marks. `main` escapes them on standard output as a whole (``Guarded``), ``console`` in tables, and
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shutil
 import sys
@@ -18,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wholetext.errors import count
@@ -34,7 +32,8 @@ if TYPE_CHECKING:
 MARKS = "-_./:@(), "  # characters after which long names are wrapped
 TIED = "\N{NO-BREAK SPACE}"  # between words that stay on one line: p ≤ 0.05
 _SHOWN_NOTES = 3  # notes on documents of one system or side
-_FORMULA = ("=", "+", "-", "@")  # first characters of cells that spreadsheets evaluate
+# cells that spreadsheets evaluate, which numbers and a sign alone are not
+_FORMULA = re.compile(r"[=@]|[-+](?!$|(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$|inf$|nan$)", re.IGNORECASE)
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "_&%#${}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
@@ -57,12 +56,8 @@ def columns() -> int:
 
 def entry(head: str, text: str) -> None:
     """Print a name and its description, wrapped to the terminal with a hanging indent."""
-    indent = " " * len(head)
-    print(
-        textwrap.fill(
-            text, columns(), initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
-        )
-    )
+    wrap = textwrap.TextWrapper(columns(), head, " " * len(head), break_on_hyphens=False)
+    print(wrap.fill(text))
 
 
 def booktabs(columns: str, *parts: Sequence[Sequence[str]]) -> str:
@@ -80,35 +75,10 @@ def tsv_row(cells: Iterable[object]) -> str:
     Control characters are escaped. JSON output has the names unchanged.
     """
     texts = [printable(str(cell)) for cell in cells]
-    return "\t".join(
-        f"'{text}" if text.startswith(_FORMULA) and not _is_number(text) else text for text in texts
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return text in ("-", "+")
-    return True
+    return "\t".join(f"'{text}" if _FORMULA.match(text) else text for text in texts)
 
 
 # ---------------------------------------------------------------- messages and notes
-
-
-def complain(text: str) -> None:
-    """Print a message to stderr; in a terminal, wrap it at word boundaries."""
-    lines = text.split("\n")
-    if sys.stderr.isatty():
-        wrap = textwrap.TextWrapper(
-            shutil.get_terminal_size().columns,
-            subsequent_indent="    ",
-            replace_whitespace=False,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        lines = ["\n".join(wrap.wrap(line)) or line for line in lines]
-    print("\n".join(lines), file=sys.stderr)
 
 
 def condensed(notes: Iterable[str]) -> list[str]:
@@ -130,7 +100,7 @@ def condensed(notes: Iterable[str]) -> list[str]:
 def warn(notes: Iterable[str]) -> None:
     """Print notes to stderr as warnings."""
     for note in condensed(notes):
-        complain(f"warning: {printable(note)}")
+        print(f"warning: {printable(note)}", file=sys.stderr)
 
 
 def notes(texts: Iterable[str], console: Console) -> None:
@@ -159,36 +129,6 @@ class Guarded:
         return getattr(self.inner, name)
 
 
-class _Screen(StringIO):
-    """A buffer that passes for a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@contextmanager
-def paged(enabled: bool = True) -> Iterator[None]:
-    """Send output that is longer than the terminal to a pager (``$PAGER``, else less)."""
-    stdout = sys.stdout
-    if not (enabled and stdout.isatty() and sys.stdin.isatty()):
-        yield
-        return
-    screen = _Screen()
-    sys.stdout = Guarded(screen)
-    try:
-        yield
-    finally:
-        sys.stdout = stdout
-        text = screen.getvalue()
-        if text.count("\n") < shutil.get_terminal_size().lines:
-            getattr(stdout, "inner", stdout).write(text)  # escaped already
-        else:
-            import pydoc
-
-            os.environ.setdefault("LESS", "-FRX")  # as git: colours, text stays on the screen
-            pydoc.pager(text)
-
-
 def console(width: int | None = None, **options: Any) -> Console:
     """Make a rich console whose own colours reach the terminal, and no other control character.
 
@@ -204,8 +144,10 @@ def console(width: int | None = None, **options: Any) -> Console:
 
     if "file" not in options and not options.get("stderr"):
         options["file"] = getattr(sys.stdout, "inner", sys.stdout)
-    plain = Escaping(**options)
-    return plain if width is None or plain.is_terminal else Escaping(width=width, **options)
+    made = Escaping(**options)
+    if width is not None and not made.is_terminal:
+        made.width = width
+    return made
 
 
 # ---------------------------------------------------------------- tables
@@ -284,27 +226,17 @@ def print_signature(signature: str, console: Console) -> None:
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """Show progress on stderr if it is a terminal: rows, rate and time left of each metric."""
+    """Show progress on stderr if it is a terminal: rows and time left of each metric."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
-    from rich.text import Text
 
-    class Rate(TextColumn):
-        def render(self, task: Task) -> Text:
-            seconds = task.finished_time or task.elapsed or 1
-            rate = task.finished_speed or task.speed or task.completed / seconds
-            return Text(f"{rate:,.{0 if rate >= 10 else 1}f}/s" if task.completed else "")
-
-    name = Column(no_wrap=True, overflow="ellipsis", max_width=30)
-    done = Column(no_wrap=True, justify="right")
     columns = (
-        TextColumn("{task.description}", table_column=name),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, max_width=30)),
         BarColumn(bar_width=16),
-        TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}", table_column=done),
-        Rate("", table_column=done),
+        TextColumn("{task.completed:,}/{task.total:,}{task.fields[unit]}"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )
     tasks: dict[str, Any] = {}

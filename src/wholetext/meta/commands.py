@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
-from wholetext.cli.terminal import paged, progress_bar, warn
+from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
@@ -223,8 +223,7 @@ def meta(
             options=execution.options(progress=progress),
             out=out,
         )
-    with paged(format == "table"):
-        render(results, format)
+    render(results, format)
 
 
 def paragraphs(

@@ -81,8 +81,7 @@ def rank(
     if format == "json":
         terminal.print_json(ranking.as_json())
     elif format == "table":
-        with terminal.paged():
-            _table(ranking, head, rows)
+        _table(ranking, head, rows)
     else:
         warn(ranking.notes)
         if format == "tsv":

@@ -94,8 +94,7 @@ def _print(study: Stress, notes: list[str], format: str) -> None:
         ]
         print("\n".join(map(terminal.tsv_row, [columns, *rows])))
     else:
-        with terminal.paged():
-            _tables(study, notes)
+        _tables(study, notes)
 
 
 def _tables(study: Stress, notes: list[str]) -> None:
