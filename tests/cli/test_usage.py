@@ -83,12 +83,6 @@ def test_files_and_folders_among_metrics(tmp_path: Path, monkeypatch: pytest.Mon
         metrics("chrf", "corpus")
 
 
-@pytest.mark.parametrize("typed", ["chrf,", ",chrf", "chrf,,bleu"])
-def test_a_missing_metric_is_an_error(typed: str) -> None:
-    with pytest.raises(SpecError, match="a metric is missing beside a comma"):
-        metrics(typed)
-
-
 def test_comets_model_is_that_of_metrics_which_name_none() -> None:
     assert with_model(None, "a/b") == ["comet@a/b"]
     assert with_model(["chrf", "bertscore", "comet@x/y"], "a/b") == ["chrf", "bertscore@a/b", "comet@x/y"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 import sys
 import typing
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
@@ -15,13 +15,20 @@ from cyclopts import App, Parameter
 from wholetext import slices
 from wholetext.cli import options
 from wholetext.cli.options import option
-from wholetext.cli.terminal import columns, entry, print_json
+from wholetext.cli.terminal import entry, print_json
 from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.spec import Value
 
 QUOTES = '""'  # an empty value
+_TYPES = {
+    "NoneType": "none",
+    "bool": "true | false",
+    "int": "integer",
+    "float": "number",
+    "str": "text",
+}
 
 
 def list_(
@@ -60,9 +67,7 @@ def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
         entry(f"  {name:<{width}} {arrow} {needs:<14} ", metric["summary"])
     print("\naliases")
     for alias, spec in sorted(listing["aliases"].items()):
-        head = f"  {alias:<{width}} = "
-        fits = len(head) + len(spec) <= columns()
-        print(f"{head}{spec}" if fits else f"{head.rstrip()}\n      {spec}")  # specs stay whole
+        print(f"  {alias:<{width}} = {spec}")
     print("\nviews (write view:metric)")
     for view, summary in listing["views"].items():
         entry(f"  {view:<{width}} ", summary)
@@ -136,18 +141,8 @@ def _print_parameters(kind: type, values: Mapping[str, Value]) -> None:
 
 def _hint(hint: object) -> str:
     """Describe a type to users: choices, or plain names."""
-    parts = typing.get_args(hint) or (hint,)
-    if typing.get_origin(hint) is typing.Literal:
-        return " | ".join(str(x).lower() if isinstance(x, bool) else str(x) for x in parts)
-    words = {
-        "NoneType": "none",
-        "bool": "true | false",
-        "int": "integer",
-        "float": "number",
-        "str": "text",
-    }
-    names = [getattr(part, "__name__", str(part)) for part in parts]
-    return " | ".join(words.get(name, name) for name in names)
+    names = [getattr(part, "__name__", str(part)) for part in typing.get_args(hint) or (hint,)]
+    return " | ".join(_TYPES.get(name, name) for name in names)
 
 
 # ---------------------------------------------------------------- models
@@ -169,7 +164,7 @@ def list_models(*, format: options.TableOrJson = "table") -> None:
 
     listing = catalogue.list_models()
     if format == "json":
-        print(json.dumps(listing, indent=1))
+        print_json(listing)
         return
     print(f"model\n{'GB':>9}  {'licence':<16} {'here':<13} used by\n")
     for model in listing:
@@ -194,17 +189,14 @@ def show_model(
 
     model = catalogue.show_model(name, revision)
     if format == "json":
-        print(json.dumps(model, indent=1))
+        print_json(model)
         return
-    for key in ("name", "about", "used_by", "licence", "gated", "gigabytes", "revision", "path"):
-        value = model[key]
+    for key, value in model.items():
         if value:
             text = ", ".join(value) if isinstance(value, list) else value
             print(f"{key.replace('_', ' '):<10} {'yes' if value is True else text}")
     if model["path"] is None:
         print(f"{'here':<10} no → wholetext models fetch {model['name']}")
-    for other in model["needs"]:
-        print(f"{'needs':<10} {other} (tokenizer)")
 
 
 @models.command
@@ -227,7 +219,7 @@ def verify(
 
     findings = verify_model(name, revision)
     if format == "json":
-        print(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=1))
+        print_json([dataclasses.asdict(finding) for finding in findings])
     else:
         model = show_model(name, revision)
         print(f"{model['name']}  {model['revision']}  {model['path']}")
@@ -247,11 +239,10 @@ def info(*, format: options.TableOrJson = "table") -> None:
     """Show the location, size and contents of the cache."""
     from wholetext.files.cache import Cache
 
-    scores = Cache()
-    contents = scores.info()
-    scores.close()  # the size of the file settles
+    with closing(Cache()) as scores:
+        contents = scores.info()
     if format == "json":
-        print(json.dumps(dataclasses.asdict(contents), default=str))
+        print_json({**dataclasses.asdict(contents), "path": str(contents.path)})
         return
     print(f"{contents.path}  {contents.bytes / 1e6:.1f} MB")
     for kind, number in contents.counts.items():
@@ -266,15 +257,7 @@ def clear(
     /,
 ) -> None:
     """Delete cached scores; they are computed again when needed."""
-    from wholetext.errors import CacheError, did_you_mean
     from wholetext.files.cache import Cache
 
-    scores = Cache()
-    kinds = list(scores.info().counts)
-    if kind is not None and kind not in kinds:
-        raise CacheError(
-            f"the cache has no entries of kind {kind!r}",
-            where=str(scores.path),
-            next=did_you_mean(kind, kinds) or f"it holds {', '.join(kinds) or 'nothing'}",
-        )
-    print(f"dropped {count(scores.clear(kind), 'value')}")
+    with closing(Cache()) as scores:
+        print(f"dropped {count(scores.clear(kind), 'value')}")

@@ -43,16 +43,16 @@ def render(
         notes.append("no document has a domain: there are no scores by domain")
     if format == "table":
         _table(results, comparisons, notes, signatures, domains)
-    elif format == "json":
+        return
+    if format == "json":
         terminal.print_json(run_json(results, comparisons, notes))
-    elif format == "scores":
-        warn(notes)
+        return
+    warn(notes)
+    if format == "scores":
         for system in results.systems:
             print("\t".join(number(c[system].score, c.decimals) for c in comparisons))
     else:
-        warn(notes)
-        make = _latex if format == "latex" else _tsv
-        print(make(comparisons, domains))
+        print((_latex if format == "latex" else _tsv)(comparisons, domains))
 
 
 def _title(comparison: Comparison) -> str:
@@ -75,13 +75,18 @@ def _table(
     from rich.text import Text
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
-    _scores(comparisons, console)
+    systems = order(comparisons)
+    scores = [
+        [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
+        for system in systems
+    ]
+    terminal.print_blocks(["system", *map(_title, comparisons)], scores, 1, console)
     for comparison in comparisons:
         if rows := domains.get(comparison.metric, {}):
             head = [_title(comparison), *next(iter(rows.values()))]
             cells = [
                 [system, *(number(value, comparison.decimals) for value in rows[system].values())]
-                for system in order(comparisons)
+                for system in systems
             ]
             console.print("\nBy domain")
             terminal.print_blocks(head, cells, 1, console)
@@ -117,16 +122,6 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
     return [f"{signature}  {', '.join(systems)}" for signature, systems in owners.items()]
 
 
-def _scores(comparisons: Sequence[Comparison], console: Any) -> None:
-    """Print a table of systems by metrics."""
-    systems = order(comparisons)
-    rows = [
-        [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
-        for system in systems
-    ]
-    terminal.print_blocks(["system", *map(_title, comparisons)], rows, 1, console)
-
-
 def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
     """Print each system's difference to the baseline, and the documents needed for significance."""
     from rich.text import Text
@@ -156,7 +151,11 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
+    """A system's difference to the baseline, and documents that an open comparison would need."""
     low, high = standing.delta_interval.low, standing.delta_interval.high
+    needs, power = "", standing.power
+    if standing.verdict == "open" and power is not None and not math.isnan(power.needed):
+        needs = "draws" if power.needed <= power.documents else f"{power.needed:,.0f}"
     return [
         standing.system,
         ("+" if standing.delta >= 0 else "") + number(standing.delta, places),
@@ -164,18 +163,8 @@ def _row(standing: SystemResult, places: int) -> list[str]:
         number(standing.p, 4),
         number(standing.p_holm, 4),
         standing.verdict,
-        _needed(standing),
+        needs.replace("inf", "∞"),
     ]
-
-
-def _needed(standing: SystemResult) -> str:
-    """Estimate how many documents an open comparison would need to become significant."""
-    power = standing.power
-    if standing.verdict != "open" or power is None or math.isnan(power.needed):
-        return ""
-    if math.isinf(power.needed):
-        return "∞"
-    return "draws" if power.needed <= power.documents else f"{power.needed:,.0f}"
 
 
 def _cell(standing: SystemResult, places: int, systems: int) -> Any:

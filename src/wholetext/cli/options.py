@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from wholetext import slices
-from wholetext.errors import InputError, SpecError
+from wholetext.errors import InputError
 from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wholetext.scoring.significance.compare import Significance
 
 TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
+_COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 _TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # of sacrebleu: -t wmt21
 
 
@@ -68,23 +69,10 @@ def split_metrics(kind: Any, tokens: Sequence[Any]) -> list[str]:
                 f"{text} is a file or folder, and -m takes metrics",
                 next=f"write {text} before -m",
             )
-        if "," not in text or os.path.exists(text.partition("@")[2]):  # noqa: PTH110
+        if os.path.exists(text.partition("@")[2]):  # noqa: PTH110
             metrics.append(text)  # the folder of a model may have commas
-            continue
-        parts, depth, quote = [""], 0, ""
-        for char in text:
-            quote = "" if char == quote else quote or (char if depth and char in "\"'" else "")
-            depth += 0 if quote else {"(": 1, ")": -1}.get(char, 0)
-            if char == "," and depth <= 0:
-                parts.append("")
-            else:
-                parts[-1] += char
-        if not all(part.strip() for part in parts):
-            raise SpecError(
-                f"a metric is missing beside a comma\n  in {text}",
-                next="write metrics as chrf,bleu",
-            )
-        metrics += [part.strip() for part in parts]
+        else:
+            metrics += [part.strip() for part in _COMMA.split(text) if part.strip()]
     return metrics
 
 
@@ -399,15 +387,10 @@ class Execution:
         """Make the library's options; ``others`` are passed on."""
         from wholetext.scoring.evaluate import Options
 
-        make_calls = slices.hook("calls")
-        calls = make_calls and make_calls(
-            self.endpoint,
-            self.parallel,
-            self.rate,
-            self.timeout,
-            budget=self.budget,
-            prices=self.prices,
-        )
+        calls = None
+        if make_calls := slices.hook("calls"):
+            limits = (self.parallel, self.rate, self.timeout)
+            calls = make_calls(self.endpoint, *limits, budget=self.budget, prices=self.prices)
         return Options(
             cache=not self.no_cache,
             device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0
@@ -463,10 +446,10 @@ class Aligning:
 
     def options(self) -> dict[str, Any]:
         """Options of scoring that concern alignment."""
-        if not self.align and self.align_to is None:
-            return {"align": None, "nulls": self.nulls}
-        make = slices.required("align-options", "--align")
-        return {"align": make(self.align_to or "auto"), "nulls": self.nulls}
+        align = None
+        if self.align or self.align_to:
+            align = slices.required("align-options", "--align")(self.align_to or "auto")
+        return {"align": align, "nulls": self.nulls}
 
 
 @Parameter(name="*", group="Significance tests")

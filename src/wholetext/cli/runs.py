@@ -132,12 +132,11 @@ def gate(
         terminal.print_json(result.as_json())
     else:
         warn(result.notes)
-        failed = [check for check in result.checks if not check.passed]
-        passed = [check for check in result.checks if check.passed]
-        for check in (*passed, *failed):  # failures last, where they are seen
+        for check in sorted(result.checks, key=lambda check: not check.passed):  # failures last
             print(terminal.printable(check.reason))
+        failed = sum(not check.passed for check in result.checks)
         if len(result.checks) > 1:
-            print(f"{len(failed) or 'none'} of {count(len(result.checks), 'check')} failed")
+            print(f"{failed or 'none'} of {count(len(result.checks), 'check')} failed")
     if not result.passed:
         raise SystemExit(1)
 
@@ -257,9 +256,7 @@ def _severities(explained: Explained) -> Table:
         for span in segment.extra:
             why = f": {span.feature}" if span.feature else ""
             marked.setdefault(span.category, []).append(f"{span.text} ({segment.number}{why})")
-    table = terminal.plain_table()
-    for name in ("severity", "marked"):
-        table.add_column(name, overflow="fold")
+    table = terminal.plain_table("severity", "marked")
     for severity, words in marked.items():
         table.add_row(Text(terminal.printable(severity)), Text(", ".join(words), style="magenta"))
     return table
@@ -279,9 +276,7 @@ def _categories(explained: Explained) -> Table:
             if span.category == category
         ]
 
-    table = terminal.plain_table()
-    for name in ("category", "F1", "matched", "missing", "extra", ""):
-        table.add_column(name, overflow="fold")
+    table = terminal.plain_table("category", "F1", "matched", "missing", "extra", "")
     for factor in explained.reasons.factors if explained.reasons else ():
         if factor.name in (*DISCOURSE, *HUMAN):
             table.add_row(
@@ -302,23 +297,18 @@ def _marked(
     from rich.text import Text
 
     styled, at = Text(), 0
-    spans = sorted(
-        [(span, False) for span in matched] + [(span, True) for span in faults],
-        key=lambda item: (item[0].start, not item[1], -item[0].end),
-    )
-    for span, fault in spans:
-        if span.start < at or span.start == span.end:
-            continue  # inside a span that is already shown
-        styled.append(text[at : span.start])
-        word = text[span.start : span.end]
-        if fault:
-            colour = "bold red" if sign == "-" else "bold magenta"
-            styled.append(f"[{sign}{word}{sign}]", style=colour)
-        else:
-            styled.append(word, style="green")
-        at = span.end
-    styled.append(text[at:])
-    return styled
+    colour = "bold red" if sign == "-" else "bold magenta"
+    marks = [(span.start, 0, -span.end) for span in faults]
+    marks += [(span.start, 1, -span.end) for span in matched]
+    for start, matches, end in sorted(marks):
+        if at <= start < -end:  # not inside a span that is already shown
+            styled.append(text[at:start])
+            word = text[start:-end]
+            styled.append(
+                word if matches else f"[{sign}{word}{sign}]", "green" if matches else colour
+            )
+            at = -end
+    return styled.append(text[at:])
 
 
 def report(

@@ -168,11 +168,12 @@ def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
     return "\n".join(map(str.rstrip, lines)).replace(TIED, " ")
 
 
-def plain_table() -> Table:
-    """Make a table without rules."""
-    from rich.table import Table
+def plain_table(*columns: str) -> Table:
+    """Make a table without rules, with columns whose long words are folded."""
+    from rich.table import Column, Table
 
-    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    heads = [Column(name, overflow="fold") for name in columns]
+    return Table(*heads, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
 
 
 def print_blocks(
