@@ -29,15 +29,11 @@ class Executor:
     def __init__(
         self, on: str = "local", workers: int | None = None, gpus: int | None = None
     ) -> None:
-        if on not in ("local", "processes", "ray") and not on.startswith("ray://"):
+        known = on in ("local", "processes", "ray") or on.startswith("ray://")
+        if not known or 0 in (workers, gpus) or (on == "local" and (workers or gpus)):
             raise InputError(
-                f"there is no executor {on!r}",
-                next="it is local, processes, ray or ray://host:port",
-            )
-        if 0 in (workers, gpus) or (on == "local" and (workers or gpus)):
-            raise InputError(
-                f"{workers} workers and {gpus} GPUs for the executor {on}",
-                next="give at least 1 with --on processes or ray, or leave them out",
+                f"there is no executor {on!r} with {workers} workers and {gpus} GPUs",
+                next="it is local, or processes, ray or ray://host:port with at least 1 or None",
             )
         self.on, self.workers, self.gpus = on, workers, gpus
         self.local, self.remote = on == "local", on.startswith("ray")  # remote: on other machines
@@ -95,7 +91,7 @@ class Executor:
             if self.gpus:
                 env["CUDA_VISIBLE_DEVICES"] = cards[number * self.gpus // size]
             pool = ProcessPoolExecutor(1, initializer=_initialise, env=env)
-            self._calls.append(partial(_call_process, pool))
+            self._calls.append(lambda *task, pool=pool: pool.submit(*task).result())
             self._stops.append(partial(pool.shutdown, kill_workers=True))
 
     def _start_actors(self) -> None:
@@ -185,10 +181,6 @@ def _on_idle_worker(idle: SimpleQueue[Call], function: Call, *args: Any) -> Any:
         ) from fault
     finally:
         idle.put(call)
-
-
-def _call_process(pool: Any, function: Call, *args: Any) -> Any:
-    return pool.submit(function, *args).result()
 
 
 def _call_actor(ray: Any, actor: Any, function: Call, *args: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -55,60 +56,54 @@ def check_metric(spec: str, *, tolerance: float = 1e-6) -> None:
 
     ``tolerance`` is relative to a score, and absolute for scores below 1.
     """
-    one = scorer(spec)
-    _check_declaration(one)
+    checked = scorer(spec)
+    _check_declaration(checked)
+    same = partial(np.testing.assert_allclose, rtol=tolerance, atol=tolerance)
     corpus, outputs = sample()
     options = Options(cache=False)
-    together = score(Loaded(corpus, outputs), [spec], options=options).scores[one.spec]
+    together = score(Loaded(corpus, outputs), [spec], options=options).scores[checked.spec]
     for output in outputs:
         scores = together[output.system]
         assert scores.stats.ndim == 2, "measure returns (n, k) statistics"
         assert np.isfinite(scores.stats).all(), "statistics are finite; use mean_stats for NaN"
         for level in ("row", "segment", "doc", "corpus"):
-            table = scores.table(level)
-            assert table.shape[1] == len(scores.outputs), (
-                f"reduce gives one column per output at level {level}"
+            assert scores.table(level).shape[1] == len(scores.outputs), (
+                f"reduce gives a column per output at level {level}"
             )
         low, high = scores.range
         rows = scores.at("row")[~np.isnan(scores.at("row"))]
-        assert ((rows >= low - tolerance) & (rows <= high + tolerance)).all(), (
-            f"row scores stay in {scores.range}"
-        )
-        alone = score(Loaded(corpus, [output]), [spec], options=options).scores[one.spec][
-            output.system
-        ]
-        _close(
-            alone.at("row"),
+        inside = (rows >= low - tolerance) & (rows <= high + tolerance)
+        assert inside.all(), f"row scores stay in {scores.range}"
+        alone = score(Loaded(corpus, [output]), [spec], options=options).scores[checked.spec]
+        same(
+            alone[output.system].at("row"),
             scores.at("row"),
-            tolerance,
-            "scores do not depend on the other systems in the run",
+            err_msg="broken: scores do not depend on the other systems in the run",
         )
-    turned = Corpus(corpus.id, corpus.langs, corpus.docs[::-1])
-    back = score(
-        Loaded(turned, outputs[::-1]), [spec], options=Options(cache=False, block=1)
-    ).scores[one.spec]
+    turned = Loaded(Corpus(corpus.id, corpus.langs, corpus.docs[::-1]), outputs[::-1])
+    back = score(turned, [spec], options=Options(cache=False, block=1)).scores[checked.spec]
     for system, scores in together.items():
-        _close(
-            scores.at("doc"),
+        same(
             back[system].at("doc")[::-1],
-            tolerance,
-            "scores do not depend on order or batches",
+            scores.at("doc"),
+            err_msg="broken: scores do not depend on order or batches",
         )
-    stats = together["altered"].stats
-    both = one.metric.reduce(np.stack([stats, 2 * stats]))  # (2, rows, outputs)
-    assert both.shape == (2, len(stats), len(one.metric.outputs)), (
-        "reduce is vectorised over leading axes"
-    )
-    _close(
+    stats, reduce = together["altered"].stats, checked.metric.reduce
+    both = reduce(np.stack([stats, 2 * stats]))  # (2, rows, outputs)
+    shape = (2, len(stats), len(checked.metric.outputs))
+    assert both.shape == shape, "reduce is vectorised over leading axes"
+    single = np.stack([reduce(row) for row in stats])
+    np.testing.assert_allclose(
         both[0],
-        np.stack([one.metric.reduce(row) for row in stats]),
+        single,
         1e-9,
-        "reduce gives the same one by one and all at once",
+        1e-9,
+        err_msg="broken: reduce gives the same one by one and all at once",
     )
 
 
-def _check_declaration(one: Scorer) -> None:
-    metric = one.metric
+def _check_declaration(checked: Scorer) -> None:
+    metric = checked.metric
     assert metric.name and metric.summary, "a metric has a name and a one-line summary"
     assert metric.needs <= {"src", "hyp", "ref"} and "hyp" in metric.needs, (
         "needs holds hyp, and src or ref"
@@ -116,7 +111,7 @@ def _check_declaration(one: Scorer) -> None:
     assert metric.outputs and metric.range[0] < metric.range[1]
     copy = replace(metric)  # type: ignore[type-var]
     assert hash(metric) == hash(copy), "a metric is a frozen, hashable dataclass"
-    assert scorer(one.spec) == one, "its spec string reads back as the same metric"
+    assert scorer(checked.spec) == checked, "its spec string reads back as the same metric"
 
 
 def check_backend(backend: Backend[X, Y], inputs: Sequence[X], *, tolerance: float = 1e-6) -> None:
@@ -127,13 +122,11 @@ def check_backend(backend: Backend[X, Y], inputs: Sequence[X], *, tolerance: flo
     shuffled = list(range(len(inputs)))
     random.Random(0).shuffle(shuffled)
     together = Engine(batch_tokens=10**9).map(backend, [inputs[i] for i in shuffled])
-    for i, found in zip(shuffled, together):
-        _close(
-            np.asarray(found), np.asarray(alone[i]), tolerance, "outputs do not depend on the batch"
-        )
-
-
-def _close(a: np.ndarray, b: np.ndarray, tolerance: float, claim: str) -> None:
-    assert a.shape == b.shape and np.allclose(
-        a, b, rtol=tolerance, atol=tolerance, equal_nan=True
-    ), f"broken: {claim}"
+    for i, output in zip(shuffled, together):
+        np.testing.assert_allclose(
+            output,
+            alone[i],
+            tolerance,
+            tolerance,
+            err_msg="broken: outputs do not depend on the batch",
+        )  # type: ignore[call-overload]

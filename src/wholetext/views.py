@@ -263,8 +263,9 @@ class Slide(View):
                 next="use slide(size=…) instead",
             )
         sizes = [sides.count(self.window(doc, hyp, sides, i, i + 1)) for i in range(len(doc))]
-        spans = [(a, b, float(b - a)) for a, b in token_windows(sizes, self.tokens, self.step)]
-        return spans, [self.window(doc, hyp, sides, start, stop) for start, stop, _ in spans]
+        windows = token_windows(sizes, self.tokens, self.step)
+        spans = [(start, stop, float(stop - start)) for start, stop in windows]
+        return spans, [self.window(doc, hyp, sides, *window) for window in windows]
 
 
 def token_windows(sizes: Sequence[int], budget: int, step: int | None) -> list[tuple[int, int]]:

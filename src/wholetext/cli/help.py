@@ -50,7 +50,7 @@ COMMANDS = {
     },
 }
 _BY_TYPE = {"int": "N", "float": "NUMBER", "str": "NAME", "Path": "PATH", "bool": ""}
-_NO_DEFAULT = (None, False, "", [], (), inspect.Parameter.empty)
+_NO_DEFAULT: tuple[Any, ...] = (None, False, "", [], (), inspect.Parameter.empty)
 _PLACEHOLDER = re.compile("`([A-Z]+)`")
 _INDENT = 26  # column of the explanations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wholetext import plugins, slices
 from wholetext.cli import help
 from wholetext.cli.terminal import Guarded, columns, printable
-from wholetext.errors import InputError, PluginError, WholetextError, WholetextWarning, did_you_mean
+from wholetext.errors import InputError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
 
 if TYPE_CHECKING:
@@ -87,13 +87,8 @@ def build(plugin: str = "") -> App:
     for name, place in VERBS.items():
         app.command(place, name=name)
     if plugin:
-        target: Any = plugins.load(plugins.VERBS)[plugin]()
-        if not callable(target):
-            raise PluginError(
-                f"the verb {plugin!r} of {plugins.origin(plugins.VERBS, plugin)} is not a function",
-                next="a verb is a function with cyclopts' parameters, or a cyclopts app",
-            )
-        app.command(target, name=plugin)
+        verb: Any = plugins.load(plugins.VERBS)[plugin]()
+        app.command(verb, name=plugin)
     return app
 
 

@@ -212,11 +212,7 @@ def _print_plan(plan: Plan) -> None:
         for side, text in row.sides:
             lines = text.split("\n") if plan.calls else [text]  # a prompt has lines
             for at, line in enumerate(lines):
-                head = f"    {'' if at else side:<6} "
-                if sys.stdout.isatty():
-                    terminal.entry(head, printable(line))
-                else:
-                    print(f"{head}{printable(line)}")
+                print(f"    {'' if at else side:<6} {printable(line)}")
 
 
 def sweep(
@@ -309,44 +305,40 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
     """Print the grid, one line per cell."""
     from wholetext.notes import without_kinds
 
-    notes = list(grid.results.warnings)
+    notes, systems = list(grid.results.warnings), grid.results.systems
     if format == "json":
         terminal.print_json({**grid.as_json(), "notes": notes})
         return
     notes = without_kinds(notes, "dropped", "cut", "context-cut", "blind")  # the grid has them
-    systems = list(grid.results.systems)
-    if format == "table":
-        _grid_table(grid, notes)
+    shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
+    scores = [
+        [cell.scores[name].score if cell.scores else math.nan for name in systems]
+        for cell in grid.cells
+    ]
+    if format == "tsv":
+        warn(notes)
+        print(terminal.tsv_row([*grid.axes, *systems, *_LOSSES]))
+        for cell, values, lost in zip(grid.cells, scores, shares):
+            numbers = [repr(value) for value in (*values, *lost)]
+            print(terminal.tsv_row([*cell.settings.values(), *numbers]))
         return
-    warn(notes)
-    print(terminal.tsv_row([*grid.axes, *systems, *_LOSSES]))
-    for cell in grid.cells:
-        scores = [repr(cell.scores[name].score) if cell.scores else "nan" for name in systems]
-        shares = [repr(share) for share in (cell.dropped, cell.lost_context, cell.lost_focus)]
-        print(terminal.tsv_row([*cell.settings.values(), *scores, *shares]))
-
-
-def _grid_table(grid: Sweep, notes: Sequence[str]) -> None:
     from rich.text import Text
 
-    systems, corpus = grid.results.systems, grid.results.corpus
+    corpus, titles = grid.results.corpus, list(_LOSSES)
     places = next((s.places for cell in grid.cells for s in cell.scores.values()), 4)
-    shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
-    losses = [i for i in range(3) if any(row[i] != 0 for row in shares)]  # no columns of zeros
+    losses = [i for i in range(3) if any(lost[i] != 0 for lost in shares)]  # no columns of zeros
     rows = []
-    for cell, lost in zip(grid.cells, shares):
-        scores = [cell.scores[name].score if cell.scores else math.nan for name in systems]
+    for cell, values, lost in zip(grid.cells, scores, shares):
         percents = ["–" if math.isnan(lost[i]) else f"{100 * lost[i]:.1f} %" for i in losses]
-        settings = map(str, cell.settings.values())
-        rows.append([*settings, *(number(score, places) for score in scores), *percents])
+        printed = [number(value, places) for value in values]
+        rows.append([*map(str, cell.settings.values()), *printed, *percents])
     console = terminal.console(80)
     console.print(Text(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", style="bold"))
-    titles = list(_LOSSES)
     head = [*grid.axes, *systems, *(titles[i] for i in losses)]
     terminal.print_blocks(head, rows, len(grid.axes), console)
     legend = "; ".join(f"{titles[i]}: {_LOSSES[titles[i]]}" for i in losses)
     legend = legend or "Every segment was scored, and nothing was cut"
-    size = f"{count(len(corpus), 'document')}, {count(sum(map(len, corpus.docs)), 'segment')}"
+    size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim"))
     terminal.notes(notes, console)
 

@@ -16,9 +16,11 @@ from pathlib import Path
 
 from wholetext.errors import CacheError
 
-_SCHEMA = """CREATE TABLE IF NOT EXISTS checked_items
+_SETUP = """PRAGMA journal_mode=WAL;
+PRAGMA synchronous=NORMAL;
+CREATE TABLE IF NOT EXISTS checked_items
     (key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL)
-    WITHOUT ROWID"""
+    WITHOUT ROWID;"""
 _CHUNK = 500  # keys per SELECT; SQLite allows at least 999 variables
 _REMEDY = "delete the file, choose another with WHOLETEXT_CACHE=…, or run with --no-cache"
 # raised by SQLite over damaged files
@@ -27,11 +29,8 @@ _FAULTS = (sqlite3.Error, OSError, ValueError, MemoryError, OverflowError)
 
 def default_path() -> Path:
     """Return ``$WHOLETEXT_CACHE`` or ``wholetext/cache.sqlite`` in the user's cache folder."""
-    path = os.environ.get("WHOLETEXT_CACHE")
-    if path:
-        return Path(path)
-    root = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(root).expanduser() / "wholetext" / "cache.sqlite"
+    root = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return Path(os.environ.get("WHOLETEXT_CACHE") or root / "wholetext" / "cache.sqlite")
 
 
 def content_key(*parts: object) -> bytes:
@@ -62,7 +61,8 @@ class Cache:
         self.path = path or default_path()
         with self._faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = _connect(self.path)
+            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
+            self._db.executescript(_SETUP)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the stored and undamaged values, by key."""
@@ -96,8 +96,8 @@ class Cache:
         """Delete all values, or those of one kind; return their number."""
         with self._faults():
             with self._db as db:
-                condition, values = ("", ()) if kind is None else (" WHERE kind = ?", (kind,))
-                dropped = db.execute(f"DELETE FROM checked_items{condition}", values).rowcount
+                query = "DELETE FROM checked_items WHERE ?1 IS NULL OR kind = ?1"
+                dropped = db.execute(query, (kind,)).rowcount
             self._db.execute("VACUUM")
         return dropped
 
@@ -124,11 +124,3 @@ def remembered(kind: str, key: bytes, make: Callable[[], bytes]) -> bytes:
             cache.put(kind, [(key, value)])
         return value
     return make()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=60, check_same_thread=False)
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute(_SCHEMA)
-    return db

@@ -82,8 +82,7 @@ def integer(
     word = text.strip()
     value = int(word) if _INTEGER.fullmatch(word) and len(word) <= DIGITS else None
     if value is None or (low is not None and value < low) or (high is not None and value > high):
-        limits = f" from {low} to {high}" if low is not None and high is not None else ""
-        limits = f" from {low}" if low is not None and high is None else limits
+        limits = "" if low is None else f" from {low}" + ("" if high is None else f" to {high}")
         raise error(f"{_short(text)} is not {what}{limits}", where=where, next=next)
     return value
 
