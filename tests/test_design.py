@@ -56,25 +56,6 @@ def test_the_layers_are_those_that_are_checked() -> None:
     assert " ".join(said.split()).split(" → ") == layers
 
 
-def test_heavy_libraries_are_imported_in_their_rooms_only() -> None:
-    rooms = ("models", "metrics", "text", "training")
-    imported = re.compile(r"^\s*(?:import|from) (?:torch|transformers|spacy)\b", re.M)
-    outside = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py")
-               if path.relative_to(SOURCE).parts[0] not in rooms and imported.search(path.read_text("utf-8"))]
-    assert not outside
-    contract = (ROOT / "pyproject.toml").read_text("utf-8").split("torch, transformers and spaCy are imported by")[1]
-    listed = re.findall(r'"wholetext\.(\w+)"', contract.split("forbidden_modules")[0])
-    parts = {path.stem for path in SOURCE.glob("[a-z]*") if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert {*listed} == parts - {*rooms, "version", "executor"}
-
-
-def test_language_codes_are_read_in_one_place() -> None:
-    """langcodes knows the codes; everything else asks `wholetext.text`."""
-    imported = re.compile(r"^\s*(?:import|from) langcodes\b", re.M)
-    found = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if imported.search(path.read_text("utf-8"))]
-    assert {path.parts[0] for path in found} == {"text"}
-
-
 def mentioned(tree: ast.AST) -> Iterator[str]:
     """Names that code uses: variables, attributes, imports, arguments, and those in strings like ``module:Class``."""
     for one in ast.walk(tree):

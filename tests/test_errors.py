@@ -18,7 +18,6 @@ def test_a_number_goes_with_its_noun_and_verb(said: str, wanted: str) -> None:
 
 def test_suggestions_ignore_case() -> None:
     assert did_you_mean("ONLINE-a", ["Online-A", "other"]) == "did you mean Online-A?"
-    assert did_you_mean("online-x", ["Online-A", "ONLINE-A"]) == "did you mean Online-A or ONLINE-A?"
     assert did_you_mean("chrF", ["chrf", "d-chrf", "chrf++"]) == "did you mean chrf?"  # only the case is wrong
     assert did_you_mean("BLEU", ["bleu"]) == "did you mean bleu?" and did_you_mean("x", ["bleu"]) == ""
 
@@ -26,4 +25,3 @@ def test_suggestions_ignore_case() -> None:
 def test_without_a_suggestion_all_names_are_listed_once() -> None:
     assert choices("blue", ["bleu", "chrf"]) == "did you mean bleu?"
     assert choices("x", ["bleu", "chrf", "bleu"]) == "choose one of bleu, chrf"
-    assert choices("x", []) == "there are none to choose"

@@ -43,25 +43,3 @@ def test_an_installed_plugin_is_listed_conforms_and_scores(installed: dict[str, 
     (metric,) = json.loads(done.stdout)["metrics"]
     assert metric["name"] == "sentence:lengthmatch"
     assert metric["systems"][0]["score"] == pytest.approx((3 / 4 + 2 / 4) / 2)
-
-
-def test_without_the_plugin_its_name_is_unknown() -> None:
-    done = run(dict(os.environ, PYTHONPATH=str(ROOT / "src")), "-m", "wholetext", "show", "lengthmatch")
-    assert done.returncode == 2
-    assert "there is no metric 'lengthmatch'" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_broken_plugin_does_not_hide_the_others(installed: dict[str, str], tmp_path: Path) -> None:
-    info = tmp_path / "broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[wholetext.metrics]\nbroken = nowhere_to_be_found:Metric\n")
-    environment = {**installed, "PYTHONPATH": os.pathsep.join([str(tmp_path), installed["PYTHONPATH"]])}
-    done = run(environment, "-m", "wholetext", "list")
-    assert done.returncode == 0 and "lengthmatch" in done.stdout
-    assert "warning: the plug-in broken cannot be used" in done.stderr and "nowhere_to_be_found" in done.stderr
-    told = json.loads(run(environment, "-m", "wholetext", "list", "--json").stdout)
-    assert list(told["broken"]) == ["broken"] and "lengthmatch" in told["metrics"]
-    done = run(environment, "-m", "wholetext", "show", "broken")
-    assert done.returncode == 2 and "Traceback" not in done.stderr

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.judges.scripted import ScriptedServer
-from tests.judges.scripted_judge import right
 from wholetext import Corpus, Document, Options, Output, open_run, plugins, score
 from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
@@ -73,11 +71,6 @@ def test_a_name_that_is_taken_is_refused(install: Install) -> None:
         plugins.load("wholetext.things")["mine"]()
 
 
-def test_the_interface_that_works(install: Install) -> None:
-    install("fits", "[wholetext.things]\nthing = fits_code:thing\n", "interface = 3\ndef thing(): pass\n")
-    assert plugins.INTERFACE == 3 and callable(plugins.load("wholetext.things")["thing"]())
-
-
 @pytest.mark.parametrize("declared", ["4", "2", "None"])
 def test_other_interfaces_are_refused(install: Install, declared: str) -> None:
     points = "[wholetext.things]\nthing = apart_code:thing\nkind = apart_code:Kind\n"
@@ -134,41 +127,6 @@ def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
     assert set(catalogue()["broken"]) == {"bad", "odd"}
 
 
-JUDGE = """
-from dataclasses import dataclass
-from pathlib import Path
-from wholetext.judges.judge import JudgeDa
-
-interface = 3
-
-@dataclass(frozen=True)
-class Tone(JudgeDa):
-    \"\"\"How well the tone of the source is kept.\"\"\"
-
-    name = "judge-tone"
-    summary = "tone of the source kept, from 0 to 100"
-
-    prompt: str = str(Path(__file__).with_name("tone.toml"))
-"""
-TONE = """
-user = "Rate the tone of {hyp} against {src}. {answer}"
-json = 'Answer {"score": N}.'
-"""
-
-
-def test_a_judge_of_a_plugin_asks_with_its_own_prompt(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install("tone", "[wholetext.metrics]\njudge-tone = tone_code:Tone\n", JUDGE)
-    (tmp_path / "tone.toml").write_text(TONE)
-    assert "judge-tone" in catalogue()["metrics"]
-    with ScriptedServer(right) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        scores = score(Loaded(*sample()), ["judge-tone@m"], options=Options(cache=False))["judge-tone@m"]["same"]
-    assert scores.signature["plugin"] == "tone 1.5" and scores.signature["prompt"].startswith("tone.toml#")
-    asked = [body["messages"][-1]["content"] for body in server.asked]
-    assert all(text.startswith("Rate the tone of ") for text in asked) and len({*asked}) == len(asked) > 3
-    assert 0 <= scores.score <= 100
 
 
 @pytest.mark.parametrize("spec", ["lengthmatch", "sentence:lengthmatch", "slide(size=2,step=1):lengthmatch"])

@@ -87,15 +87,6 @@ def test_a_window_longer_than_all_documents_is_told_before_anything_is_measured(
         wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["chrf", "slide(size=3):bleu"], options=Options(cache=False))
 
 
-def test_references_not_read_and_references_not_used_are_the_same() -> None:
-    two = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",), "other": ("x y",)}),))
-    chosen = wt.score(wt.Loaded(two, [OUTPUT]), "bleu", options=Options(refs=("r",), cache=False))["bleu"]["s"]
-    read_one = wt.score(wt.Loaded(CORPUS, [OUTPUT]), "bleu", options=Options(cache=False))["bleu"]["s"]
-    both = wt.score(wt.Loaded(two, [OUTPUT]), "bleu", options=Options(cache=False))["bleu"]["s"]
-    assert chosen.signature == read_one.signature
-    assert chosen.signature["corpus"] != both.signature["corpus"]
-
-
 MODEL = Path(__file__).parent / "oracle" / "neural" / "models" / "tiny-mbart50"
 
 

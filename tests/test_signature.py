@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -87,37 +85,6 @@ def test_output_with_other_segments_is_named() -> None:
     joined, good = (scores[name].signature for name in ("joined", "good"))
     assert joined["resegmented"] == "1/1" and "resegmented" not in good
     assert joined.hash == good.hash and joined.short == good.short  # the text is compared as a whole
-
-
-def test_runs_of_the_first_version_open_and_give_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    """Written by 0.1.0: two documents of the demo corpus, three systems."""
-    folder = Path(__file__).parent / "oracle" / "run-0.1.0"
-    results = wt.open_run(folder)
-    best = {spec: compared.standings[0] for spec, compared in wt.compare(results).items()}
-    assert {spec: (one.system, one.score) for spec, one in best.items()} == {
-        "chrf": ("patchwork", pytest.approx(73.96064490660281)),
-        "bleu": ("patchwork", pytest.approx(53.575851861543555)),
-        "slide(size=4,step=4):chrf": ("patchwork", pytest.approx(74.55741179670497)),
-    }
-    literal = wt.compare(results)["chrf"]["literal"]
-    assert (literal.interval.low, literal.interval.high) == pytest.approx((50.814534160795965, 55.658683641377884))
-    with pytest.raises(SystemExit, match="0"):
-        main(["compare", str(folder)])
-    out = " ".join(capsys.readouterr().out.split())
-    assert "text that fills no window is not scored; partial=include scores it (3 of 19 segments)" in out
-
-
-def test_runs_of_the_first_version_in_int8_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """0.1.0 could score in int8, and named it in signatures."""
-    folder = shutil.copytree(Path(__file__).parent / "oracle" / "run-0.1.0", tmp_path / "run")
-    head = json.loads((folder / "run.json").read_text("utf-8"))
-    for one in head["metrics"]:
-        one["signatures"] = [{**signature, "dtype": "int8"} for signature in one["signatures"]]
-    (folder / "run.json").write_text(json.dumps(head), "utf-8")
-    assert {one.signature["dtype"] for one in wt.open_run(folder)["chrf"].values()} == {"int8"}
-    with pytest.raises(SystemExit, match="0"):
-        main(["compare", str(folder), "--signatures"])
-    assert "dtype:int8" in capsys.readouterr().out
 
 
 GIVEN = "context(prev=9,next=9,hyp=ref,source=shuffled,seed=123456789):bleu(tokenize=char)"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.scored import scored
 from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options
-from wholetext.types import Corpus, Document, Excerpt, Output, Request
+from wholetext.types import Corpus, Document, Output, Request
 from wholetext.views import (
     Context,
     Paragraph,
@@ -62,15 +62,6 @@ def test_slide_equals_brute_force(size: int, window: int, step: int, partial: st
     assert [w for _, _, w in spans] == [float(len(e)) if partial == "weighted" else 1.0 for e in expected]
     if partial != "drop":
         assert set().union(*expected) == set(range(size))
-
-
-@pytest.mark.parametrize(
-    ("size", "window", "step", "windows", "left"), [(7, 4, 2, 2, 1), (10, 6, 6, 1, 4), (10, 3, 2, 4, 1)]
-)
-def test_slide_counts_worked_out_by_hand(size: int, window: int, step: int, windows: int, left: int) -> None:
-    spans = Slide(size=window, step=step).spans(size)
-    assert len(spans) == windows
-    assert size - spans[-1][1] == left
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=20), st.integers(1, 80), st.none() | st.integers(1, 5))
@@ -206,11 +197,6 @@ def test_segment_scores_are_means_over_covering_windows(sizes: list[int], partia
     assert scores.signature["dropped"] == f"{dropped}/{sum(sizes)}"
     weights = np.array([row.weight for row in scores.rows])
     assert scores.totals().sum(axis=0) == pytest.approx((weights[:, None] * scores.stats).sum(axis=0))
-
-
-def test_views_are_hashable_values() -> None:
-    view = Excerpt(("a",), (0, 1))
-    assert len({Request((view,)), Request((Excerpt(("a",), (0, 1)),))}) == 1
 
 
 def test_token_budgets_count_each_segment_with_all_its_sides() -> None:

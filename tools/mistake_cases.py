@@ -55,7 +55,6 @@ MISTAKES = (
     Mistake("a test set given as -t, as in sacrebleu", "score -t wmt21 -l de-en -m bleu"),
     Mistake("a misspelled metric", f"score {FILES} -m belu"),
     Mistake("a name of several metrics", f"score {FILES} -m discoscore"),
-    Mistake("a blank after a comma", f"score {FILES} -m chrf, bleu"),
     Mistake("a view without a metric", f"score {FILES} -m context"),
     Mistake("an argument without its name", f"score {FILES} -m 'slide(6,6):chrf'"),
     Mistake("an argument that does not exist", f"score {FILES} -m 'bleu(tokenizer=13a)'"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wholetext.errors import SpecError
-from wholetext.files.parsing import integer, number
 
 Value = str | int | float | bool | None
 # a name, a key and a quoted value have blanks after them; a name may have empty parentheses
@@ -135,10 +135,10 @@ def _value(text: str, at: int) -> tuple[Value, int]:
         raise caret(text, at, "expected a value here", _FORM)
     word = bare[0]
     value: Value = _WORDS.get(word.lower(), word)
-    if _INTEGER.fullmatch(word):
-        value = integer(word, error=SpecError, next="write a smaller number")
-    elif _NUMBER.fullmatch(word):
-        value = number(word, error=SpecError, next="write a smaller number")
+    if _NUMBER.fullmatch(word):
+        value = int(word) if _INTEGER.fullmatch(word) and len(word) <= 300 else float(word)
+        if math.isinf(value):
+            raise caret(text, at, "this number is too large", "write a smaller number")
     return value, _next_word(text, bare.end())
 
 

@@ -58,10 +58,3 @@ def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert out.splitlines()[-1].startswith(f"report: {tmp_path / 'run' / 'report.html'} (")
     assert "rows:bleu" in call(capsys, "cache", "info")[1]
     assert "dropped" in call(capsys, "cache", "clear")[1]
-
-
-
-def test_reference_free_metrics_are_listed_with_their_aliases(capsys: pytest.CaptureFixture[str]) -> None:
-    out = call(capsys, "list", "--no-ref")[1]
-    assert "slide-kiwi" in out and "metricx-qe" in out and "doc-bertscore" not in out and "doc-comet " not in out
-    assert "kiwi" in json.loads(call(capsys, "list", "--no-ref", "--json")[1])["aliases"]

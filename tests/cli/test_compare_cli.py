@@ -117,35 +117,6 @@ def test_decimals_follow_the_scale_and_not_the_scores(tmp_path: Path, capsys: Ca
     assert re.fullmatch(r"poor +\d\.\d\d ±\S+ +\d+\.\d\d ±\S+ +0\.\d{4} ±\S+", line.strip())
 
 
-def test_another_output_heads_its_column(corpus: str, tmp_path: Path, capsys: Capture) -> None:
-    score(capsys, corpus, tmp_path / "run", *HOW)
-    for kind, head in (("table", "bleu precision1 ↑"), ("tsv", "bleu precision1\tpatchwork"),
-                       ("latex", "bleu precision1 $")):
-        _, out, err = call(capsys, "compare", str(tmp_path / "run"), "-m", "bleu", "--output", "precision1", "-f", kind)
-        assert head in out, err
-    assert "unit:segment" in call(capsys, "compare", str(tmp_path / "run"), "-m", "bleu", "--output", "precision1")[1]
-
-
-def test_a_mark_inside_a_rank_cluster_is_explained(tmp_path: Path, capsys: Capture) -> None:
-    """Against a named baseline p is corrected for few comparisons, for clusters over all pairs."""
-    from tests.scored import compare
-
-    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
-    docs = tuple(Document(f"d{i}", ("x",), {"ref": (" ".join(words),)}) for i in range(8))
-
-    def system(name: str, wrong: int) -> Output:
-        return Output(name, {doc.id: (" ".join(words[: 6 - (wrong if i < 7 else 0)]),) for i, doc in enumerate(docs)})
-
-    outputs = [system("a", 0), *(system(f"s{n}", n) for n in (1, 2, 3, 4, 5))]
-    results = score_systems(Loaded(Corpus("c", ("de", "en"), docs), outputs), ["chrf"], options=Options(cache=False))
-    found = compare(results["chrf"], "s1", alpha=0.1)
-    inside = [one for one in found.standings if one.verdict == "worse" and one.rank == found["s1"].rank]
-    assert inside, "the case that needs explaining"
-    (note,) = [note for note in found.warnings if "rank cluster" in note]
-    assert all(one.system in note for one in inside) and "5 comparisons with s1" in note and "all 15 pairs" in note
-    assert not any("rank cluster" in note for note in compare(results["chrf"], alpha=0.1).warnings)
-
-
 def test_out_does_not_replace_a_run_unless_told(corpus: str, tmp_path: Path, capsys: Capture) -> None:
     run = tmp_path / "run"
     score(capsys, corpus, run)
@@ -158,29 +129,9 @@ def test_out_does_not_replace_a_run_unless_told(corpus: str, tmp_path: Path, cap
     assert "ter" in open_run(run).scores
 
 
-def test_a_damaged_comparison_is_told(corpus: str, tmp_path: Path, capsys: Capture) -> None:
-    from wholetext.scoring.run_files import read_head, seal
-
-    score(capsys, corpus, tmp_path / "run")
-    head = read_head(tmp_path / "run")
-    del head["sha256"]
-    for broken in ({"settings": {}}, {"settings": {"test": 1, "x": 2}, "outcomes": []},
-                   {**head["comparison"], "outcomes": [{"metric": "bleu"}]},
-                   {**head["comparison"], "outcomes": [{**one, "standings": one["standings"][:1], "p": [[0]],
-                                                        "deltas": [0, 0]} for one in head["comparison"]["outcomes"]]}):
-        (tmp_path / "run" / "run.json").write_text(seal({**head, "comparison": broken}), "utf-8")
-        code, _, err = call(capsys, "compare", str(tmp_path / "run"))
-        assert code == 2 and "stored comparison is damaged" in err and "score again" in err
-
-
 def test_nothing_is_wider_than_80_columns(corpus: str, tmp_path: Path, capsys: Capture) -> None:
     shown = score(capsys, corpus, tmp_path / "run", "--draws", "20")
     code, out, _ = call(capsys, "compare", str(tmp_path / "run"))
     assert code == 0 and "documents like these would separate them from the baseline" in " ".join(out.split())
     assert "|alpha:0.05|correction:holm" in "".join(line.strip() for line in shown.splitlines())
     assert [line for line in f"{shown}\n{out}".splitlines() if len(line) > 80] == []
-
-
-def test_a_file_in_place_of_a_run_folder_is_told(corpus: str, capsys: Capture) -> None:
-    code, _, err = call(capsys, "compare", corpus)
-    assert code == 2 and "this is a file, not a run folder" in err and "wholetext score --out" in err

@@ -56,23 +56,6 @@ def test_the_lowest_document_by_default_and_all_segments(folder: Path, capsys: p
     assert code == 0 and out.startswith("bad") and "But he stayed." in out
 
 
-def test_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
-    got = json.loads(out)
-    assert (got["document"], got["system"], got["reference"], got["metric"]) == ("bad", "one", "a", SPEC)
-    first, second, third = got["segments"]
-    assert first["extra"] == [{"category": "pronoun", "feature": "masculine", "text": "He", "start": 0, "end": 2}]
-    assert first["missing"] == [{"category": "pronoun", "feature": "feminine", "text": "She", "start": 0, "end": 3}]
-    assert [span["text"] for span in second["matched"]] == ["he", "But"] and third["extra"][0]["text"] == "So"
-    assert got["scores"]["pronoun.recall"] == 0.5 and got["scores"]["tense"] is None
-
-
-def test_straight_from_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ["-t", str(folder / "one.txt"), "-r", str(folder / "ref.txt"), "-l", "de-en", "-m", "blonde(tagger=plain)"]
-    code, out, _ = call(capsys, *files)
-    assert code == 0 and "[+He+]" in out and "blonde(tagger=plain)" in out
-
-
 def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows of single segments are put together; spans belong to the references that were used."""
     files = ["-t", str(folder / "one.txt"), "-r", f"first={folder}/one.txt", f"second={folder}/ref.txt", "-l", "de-en"]
@@ -82,17 +65,10 @@ def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.Cap
     assert [[span["text"] for span in segment["missing"]] for segment in got["segments"]] == [["She"], [], []]
 
 
-def test_another_metric_than_the_run_has_is_computed_now(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = "blonde(tagger=plain,profile=fixed)"
-    code, out, _ = call(capsys, str(folder / "run"), "--system", "one", "--doc", "bad", "-m", spec)
-    assert code == 0 and "profile=fixed" in out
-
-
 @pytest.mark.parametrize(
     ("more", "fault"),
     [
-        (["--doc", "bad"], "which system?"),
-        (["--system", "thre"], "there is no system 'thre'"),
+        (["--doc", "bad"], "which system?"), (["--system", "thre"], "there is no system 'thre'"),
         (["--system", "one", "--doc", "badd"], "did you mean bad?"),
         (["--system", "one", "--ref", "b"], "references: a"),
     ],
@@ -100,25 +76,6 @@ def test_another_metric_than_the_run_has_is_computed_now(folder: Path, capsys: p
 def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], fault: str) -> None:
     code, _, err = call(capsys, str(folder / "run"), *more)
     assert code == 2 and fault in err and "Traceback" not in err
-
-
-def test_references_with_commas_in_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    docs = (Document("bad", None, {"a": HYP, "a,b": REF}),)
-    results = score(
-        Loaded(Corpus("c", ("de", "en"), docs), [Output("one", {"bad": HYP})]), [SPEC], options=Options(cache=False)
-    )
-    write_run(results, tmp_path / "run")
-    for name, faults in (("a", 0), ("a,b", 1)):
-        code, out, err = call(capsys, str(tmp_path / "run"), "--ref", name, "--json")
-        assert code == 0, err
-        assert json.loads(out)["reference"] == name
-        assert sum(bool(segment["missing"]) for segment in json.loads(out)["segments"]) == faults
-
-
-def test_names_out_of_a_list() -> None:
-    assert used("a,a,b", ["a,b", "a"]) == ["a", "a,b"]
-    assert used("a,b", ["a", "b"]) == ["a", "b"]
-    assert used("none", ["a"]) == []
 
 
 def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +116,6 @@ def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pyt
 
 
 def test_references_with_many_commas_are_told_apart_in_bounded_time() -> None:
-    from wholetext.scoring.explain import used
 
     known = [",".join(["a"] * i) for i in range(1, 41)]
     assert used("b," * 200 + "x", [*known, "b"]) == []

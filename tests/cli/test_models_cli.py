@@ -79,12 +79,3 @@ def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tm
     assert code == 0 and len(json.loads(out)["cells"]) == 3
     code, out, _ = call(capsys, *arguments, "-m", "chrf", "--window", "2", "--step", "1", "-f", "tsv")
     assert code == 0 and out.splitlines()[0].startswith("size\tstep\t") and len(out.splitlines()) == 3
-
-
-def test_sweep_says_what_is_wrong(capsys: Capture, arguments: list[str]) -> None:
-    for more, said in [
-        ([], "--context 3"), (["--context", "1", "--window", "2"], "either the context or the window"),
-        (["--context", "1", "--hyp", "onw"], "did you mean own"), (["--window", "2", "-m", "chrff"], "did you mean"),
-    ]:  # fmt: skip
-        code, _, err = call(capsys, *arguments, *more)
-        assert code == 2 and said in err and "Traceback" not in err

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
 import sys
-import termios
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -147,52 +140,11 @@ def test_every_verb(words: list[str], places: Places, capsys: pytest.CaptureFixt
     ["score", "CORPUS", "-m", "chrf\x1b[2J"], ["score", "no\x1b[2J\u202efile.txt", "-m", "chrf"],
     ["show", "ch\x1b[2Jrf"], ["models", "show", "no\x1b[2Jmodel"],
     ["score", "-t", "CORPUS", f"{EVIL}=CORPUS", "-m", "chrf"], ["report", "no\x1b[2Jrun"], ["\x1b[2Jverb"],
-    ["gate", "RUN", "--baseline", "\x1b[2J"],
-    ["rank", "no\x1b[2Jrun"], ["spans", "no\x1b[2Jfile", "RUN"],
+    ["gate", "RUN", "--baseline", "\x1b[2J"], ["rank", "no\x1b[2Jrun"], ["spans", "no\x1b[2Jfile", "RUN"],
 ])
 def test_every_error(words: list[str], places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(capsys, *(places[word]() if word in places else word for word in words), code=2)
     assert not out and err and not any(line.startswith("forged") for line in err.splitlines())
-
-
-def in_terminal(*words: str, lines: int = 24, **environment: str) -> str:
-    """What a terminal of 80 columns shows of a command."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
-    said = bytearray()
-    environment = {"LC_ALL": "C.UTF-8", **os.environ, "TERM": "xterm", **environment}
-    environment = {name: text for name, text in environment.items() if name not in ("COLUMNS", "LINES")}
-    with subprocess.Popen([sys.executable, "-m", "wholetext", *words], stdin=theirs, stdout=theirs, stderr=theirs,
-                          env=environment) as process:
-        os.close(theirs)
-        while True:
-            try:
-                said += (part := os.read(ours, 65536))
-            except OSError:  # Linux: the other end is closed
-                break
-            if not part:
-                break
-    os.close(ours)
-    assert process.returncode == 0, said
-    return said.decode().replace("\r\n", "\n")
-
-
-def test_control_characters_are_shown_in_a_terminal(tmp_path: Path) -> None:
-    from wholetext.demo import load
-
-    corpus, outputs = load("de-en")
-    run = str(tmp_path / "run")
-    renamed = [replace(outputs[0], system="evil\x1b[2J"), *outputs[1:]]
-    wt.score(
-        wt.Loaded(corpus, tuple(renamed), ()),
-        ["chrf"],
-        options=wt.Options(cache=False),
-        significance=wt.Significance(draws=50),
-        out=run,
-    )
-    for words in (["compare", run], ["rank", run], ["show", "slide"]):
-        assert "\x1b[2J" not in in_terminal(*words), words
-    assert "evil\\x1b[2J" in in_terminal("compare", run)
 
 
 def test_a_progress_bar_shows_rows_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

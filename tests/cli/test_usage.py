@@ -59,11 +59,6 @@ def test_a_group_alone_shows_its_help(typed: str, capsys: pytest.CaptureFixture[
     assert code == 2 and err.startswith("Usage: wholetext") and "error:" not in err and out == ""
 
 
-def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="unexpected argument"):
-        call(capsys, "compare", "run", "other", "--debug")
-
-
 @pytest.mark.parametrize(("typed", "split"), [
     ("chrf,bleu", ["chrf", "bleu"]), ("chrf, bleu", ["chrf", "bleu"]),
     ("slide(size=6,step=6):chrf,bleu", ["slide(size=6,step=6):chrf", "bleu"]),
@@ -88,13 +83,6 @@ def test_comets_model_is_that_of_metrics_which_name_none() -> None:
     assert with_model(["chrf", "bertscore", "comet@x/y"], "a/b") == ["chrf", "bertscore@a/b", "comet@x/y"]
     with pytest.raises(SpecError, match="none of chrf, comet@x/y takes a model"):
         with_model(["chrf", "comet@x/y"], "a/b")
-
-
-def test_every_way_to_name_metrics_gives_the_same(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = ("-t", "a.txt", "b.txt", "-r", "ref.txt", "-f", "tsv", "-q")
-    ways = [("-m", "chrf", "bleu"), ("-m", "chrf,bleu"), ("-m", "chrf", "-m", "bleu"), ("--metrics=chrf,bleu",)]
-    answers = [call(capsys, "score", *way, *files) for way in ways]
-    assert all(answer[:2] == answers[0][:2] for answer in answers) and "bleu\tb" in answers[0][1]
 
 
 def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,14 +60,6 @@ def test_a_changed_package_is_not_used(file: str, content: str | None, said: str
     assert file in str(caught.value) and "pip install --force-reinstall" in caught.value.next
 
 
-def test_without_a_cache(package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path))  # a folder: no cache can be opened there
-    check()
-    (package / "data" / "weights").write_text("x")
-    with pytest.raises(ModelError):
-        check()
-
-
 def test_other_versions_and_packages_pass(package: Path) -> None:
     (package.parent / "some_model-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: some-model\n"
                                                                           "Version: 2.0\n")  # fmt: skip

@@ -70,24 +70,6 @@ def test_a_run_folder_gives_the_same_frames(run: Results, tmp_path: Path) -> Non
         pandas.testing.assert_frame_equal(run.to_pandas(level), again.to_pandas(level), check_exact=True)
 
 
-def test_frames_survive_csv(run: Results, tmp_path: Path) -> None:
-    """The round trip through a file that other programs read; older versions of pandas read digits less exactly."""
-    pandas = pytest.importorskip("pandas")
-    frame = run.to_pandas("segment")
-    frame.to_csv(tmp_path / "scores.csv", index=False)
-    again = pandas.read_csv(tmp_path / "scores.csv")
-    np.testing.assert_allclose(again["score"], frame["score"], rtol=1e-14)
-    assert list(again["doc"]) == list(frame["doc"])
-
-
-def test_comparisons_are_frames(run: Results, frame_of: Any) -> None:
-    comparison = wt.compare(run, wt.Significance(draws=100))["whole:bleu"]
-    frame = frame_of(comparison)
-    assert list(frame["system"]) == [one.system for one in comparison.standings]
-    assert list(frame["low"]) == pytest.approx([one.interval.low for one in comparison.standings], nan_ok=True)
-    assert list(frame["rank"]) == [one.rank for one in comparison.standings]
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_without_the_library_the_extra_is_named(run: Results, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
@@ -101,11 +83,3 @@ def test_an_unknown_level_is_told(run: Results) -> None:
     wrong: Any = "sentence"
     with pytest.raises(wt.errors.MetricError, match="there is no level 'sentence'"):
         run.to_pandas(wrong)
-
-
-def test_importing_wholetext_imports_neither_library() -> None:
-    import subprocess
-
-    program = "import sys, wholetext as wt; wt.Results, wt.compare; print({'pandas', 'polars'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -28,6 +28,8 @@ _TYPES = {
     "int": "integer",
     "float": "number",
     "str": "text",
+    "True": "true",
+    "False": "false",
 }
 
 
