@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wholetext.alignment.alignment import align
 from wholetext.alignment.anchors import cut_at_anchors, longest_in_order
 from wholetext.alignment.beads import Bead
-from wholetext.alignment.similarity import Features, Table
+from wholetext.alignment.similarity import Features, SimilarityTable
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))
@@ -27,7 +27,7 @@ def test_the_longest_chain_in_order(numbers: list[int]) -> None:
 
 
 def boxes(table: np.ndarray, cells: int) -> list[tuple[slice, slice]]:
-    found = cut_at_anchors([(1.0, Table(table))], (slice(0, len(table)), slice(0, table.shape[1])), cells)
+    found = cut_at_anchors([(1.0, SimilarityTable(table))], (slice(0, len(table)), slice(0, table.shape[1])), cells)
     assert all((a.stop - a.start) * (b.stop - b.start) <= cells for a, b in found)
     for side, size in ((0, table.shape[0]), (1, table.shape[1])):
         assert [at for box in found for at in range(box[side].start, box[side].stop)] == list(range(size))

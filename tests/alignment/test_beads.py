@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.alignment.beads import BEADS, BY_VECTORS, FARTHEST, GIVEN, LIKELY, Bead, Task
+from wholetext.alignment.beads import (
+    BEADS,
+    BY_VECTORS,
+    FARTHEST,
+    GIVEN,
+    LIKELY,
+    AlignmentTask,
+    Bead,
+)
 from wholetext.alignment.similarity import Features
 
 sentence = st.text("ab 1中", max_size=12)
@@ -41,7 +49,7 @@ def test_no_other_path_in_order_is_cheaper(fixed: list[str], free: list[str], se
         steps = [(i, i + a, j, j + b) for a, b in kinds if i + a <= len(fixed) and j + b <= len(free)]
         return min(cost(step, table, sizes) + cheapest(step[1], step[3]) for step in steps)
 
-    task = Task(fixed, free, 1.0, lambda *_: table, None)
+    task = AlignmentTask(fixed, free, 1.0, lambda *_: table, None)
     found, total = task.path(slice(0, len(fixed)), slice(0, len(free)))
     assert total == pytest.approx(cheapest(0, 0), abs=1e-6)
     assert total == pytest.approx(sum(cost((*bead.fixed, *bead.free), table, sizes) for bead in found), abs=1e-6)
@@ -56,7 +64,7 @@ def test_one_bead_costs_what_the_path_says() -> None:
     """A bead of more sentences than the path looks at has a cost too, by the same parts."""
     fixed, free = ["one sentence that is as long as three"], ["one sentence", "that is", "as long as three"]
     rows = vectors([1, 0], [1, 0.1], [0.9, 0], [1, 0.2])
-    task = Task(fixed, free, 1.0, None, Features(rows[:1], rows[1:]))
+    task = AlignmentTask(fixed, free, 1.0, None, Features(rows[:1], rows[1:]))
     tables = dict(zip(BEADS, task.tables(slice(0, 1), slice(0, 3))))
     assert task.rivals is not None
     lost = BY_VECTORS.rival * task.rivals.box(slice(0, 1), slice(0, 3)).table(1, 3)[0, 0]
@@ -67,6 +75,6 @@ def test_likely_pairs_of_a_sentence_are_few() -> None:
     """All sentences are equal: memory must not grow with the square of their number."""
     count = 300
     rows = np.ones((count, 4), dtype=np.float32)
-    task = Task(["the same"] * count, ["the same"] * count, 1.0, None, Features(rows, rows))
+    task = AlignmentTask(["the same"] * count, ["the same"] * count, 1.0, None, Features(rows, rows))
     i, j = task.likely(np.arange(count), np.arange(count))
     assert len(i) == len(j) == count * LIKELY

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wholetext.alignment.alignment import align
-from wholetext.alignment.beads import Bead, Task
+from wholetext.alignment.beads import AlignmentTask, Bead
 from wholetext.alignment.leftovers import LIKELY, _gaps, _pairs, absorbed, with_moved
 from wholetext.alignment.similarity import Features
 
@@ -15,14 +15,14 @@ LONG = "The company said on Monday that it would open two new offices next year.
 SPLIT = [f"{text}." for text in LONG.rstrip(".").split(". ")]
 
 
-def task(fixed: list[str], free: list[str], near: list[list[float]]) -> Task:
+def task(fixed: list[str], free: list[str], near: list[list[float]]) -> AlignmentTask:
     """Texts whose vectors have the products ``near``: sentences of the document by sentences of the output."""
     table = np.array(near)
     rows, n = np.eye(len(fixed), table.shape[1] + len(fixed), dtype=np.float32), len(fixed)
     other = np.zeros((len(free), rows.shape[1]), dtype=np.float32)
     other[:, :n] = table.T
     other[:, n:] = np.diag(np.sqrt(np.maximum(0, 1 - (table**2).sum(axis=0))))
-    return Task(fixed, free, 1.0, None, Features(rows, other))
+    return AlignmentTask(fixed, free, 1.0, None, Features(rows, other))
 
 
 def never(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:

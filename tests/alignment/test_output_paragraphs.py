@@ -6,7 +6,7 @@ import pytest
 
 from wholetext.alignment import paragraphs
 from wholetext.alignment.beads import Bead
-from wholetext.alignment.paragraphs import Measure, align_paragraphs
+from wholetext.alignment.paragraphs import ParagraphMeasure, align_paragraphs
 from wholetext.alignment.realign import realign
 from wholetext.alignment.segments import Sentences
 from wholetext.text.sentences import splitter
@@ -52,10 +52,10 @@ def test_sentences_are_aligned_inside_paragraphs_that_correspond(monkeypatch: py
     monkeypatch.setattr(paragraphs, "align", spy)
     rules = splitter("rules", "en")
     both = Sentences.of(OUTPUT, rules)
-    beads = align_paragraphs(both, both, ratio=1.0, measure=Measure("words"))
+    beads = align_paragraphs(both, both, ratio=1.0, measure=ParagraphMeasure("words"))
     assert beads == tuple(Bead((i, i + 1), (i, i + 1)) for i in range(8))
     assert seen == [None, [(slice(0, 3), slice(0, 3)), (slice(3, 5), slice(3, 5)), (slice(5, 8), slice(5, 8))]]
     seen.clear()
     single = Sentences.of(both.texts, rules)  # a sentence per segment is no paragraph structure
-    align_paragraphs(single, both, ratio=1.0, measure=Measure("words"))
+    align_paragraphs(single, both, ratio=1.0, measure=ParagraphMeasure("words"))
     assert seen == [None]

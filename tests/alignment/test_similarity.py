@@ -7,7 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from wholetext.alignment.similarity import Features, Rivals, Table, alike, shared_words, words
+from wholetext.alignment.similarity import (
+    Features,
+    Rivals,
+    SimilarityTable,
+    alike,
+    shared_words,
+    words,
+)
 
 
 def test_shared_words_are_a_cosine() -> None:
@@ -44,12 +51,12 @@ def test_several_sentences_are_the_sum_of_their_rows() -> None:
     assert table[4, 5] == pytest.approx(fixed[4] @ free[5] / norms, rel=1e-5)
     assert Features(fixed, free).together((2, 4), (3, 6)) == pytest.approx(
         left @ free[3:6].sum(axis=0) / np.linalg.norm(left) / np.linalg.norm(free[3:6].sum(axis=0)), rel=1e-5)
-    assert Table(table).together((0, 2), (1, 3)) == pytest.approx(table[:2, 1:3].mean())
+    assert SimilarityTable(table).together((0, 2), (1, 3)) == pytest.approx(table[:2, 1:3].mean())
 
 
 def test_rivals_are_anywhere_on_the_other_side() -> None:
     table = np.array([[0.9, 0.2, 0.1], [0.3, 0.4, 0.8], [0.1, 0.1, 0.5]])
-    measures = [(2.0, Table(table)), (1.0, Table(table))]
+    measures = [(2.0, SimilarityTable(table)), (1.0, SimilarityTable(table))]
     assert alike(measures, slice(0, 3), slice(0, 3)) == pytest.approx(table)
     rivals = Rivals(measures, 3, 3).box(slice(1, 3), slice(1, 3))  # without the first of both
     one = [[(0.8 - 0.4) + (0.4 - 0.4), 0.0], [(0.5 - 0.1) + (0.4 - 0.1), (0.5 - 0.5) + (0.8 - 0.5)]]

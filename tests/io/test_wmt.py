@@ -17,7 +17,7 @@ from wholetext.errors import InputError, WholetextError
 from wholetext.io import LineFiles, Loaded, from_texts, read
 from wholetext.io.assembly import BARE
 from wholetext.io.formats import wmt
-from wholetext.io.markup import Parts, division, split
+from wholetext.io.markup import MarkupParts, division, split
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 SYSTEMS = ("AMI", "Apertium-sme-eng", "CUNI-AR", "Grammatist", "Krosny", "TartuNLP")
@@ -213,13 +213,13 @@ def test_paragraphs(text: str, segments: tuple[str, ...], says: str) -> None:
     ("A\nB", ("A", "B"), "line by line"),
 ])  # fmt: skip
 def test_json(text: str, segments: tuple[str, ...], says: str) -> None:
-    parts = split(text, "json", Parts(("1", "2"), "json", ("/a", "/b")))
+    parts = split(text, "json", MarkupParts(("1", "2"), "json", ("/a", "/b")))
     # a text that is not JSON has other keys, too
     assert parts.segments == segments and says in "; ".join(parts.repairs) and bool(says) == bool(parts.repairs)
 
 
 def test_blank_lines_are_segments_where_the_source_has_as_many() -> None:
-    assert split("A\n\nB", "lines", Parts(("1", "2", "3"), "lines")).segments == ("A", "", "B")
+    assert split("A\n\nB", "lines", MarkupParts(("1", "2", "3"), "lines")).segments == ("A", "", "B")
     assert split("A\n\nB", "lines").segments == ("A", "B") and split("A\n\nB", "lines").repairs
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wholetext.alignment.anchors import Box, cut_at_anchors
-from wholetext.alignment.beads import CELLS, Bead, Similarity, Task
+from wholetext.alignment.beads import CELLS, AlignmentTask, Bead, Similarity
 from wholetext.alignment.exchanges import exchanged
 from wholetext.alignment.leftovers import absorbed, gains_of_halves, with_moved
 from wholetext.alignment.similarity import Bag, Features
@@ -36,7 +36,7 @@ def align(
     parts of both texts that are known to correspond; ``lines`` are the lines of the sentences of
     ``free``.
     """
-    task = Task(fixed, free, ratio, similarity, vectors, translations)
+    task = AlignmentTask(fixed, free, ratio, similarity, vectors, translations)
     whole = (slice(0, len(fixed)), slice(0, len(free)))
     smaller = [
         part for box in boxes or [whole] for part in cut_at_anchors(task.measures, box, CELLS)

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.alignment.similarity import ROWS, Bag, Features, Rivals, Table, shared_words
+from wholetext.alignment.similarity import (
+    ROWS,
+    Bag,
+    Features,
+    Rivals,
+    SimilarityTable,
+    shared_words,
+)
 from wholetext.types import FloatArray, IntArray
 
 Span = tuple[int, int]
@@ -101,7 +108,7 @@ class Bead:
         return self.free if free else self.fixed
 
 
-class Task:
+class AlignmentTask:
     """Two texts and the costs of their beads."""
 
     def __init__(
@@ -121,9 +128,9 @@ class Task:
             GIVEN if similarity is not None else BY_WORDS if vectors is None else BY_VECTORS
         )
         self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
-        self.measures: list[tuple[float, Features | Table]] = []
+        self.measures: list[tuple[float, Features | SimilarityTable]] = []
         if similarity is not None:
-            self.measures = [(self.costs.words, Table(similarity(fixed, free)))]
+            self.measures = [(self.costs.words, SimilarityTable(similarity(fixed, free)))]
         else:
             self.measures = [(self.costs.words, shared_words(fixed, free, translations))]
             self.measures += [] if vectors is None else [(self.costs.vectors, vectors)]

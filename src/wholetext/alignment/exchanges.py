@@ -11,13 +11,13 @@ from functools import cache
 
 import numpy as np
 
-from wholetext.alignment.beads import Bead, Task
+from wholetext.alignment.beads import AlignmentTask, Bead
 
 ROUNDS = 10  # of exchanges: each may make others worth while
 BREAKS = 3  # that a block out of order makes: before it, after it, and where it stands
 
 
-def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
+def exchanged(task: AlignmentTask, beads: Sequence[Bead]) -> list[Bead]:
     """Return linked beads after exchanges that make them cheaper, largest gain first.
 
     A sentence without counterpart beside a bead takes the sentence that stands beside the same bead
@@ -53,7 +53,7 @@ def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     return sorted(linked, key=lambda bead: bead.fixed)
 
 
-def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
+def _exchanges(task: AlignmentTask, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
     """Yield (bead to remove, bead that replaces it)."""
     for free in (False, True):
         own, other = (

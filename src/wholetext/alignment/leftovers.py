@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.beads import CELLS, LIKELY, Bead, Span, Task
+from wholetext.alignment.beads import CELLS, LIKELY, AlignmentTask, Bead, Span
 from wholetext.alignment.similarity import Features
 from wholetext.types import IntArray
 
@@ -27,7 +27,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 Gains = Callable[[Mapping[tuple[Bead, Bead], float]], list[float]]
 
 
-def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
+def with_moved(task: AlignmentTask, beads: Sequence[Bead]) -> list[Bead]:
     """Join stretches that both sides leave over where that is cheaper than leaving them out.
 
     A paragraph that was moved is such a block. Sentences that are already linked are no longer
@@ -64,7 +64,9 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     return complete(task, linked)
 
 
-def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gains) -> list[Bead]:
+def absorbed(
+    task: AlignmentTask, beads: Sequence[Bead], lines: Sequence[int], gains: Gains
+) -> list[Bead]:
     """Add sentences without counterpart to their neighbours where leaving them out costs more.
 
     A sentence of the output goes to a neighbour in its line (a sentence is broken in two more often
@@ -137,7 +139,7 @@ def _grown(
             yield bead, Bead(span, bead.free)
 
 
-def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
+def _rest(task: AlignmentTask, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
     """Return the sentences of both sides that are in no bead."""
     free_of = [np.ones(len(side) - 1, dtype=bool) for side in (task.fixed, task.free)]
     for bead in linked:
@@ -145,7 +147,7 @@ def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(free_of[0]), np.flatnonzero(free_of[1])
 
 
-def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
+def _gaps(task: AlignmentTask, linked: Sequence[Bead]) -> set[Pair]:
     """Return pairs of stretches between beads that follow each other on both sides."""
     ends = [(len(task.fixed) - 1, len(task.free) - 1)]
     before = {0: 0, **{bead.fixed[1]: bead.free[1] for bead in linked}}
@@ -192,7 +194,7 @@ def _runs(numbers: IntArray) -> list[Span]:
     return runs
 
 
-def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
+def complete(task: AlignmentTask, linked: Sequence[Bead]) -> list[Bead]:
     """Add beads without counterpart, each after its predecessor; order by the fixed side."""
     fixed, free = map(_runs, _rest(task, linked))
     after_fixed = {at: bead.free[1] for bead in linked for at in range(*bead.fixed)}

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from wholetext.alignment.alignment import align
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.segments import Sentences
-from wholetext.alignment.similarity import Bag, Features, Table, shared_words
+from wholetext.alignment.similarity import Bag, Features, SimilarityTable, shared_words
 from wholetext.alignment.vectors import sentence_vectors
 
 SENTENCES = 1.5  # per paragraph and side on average: less is no paragraph structure
 
 
 @dataclass(frozen=True)
-class Measure:
+class ParagraphMeasure:
     """The similarity for alignment: ``given``, or vectors unless ``name`` is "words"."""
 
     name: str
@@ -35,7 +35,7 @@ class Measure:
     def agreement(self, fixed: Sequence[str], free: Sequence[str]) -> float:
         """Return the mean similarity of segments, weighted by the length of ``free``."""
         alike = (
-            Table(self.given(fixed, free))
+            SimilarityTable(self.given(fixed, free))
             if self.given
             else self.vectors(fixed, free) or shared_words(fixed, free)
         )
@@ -48,7 +48,7 @@ def align_paragraphs(
     free: Sentences,
     *,
     ratio: float,
-    measure: Measure,
+    measure: ParagraphMeasure,
     translations: Sequence[Bag] | None = None,
 ) -> tuple[Bead, ...]:
     """Return beads of sentences, aligned within corresponding paragraphs if there are any.

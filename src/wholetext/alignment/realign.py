@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from wholetext.alignment.beads import Bead, Similarity
 from wholetext.alignment.lexicon import support, translated
-from wholetext.alignment.paragraphs import Measure, align_paragraphs
+from wholetext.alignment.paragraphs import ParagraphMeasure, align_paragraphs
 from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
 from wholetext.alignment.vectors import covered, identity
 from wholetext.alignment.word_cuts import segments_by_words
@@ -280,20 +280,22 @@ def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
     return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
 
 
-def _measure(corpus: Corpus, choices: AlignOptions) -> tuple[Measure, str]:
+def _measure(corpus: Corpus, choices: AlignOptions) -> tuple[ParagraphMeasure, str]:
     """Return the similarity measure and a note that justifies it."""
     langs = _langs(corpus, choices)
     if callable(choices.similarity):
-        return Measure("given", choices.similarity), "aligned by the similarity that was given"
+        return ParagraphMeasure(
+            "given", choices.similarity
+        ), "aligned by the similarity that was given"
     model = identity()
     if choices.similarity == "vectors" or (
         choices.similarity == "auto" and model and covered(*langs)
     ):
-        return Measure(
+        return ParagraphMeasure(
             model or "usem3"
         ), f"aligned by sentence vectors ({model}), shared words and length"
     if choices.similarity == "words":
-        return Measure("words"), "aligned by shared words and length (as requested)"
+        return ParagraphMeasure("words"), "aligned by shared words and length (as requested)"
     unknown = next((lang for lang in langs if not covered(lang)), None)
     why = (
         f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
@@ -301,8 +303,8 @@ def _measure(corpus: Corpus, choices: AlignOptions) -> tuple[Measure, str]:
         else "for sentence vectors: pip install 'wholetext[align]'"
     )
     if _target(corpus, choices) != "source":
-        return Measure("words"), f"aligned by shared words and length ({why})"
-    return Measure(LEXICON), f"aligned by shared and learned words and length ({why})"
+        return ParagraphMeasure("words"), f"aligned by shared words and length ({why})"
+    return ParagraphMeasure(LEXICON), f"aligned by shared and learned words and length ({why})"
 
 
 def _realigned(

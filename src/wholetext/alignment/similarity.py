@@ -110,7 +110,7 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Table:
+class SimilarityTable:
     """A table (n, m) of similarities; several sentences have the mean of their pairs."""
 
     table: FloatArray
@@ -130,7 +130,7 @@ class Table:
         return float(self.table[slice(*fixed), slice(*free)].mean())
 
 
-Measures = Sequence[tuple[float, "Features | Table"]]  # with their weights
+Measures = Sequence[tuple[float, "Features | SimilarityTable"]]  # with their weights
 
 
 class Shared:

@@ -51,7 +51,7 @@ def findings(hyp: Sequence[str], ref: Sequence[str], lang: str) -> list[tuple[Fi
     finder = Finder(load_table("en", "fixed"), analyser.layers, "fixed")
     analyses = analyser.run([*hyp, *ref])
     segments = [Segment.read(text, item, finder) for text, item in zip([*hyp, *ref], analyses)]
-    pair = Pair(segments[: len(hyp)], segments[len(hyp) :])
+    pair = AlignedPair(segments[: len(hyp)], segments[len(hyp) :])
     return [tuple(pair.findings(at)) for at in range(len(hyp))]
 
 
@@ -94,7 +94,7 @@ class Segment:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class AlignedPair:
     """A document and its reference, segment by segment."""
 
     hyp: Sequence[Segment]

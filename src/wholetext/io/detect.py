@@ -13,13 +13,13 @@ from wholetext.io.assembly import BARE, Langs, Loaded, assemble
 from wholetext.io.formats import lines, wmt
 from wholetext.io.formats.lines import LineFiles, Named, named
 from wholetext.io.segments import Column, length
-from wholetext.io.tables import Table, columns_of, read_table
+from wholetext.io.tables import DataFrame, columns_of, read_table
 from wholetext.io.text import FilePath, is_folder, opened, shown, stem
 from wholetext.types import Output
 
 
 def read(
-    source: FilePath | LineFiles | Sequence[FilePath] | Table,
+    source: FilePath | LineFiles | Sequence[FilePath] | DataFrame,
     *,
     langs: Langs = None,
     systems: Sequence[str] | None = None,

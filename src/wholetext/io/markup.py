@@ -36,7 +36,7 @@ _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 
 @dataclass(frozen=True)
-class Parts:
+class MarkupParts:
     """The segments of a document, how it was divided, and what was repaired."""
 
     segments: tuple[str, ...]
@@ -57,15 +57,15 @@ def division(text: str, lines: bool = False) -> str:
     return "lines" if lines else "blank"
 
 
-def split(text: str, by: str, like: Parts | None = None) -> Parts:
+def split(text: str, by: str, like: MarkupParts | None = None) -> MarkupParts:
     """Divide a document; ``like`` is the division of the source, if known."""
     if by == "none":
-        return Parts((text,), by)
+        return MarkupParts((text,), by)
     if by == "blank":
-        return Parts(tuple(text.split("\n\n")), by)
+        return MarkupParts(tuple(text.split("\n\n")), by)
     text = text.replace("\r\n", "\n")
     if not text.strip():
-        return Parts(("",), by)
+        return MarkupParts(("",), by)
     if by == "json":
         return _json(text, like.keys if like else ())
     fenced = _FENCE.fullmatch(text.strip())
@@ -76,7 +76,7 @@ def split(text: str, by: str, like: Parts | None = None) -> Parts:
         segments, faults = _lines(text, len(like.segments) if like else 0)
         faults += ["no <p>: divided by line"] if by == "p" else []
     faults += ["``` around the text removed"] if fenced else []
-    return Parts(segments, by, repairs=tuple(faults))
+    return MarkupParts(segments, by, repairs=tuple(faults))
 
 
 def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str = "") -> str:
@@ -87,7 +87,7 @@ def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str 
         text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
     else:
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
-    like = Parts(tuple(segments), by, tuple(keys))
+    like = MarkupParts(tuple(segments), by, tuple(keys))
     if split(text, by, like).segments != like.segments:
         raise InputError(
             f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: "
@@ -157,7 +157,7 @@ def _block(text: str) -> tuple[str, str]:
     return text[start:stop], (text[:start] + text[stop:]).strip()
 
 
-def _json(text: str, keys: tuple[str, ...]) -> Parts:
+def _json(text: str, keys: tuple[str, ...]) -> MarkupParts:
     """Extract the strings of the block; by key where most keys of the source are present."""
     body, around = _block(text)
     repairs = [f"left out around the JSON block: “{around[:60]}”"] if around else []
@@ -170,7 +170,7 @@ def _json(text: str, keys: tuple[str, ...]) -> Parts:
         repairs.append("JSON keys changed")
     if 2 * len(strings.keys() & set(keys)) >= len(keys):
         strings = {**dict.fromkeys(keys, ""), **strings}
-    return Parts(tuple(strings.values()) or ("",), "json", tuple(strings), tuple(repairs))
+    return MarkupParts(tuple(strings.values()) or ("",), "json", tuple(strings), tuple(repairs))
 
 
 def _parsed(body: str) -> Any:

@@ -10,7 +10,7 @@ from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
 
 
-class Table(Protocol):
+class DataFrame(Protocol):
     """A table with named columns, listed by ``columns`` or ``column_names`` (datasets)."""
 
     def __getitem__(self, name: Any, /) -> Any: ...

@@ -26,7 +26,7 @@ from wholetext.judges.parsers import (
     parse_errors,
 )
 from wholetext.judges.places import placed
-from wholetext.judges.prompts import Prompt, Texts, load_prompt
+from wholetext.judges.prompts import JudgedTexts, JudgePrompt, load_prompt
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
@@ -137,7 +137,7 @@ class Judge(Metric):
         self.prompts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
-    def prompts(self) -> dict[str, tuple[str, Prompt]]:
+    def prompts(self) -> dict[str, tuple[str, JudgePrompt]]:
         """Key in the signature → name of the prompt file, and the prompt."""
         return {
             "prompt": (
@@ -157,13 +157,13 @@ class Judge(Metric):
 
     # -------------------------------------------------------- requests
 
-    def texts(self, request: Request, langs: tuple[str, str]) -> Texts:
+    def texts(self, request: Request, langs: tuple[str, str]) -> JudgedTexts:
         refs = [
             (f"reference {i + 1}" if len(request.refs) > 1 else "reference", reference)
             for i, reference in enumerate(request.refs)
         ]
         source = [("source", request.src)] if request.src is not None else []
-        return Texts(langs, (*source, *refs, ("translation", request.hyp[0])))
+        return JudgedTexts(langs, (*source, *refs, ("translation", request.hyp[0])))
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         """The calls about a request, one per sample."""
@@ -189,7 +189,7 @@ class Judge(Metric):
         asks: Sequence[Ask],
         run: Runtime,
         schema: str,
-        prompt: Prompt,
+        prompt: JudgePrompt,
     ) -> list[Reply]:
         """Parse the answer to each call; calls with an unparsable answer are repeated once."""
         chat = self.chat(run)
@@ -371,7 +371,7 @@ class JudgeEsa(Judge):
 
     errors_prompt: str = ""  # a file for the first call; ``prompt`` is for the second
 
-    def prompts(self) -> dict[str, tuple[str, Prompt]]:
+    def prompts(self) -> dict[str, tuple[str, JudgePrompt]]:
         first = (
             Path(self.errors_prompt).name or "wholetext/errors",
             load_prompt("errors", self.errors_prompt),

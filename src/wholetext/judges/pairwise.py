@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wholetext.judges.chat.calls import Ask
 from wholetext.judges.judge import NAN, Judge, Reply, Verdict
-from wholetext.judges.prompts import Texts
+from wholetext.judges.prompts import JudgedTexts
 from wholetext.types import Excerpt, Request, Runtime
 
 _WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
@@ -43,7 +43,8 @@ class JudgePairwise(Judge):
         source = [("source", request.src)] if request.src is not None else []
         orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
         shown = [
-            Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders
+            JudgedTexts(langs, (*source, ("translation A", a), ("translation B", b)))
+            for a, b in orders
         ]
         return [prompt.ask(texts, self.answer, self.schema, sample=sample) for texts in shown]
 

@@ -80,7 +80,7 @@ SCHEMAS = {
 
 
 @dataclass(frozen=True)
-class Texts:
+class JudgedTexts:
     """What a judge reads: excerpts by name (source, reference, translation …), and the languages."""
 
     langs: tuple[str, str]
@@ -115,15 +115,21 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class Prompt:
+class JudgePrompt:
     """A prompt file: messages, answer format and few-shot examples."""
 
     parts: Mapping[str, str]
-    examples: Sequence[tuple[Texts, Sequence[Fault]]]
+    examples: Sequence[tuple[JudgedTexts, Sequence[Fault]]]
     hash: str
 
     def ask(
-        self, texts: Texts, form: str, schema: str, *, faults: Sequence[Fault] = (), sample: int = 0
+        self,
+        texts: JudgedTexts,
+        form: str,
+        schema: str,
+        *,
+        faults: Sequence[Fault] = (),
+        sample: int = 0,
     ) -> Ask:
         """The call that asks about these texts; ``form`` is json or text."""
         messages = [("system", self._filled("system", texts, form))] if self.parts["system"] else []
@@ -135,7 +141,7 @@ class Prompt:
         messages.append(("user", self._filled("user", texts, form, errors=marked)))
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
 
-    def caveats(self, texts: Texts) -> list[str]:
+    def caveats(self, texts: JudgedTexts) -> list[str]:
         """What is not in the prompt although a reader of the scores would expect it there."""
         shown, notes = self.parts["system"] + self.parts["user"], []
         sides = zip(("{source_language}", "{target_language}"), texts.langs)
@@ -154,7 +160,7 @@ class Prompt:
             messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again))
         )
 
-    def _filled(self, part: str, texts: Texts, form: str, **more: str) -> str:
+    def _filled(self, part: str, texts: JudgedTexts, form: str, **more: str) -> str:
         sides, parts = {name: side.text for name, side in texts.sides}, self.parts
         references = [text for name, text in sides.items() if name.startswith("reference")]
         focus = _fill(parts["focus"], {"mark": texts.mark}) if texts.has_context else ""
@@ -178,7 +184,7 @@ class Prompt:
 
 
 @lru_cache
-def load_prompt(name: str, file: str = "") -> Prompt:
+def load_prompt(name: str, file: str = "") -> JudgePrompt:
     """A built-in prompt by name, or a user's file, which inherits only the repair request."""
     folder = files("wholetext.judges") / "prompt_files"
     shared, own, reworded = (
@@ -192,7 +198,7 @@ def load_prompt(name: str, file: str = "") -> Prompt:
         return _prompt(name, values)
 
 
-def _prompt(name: str, values: Mapping[str, Any]) -> Prompt:
+def _prompt(name: str, values: Mapping[str, Any]) -> JudgePrompt:
     parts = {key: values.get(key, "") for key in KEYS}
     examples = values.get("examples", [])
     shown = parts["system"] + parts["user"]
@@ -214,7 +220,7 @@ def _prompt(name: str, values: Mapping[str, Any]) -> Prompt:
         for example in examples
     ]
     digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
-    return Prompt({key: text.strip() for key, text in parts.items()}, pairs, digest)
+    return JudgePrompt({key: text.strip() for key, text in parts.items()}, pairs, digest)
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:
@@ -232,10 +238,10 @@ def listed(faults: Sequence[Fault], form: str) -> str:
     return "\n".join(blocks)
 
 
-def _example_texts(example: Mapping[str, Any]) -> Texts:
+def _example_texts(example: Mapping[str, Any]) -> JudgedTexts:
     source, target = map(str, example["langs"])
     src, hyp = (Excerpt((str(example[side]),), (0, 1)) for side in ("src", "hyp"))
-    return Texts((source, target), (("source", src), ("translation", hyp)))
+    return JudgedTexts((source, target), (("source", src), ("translation", hyp)))
 
 
 def _fill(form: str, values: Mapping[str, str]) -> str:

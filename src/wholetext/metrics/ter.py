@@ -270,7 +270,7 @@ def _up_to_last(bits: Bits) -> Bits:
 
 
 @dataclass(frozen=True)
-class Table:
+class ShiftTable:
     """Edit matrices, a row per hypothesis word, and distances."""
 
     up: Bits  # (k, words) where the row before the word rises
@@ -280,7 +280,7 @@ class Table:
     distance: IntArray  # (pairs,)
 
 
-def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
+def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> ShiftTable:
     """Fill the matrices of all pairs by row; ``within`` is the beam, None if it cuts no path."""
     match = texts.match if within is None else texts.match & within[0]
     up = np.full((len(match), len(texts)), _FULL)
@@ -296,10 +296,10 @@ def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> Table:
         corners &= within[0]
         aboves &= within[1]
     distance = texts.hyp_lengths + ones(up, texts.ref_lengths) - ones(down, texts.ref_lengths)
-    return Table(ups, downs, corners, aboves, distance)
+    return ShiftTable(ups, downs, corners, aboves, distance)
 
 
-def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, Bits]:
+def alignment(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, BoolArray, Bits]:
     """Align references with hypotheses: positions, errors, and (k, words) matches.
 
     Positions and errors have an extra entry before each reference. A word of the reference alone is
@@ -323,7 +323,7 @@ def alignment(texts: Pairs, rows: Table) -> tuple[IntArray, BoolArray, Bits]:
     return np.maximum.accumulate(reached) - owner * longest - 1, ref_wrong, matches
 
 
-def _path(texts: Pairs, rows: Table) -> tuple[IntArray, Bits]:
+def _path(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, Bits]:
     """Count the reference words before each hypothesis word's row; mark its match, (k, words)."""
     before = _below(texts.ref_lengths, len(rows.up))  # (k, pairs) reference words not aligned yet
     lefts, matches = np.empty_like(rows.up), np.empty_like(rows.up)
@@ -424,7 +424,7 @@ def _matches(place: IntArray, match: Bits) -> tuple[IntArray, IntArray]:
     return np.concatenate(hyp_words), np.concatenate(ref_places)
 
 
-def _candidates(texts: Pairs, rows: Table) -> tuple[Shifts, IntArray]:
+def _candidates(texts: Pairs, rows: ShiftTable) -> tuple[Shifts, IntArray]:
     """List the shifts that change the text, and count all shifts of each pair.
 
     A block shared by hypothesis and reference is shifted if one of its words is wrong in the
@@ -471,7 +471,7 @@ def _moves(texts: Pairs, pair: IntArray, size: IntArray, place: IntArray, to: In
 
 
 def _distances(
-    texts: Pairs, rows: Table, within: tuple[Bits, Bits] | None, shifts: Shifts
+    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
 ) -> IntArray:
     """Compute the edit distance after each shift: (shifts,)."""
     longest = len(texts.counts) + 1
@@ -487,7 +487,9 @@ def _distances(
     return distances[number]
 
 
-def _rest(texts: Pairs, rows: Table, match: Bits, near: Bits | None, shifts: Shifts) -> IntArray:
+def _rest(
+    texts: Pairs, rows: ShiftTable, match: Bits, near: Bits | None, shifts: Shifts
+) -> IntArray:
     """Compute distances from the first row that a shift changes.
 
     Shifts are sorted by the number of these rows; ``match`` and ``near`` (the beam) are laid out by

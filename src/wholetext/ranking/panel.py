@@ -19,7 +19,7 @@ from wholetext.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class MetricColumn:
     """One metric: statistics of every system by document, and how their totals become a score."""
 
     metric: str
@@ -40,7 +40,7 @@ class Panel:
     """Every metric on the same systems and documents."""
 
     systems: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[MetricColumn, ...]
     domains: tuple[str, ...]  # per document, "" where unknown
     langs: str = ""
     notes: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Panel:
             )
         return replace(self, columns=tuple(columns), notes=tuple(filter(None, notes)))
 
-    def _named(self, metrics: Sequence[str]) -> list[Column]:
+    def _named(self, metrics: Sequence[str]) -> list[MetricColumn]:
         """Find metrics by name, as a published table may write it: with arrows, in other case."""
         known = {_bare(column.metric): column for column in self.columns}
         for name in metrics:
@@ -109,7 +109,7 @@ def of_run(results: Results) -> Panel:
             )
         first = by_system[results.systems[0]]
         columns.append(
-            Column(
+            MetricColumn(
                 spec,
                 np.stack([by_system[system].totals() for system in results.systems]),
                 partial(_main_output, first.reduce),
@@ -140,7 +140,7 @@ def published(paths: Sequence[Path], langs: str = "") -> Panel:
                 totals[s, d] = sum(known), len(known)
         decimals = 2 if np.abs(totals[..., 0]).sum() >= 10 * totals[..., 1].sum() else 4
         columns.append(
-            Column(
+            MetricColumn(
                 name,
                 totals,
                 lambda sums: sums[..., 0] / sums[..., 1],

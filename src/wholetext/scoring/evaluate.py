@@ -20,7 +20,7 @@ from wholetext.files.cache import Cache
 from wholetext.io.assembly import Loaded
 from wholetext.io.detect import read
 from wholetext.io.formats.lines import Texts, from_texts
-from wholetext.io.tables import Table, columns_of
+from wholetext.io.tables import DataFrame, columns_of
 from wholetext.models.device import DTYPES, need_gpus
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
@@ -148,7 +148,7 @@ class Options:
 
 
 def score(
-    data: Loaded | Texts | Mapping[str, Texts] | Table,
+    data: Loaded | Texts | Mapping[str, Texts] | DataFrame,
     metrics: str | Sequence[str] | None = None,
     *,
     refs: Texts | Sequence[Texts] | Mapping[str, Texts] | None = None,

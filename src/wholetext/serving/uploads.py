@@ -39,7 +39,7 @@ class Form:
     files: dict[str, list[tuple[str, Path]]] = field(default_factory=dict)
 
 
-class _Parser(MultiPartParser):
+class _MultipartParser(MultiPartParser):
     """Write files to a folder as they arrive, rather than to the folder for temporary files."""
 
     folder: Path
@@ -65,7 +65,7 @@ async def read_form(
         raise InputError(
             "the request has no form with files", next="send it as multipart/form-data"
         )
-    parser = _Parser(
+    parser = _MultipartParser(
         Headers({"content-type": content_type}),
         limited(chunks, limit),
         max_files=PARTS,

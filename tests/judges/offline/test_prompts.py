@@ -10,27 +10,27 @@ import pytest
 from wholetext.errors import InputError
 from wholetext.judges.error_lists import Fault
 from wholetext.judges.parsers import ASPECTS, parse_errors
-from wholetext.judges.prompts import SCHEMAS, Texts, listed, load_prompt
+from wholetext.judges.prompts import SCHEMAS, JudgedTexts, listed, load_prompt
 from wholetext.types import Excerpt
 
 OURS = ("da", "sqm", "esa", "errors", "pairwise", "coherence")
 
 
-def texts(hyp: str = "The crack is old.", context: bool = False) -> Texts:
+def texts(hyp: str = "The crack is old.", context: bool = False) -> JudgedTexts:
     def one(text: str) -> Excerpt:
         return Excerpt(("Before.", text, "After."), (1, 2)) if context else Excerpt((text,), (0, 1))
 
-    return Texts(("de", "en"), (("source", one("Der Riss ist alt.")), ("translation", one(hyp))))
+    return JudgedTexts(("de", "en"), (("source", one("Der Riss ist alt.")), ("translation", one(hyp))))
 
 
-def user(name: str, shown: Texts, form: str = "json") -> str:
+def user(name: str, shown: JudgedTexts, form: str = "json") -> str:
     return load_prompt(name).ask(shown, form, "score").messages[-1][1]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_fill_every_field_and_name_the_languages(name: str) -> None:
-    both = Texts(("de", "en"), (("source", Excerpt(("Ja.",), (0, 1))), ("translation A", Excerpt(("Yes.",), (0, 1))),
-                                ("translation B", Excerpt(("Yeah.",), (0, 1)))))  # fmt: skip
+    sides = (("source", "Ja."), ("translation A", "Yes."), ("translation B", "Yeah."))
+    both = JudgedTexts(("de", "en"), tuple((side, Excerpt((text,), (0, 1))) for side, text in sides))
     for form in ("json", "text") if name != "coherence" else ("json",):
         ask = load_prompt(name).ask(both if name == "pairwise" else texts(context=True), form, "score")
         said = "\n".join(text for _, text in ask.messages)
@@ -147,6 +147,6 @@ def test_what_a_prompt_leaves_out_of_a_view_is_said(tmp_path: Path) -> None:
     assert not mine.caveats(texts()) and not ours.caveats(texts(context=True))
     (hidden,) = mine.caveats(texts(context=True))
     assert "no context" in hidden
-    nowhere = Texts(("de", ""), texts().sides)
+    nowhere = JudgedTexts(("de", ""), texts().sides)
     (unknown,) = ours.caveats(nowhere)
     assert "languages" in unknown and not mine.caveats(nowhere)  # it names none

@@ -19,7 +19,7 @@ from wholetext.errors import InputError, choices
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, pair
 from wholetext.io.formats.jsonl import objects
-from wholetext.io.markup import DIVISIONS, Parts, division, join, split
+from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
 from wholetext.io.records import DocumentRecords, Key, LanguagePairs, Record
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, write_text
 from wholetext.text import pair_of, same_language
@@ -255,7 +255,7 @@ class _Reader:
         if doc is not None:
             keys = tuple(json.loads(doc.meta.get(KEYS, "[]")))
             source = doc.src if doc.src is not None else next(iter(doc.refs.values()), ())
-            like = Parts(source if sourced else (), doc.meta.get(BY, "blank"), keys)
+            like = MarkupParts(source if sourced else (), doc.meta.get(BY, "blank"), keys)
         for (kind, name), text in texts.items():
             by = self._by(record.doc, clean(text, where), like if sourced or record.texts else None)
             parts = split(text, by, like)
@@ -274,7 +274,7 @@ class _Reader:
             elif kind == "hyp" and parts.keys != like.keys:
                 record.meta[f"{KEYS}:{name or self.system}"] = json.dumps(parts.keys)
 
-    def _by(self, doc: str, text: str, like: Parts | None) -> str:
+    def _by(self, doc: str, text: str, like: MarkupParts | None) -> str:
         if self.segments != "auto":
             return self.segments
         _, domain, wmt26 = facts(doc)
