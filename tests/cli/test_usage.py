@@ -11,8 +11,7 @@ import pytest
 from tests.in_process import call
 from wholetext.cli.main import OTHER_TOOLS
 from wholetext.cli.options import Execution, split_metrics
-from wholetext.cli.score import with_model
-from wholetext.errors import InputError, SpecError
+from wholetext.errors import InputError
 
 
 @pytest.fixture
@@ -78,13 +77,6 @@ def test_files_and_folders_among_metrics(tmp_path: Path, monkeypatch: pytest.Mon
         metrics("chrf", "corpus")
 
 
-def test_comets_model_is_that_of_metrics_which_name_none() -> None:
-    assert with_model(None, "a/b") == ["comet@a/b"]
-    assert with_model(["chrf", "bertscore", "comet@x/y"], "a/b") == ["chrf", "bertscore@a/b", "comet@x/y"]
-    with pytest.raises(SpecError, match="none of chrf, comet@x/y takes a model"):
-        with_model(["chrf", "comet@x/y"], "a/b")
-
-
 def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = ("-t", "b.txt", "a.txt", "-r", "ref.txt", "-m", "chrf", "bleu")
     code, out, err = call(capsys, "score", *files, "-b", "-w", "1")
@@ -95,19 +87,14 @@ def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys:
     assert json.loads(call(capsys, "score", *files, "-w", "4", "--json")[1])["metrics"][0]["decimals"] == 4
 
 
-def test_comets_options_are_understood(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A model that is not there is asked for, after the options have been read."""
-    code, _, err = call(capsys, "score", "-s", "ref.txt", "-t", "a.txt", "-r", "ref.txt", "--batch_size", "8",
-                        "--gpus", "0", "--model", "./missing model")
-    assert code == 2 and "no such model folder" in err
-    assert Execution(batch_size=16).options().batch_tokens == Execution().options().batch_tokens
-    assert Execution(batch_size=4).options().batch_tokens == 256
+def test_no_gpus_is_the_cpu() -> None:
     assert Execution(gpus=0).options().device == "cpu"  # as comet-score --gpus 0
 
 
 @pytest.mark.parametrize(("words", "answer"), [
     (["-i", "a.txt"], "-t FILE"), (["-m", "bleu", "-tok", "zh"], "bleu(tokenize=zh)"), (["--only_system"], "-b"),
-    (["--paired-bs"], "--test bootstrap"), (["--to_json", "x"], "-f json"), (["--seed_everything", "1"], "--seed")])
+    (["--paired-bs"], "--test bootstrap"), (["--to_json", "x"], "-f json"), (["--seed_everything", "1"], "--seed"),
+    (["--model", "a/b"], "-m comet@MODEL"), (["--batch_size", "8"], "--batch-tokens")])
 def test_options_of_other_tools_are_answered_with_ours(
     words: list[str], answer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,4 +105,4 @@ def test_options_of_other_tools_are_answered_with_ours(
 
 def test_options_of_other_tools_are_none_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
     words = {word.rstrip(",") for word in call(capsys, "score", "--help-all")[1].split()}
-    assert "--batch_size" in words and not words & {*OTHER_TOOLS}
+    assert "--batch-tokens" in words and not words & {*OTHER_TOOLS}

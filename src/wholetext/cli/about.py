@@ -104,19 +104,21 @@ def show(
     entry(f"metric {metric.name}: ", f"{metric.summary}\n")
     print()
     _prose(type(metric))
-    print(f"needs      {', '.join(sorted(metric.needs))}")
-    if metric.wants:
-        print(f"wants      {', '.join(sorted(metric.wants))} (used when given)")
     better = "higher is better" if metric.higher_is_better else "lower is better"
-    print(f"range      {metric.range[0]:g} … {metric.range[1]:g}, {better}")
-    outputs = [output for output in metric.outputs if "." not in output]
     parts = [output for output in metric.outputs if "." in output]  # such as tense.recall
-    more = f" and {len(parts)} parts of them ({parts[0]} …)" if parts else ""
-    entry("outputs    ", ", ".join(outputs) + more)
-    usual = Call(view_name, arguments(parsed.view))
+    outputs = ", ".join(output for output in metric.outputs if output not in parts)
     other = "slide(size=6,step=6)" if view_name == "context" else "context(prev=2)"
-    advice = f"another is written before the metric: {other}:{metric.name}"
-    entry("view       ", f"{usual} ({advice})")
+    usual = Call(view_name, arguments(parsed.view))
+    facts = {
+        "needs": ", ".join(sorted(metric.needs)),
+        "wants": f"{', '.join(sorted(metric.wants))} (used when given)" if metric.wants else "",
+        "range": f"{metric.range[0]:g} … {metric.range[1]:g}, {better}",
+        "outputs": f"{outputs} and {len(parts)} parts of them ({parts[0]} …)" if parts else outputs,
+        "view": f"{usual} (another is written before the metric: {other}:{metric.name})",
+    }
+    for label, text in facts.items():
+        if text:
+            entry(f"{label:<11}", text)
     _print_parameters(type(metric), arguments(metric))
 
 

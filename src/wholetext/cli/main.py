@@ -64,6 +64,8 @@ OTHER_TOOLS = {
     "--sentence-level": "scores of segments are in results.jsonl of --out FOLDER",
     "--only_system": "-b prints scores of systems only",
     "--to_json": "-f json prints JSON: wholetext score … -f json > FILE",
+    "--model": "it is part of the metric: -m comet@MODEL",
+    "--batch_size": "it is called --batch-tokens here; COMET's 16 segments are about 1024 tokens",
     "--disable_cache": "it is called --no-cache here",
     "--num_workers": "it is called --workers here (processes)",
     "--accelerator": "it is called --device here (cpu, cuda)",

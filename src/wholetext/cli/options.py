@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from wholetext.scoring.results import Results
     from wholetext.scoring.significance.compare import Significance
 
-TOKENS_PER_SEGMENT = 64  # COMET's default of 16 segments is our default of 1024 tokens
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 _TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # of sacrebleu: -t wmt21
 
@@ -87,22 +86,6 @@ def seed_or_none(text: str) -> int | None:
 
 # ---------------------------------------------------------------- single options
 
-Sources = Annotated[
-    str | None,
-    option("-s", "--sources", help="Source `FILE`, one segment per line."),
-]
-Translations = Annotated[
-    list[str] | None,
-    several(
-        "-t",
-        "--translations",
-        help="System outputs, one `FILE` or NAME=FILE per system, or a folder of WMT's.",
-    ),
-]
-References = Annotated[
-    list[str] | None, several("-r", "--references", help="References, one `FILE` each.")
-]
-Docs = Annotated[str | None, option("-d", "--docs", help="`FILE` with one document id per line.")]
 Langs = Annotated[str | None, option("-l", "--langs", help="Language `PAIR`, e.g. de-en.")]
 TestSet = Annotated[
     str | None,
@@ -269,10 +252,23 @@ class Files:
         Parameter(help="JSONL, TSV or WMT file, or folder of an EvalSet or WMT25/26 (with -l)."),
     ] = None
     _: KW_ONLY
-    sources: Sources = None
-    translations: Translations = None
-    references: References = None
-    docs: Docs = None
+    sources: Annotated[
+        str | None, option("-s", "--sources", help="Source `FILE`, one segment per line.")
+    ] = None
+    translations: Annotated[
+        list[str] | None,
+        several(
+            "-t",
+            "--translations",
+            help="System outputs, one `FILE` or NAME=FILE per system, or a folder of WMT's.",
+        ),
+    ] = None
+    references: Annotated[
+        list[str] | None, several("-r", "--references", help="References, one `FILE` each.")
+    ] = None
+    docs: Annotated[
+        str | None, option("-d", "--docs", help="`FILE` with one document id per line.")
+    ] = None
 
 
 @Parameter(name="*", group="Input")
@@ -314,17 +310,6 @@ class Execution:
             help="Maximum number of tokens per batch, padding included.",
         ),
     ] = 1024
-    batch_size: Annotated[
-        int | None,
-        option(
-            "--batch-size",
-            "--batch_size",
-            low=1,
-            rare=True,
-            help=f"COMET's spelling: --batch-tokens of {TOKENS_PER_SEGMENT} times this number of "
-            "segments.",
-        ),
-    ] = None
     on: Annotated[
         str | None,
         option(
@@ -395,9 +380,7 @@ class Execution:
             cache=not self.no_cache,
             device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0
             dtype=self.dtype,
-            batch_tokens=TOKENS_PER_SEGMENT * self.batch_size
-            if self.batch_size
-            else self.batch_tokens,
+            batch_tokens=self.batch_tokens,
             calls=calls,
             executor=self.executor,
             **others,

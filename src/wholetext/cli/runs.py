@@ -142,10 +142,7 @@ def gate(
 
 
 def explain(
-    input: Annotated[
-        str | None, Parameter(help="Run folder, or any input of `wholetext score`.")
-    ] = None,
-    /,
+    files: options.Files = options.Files(),
     *,
     doc: Annotated[
         str | None,
@@ -175,14 +172,10 @@ def explain(
     ] = None,
     all_: Annotated[bool, option("--all", help="Also show segments without errors.")] = False,
     format: options.TableOrJson = "table",
-    sources: options.Sources = None,
-    translations: options.Translations = None,
-    references: options.References = None,
-    docs: options.Docs = None,
     langs: options.Langs = None,
     reader: options.Reader = None,
 ) -> None:
-    """Explain the score of a document.
+    """Explain the score of a document of a run folder, or of any input of `wholetext score`.
 
     Shows matching, missing and extra tenses, pronouns, entities and markers.
     """
@@ -190,16 +183,9 @@ def explain(
     from wholetext.scoring.explain import explain as explained
     from wholetext.scoring.results import Results, run_file
 
-    if input is not None and run_file(Path(input), "run.json").exists():
-        results = open_run(input)
+    if files.input is not None and run_file(Path(files.input), "run.json").exists():
+        results = open_run(files.input)
     else:
-        files = options.Files(
-            input,
-            sources=sources,
-            translations=translations,
-            references=references,
-            docs=docs,
-        )
         loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))

@@ -33,13 +33,6 @@ def score(
     files: options.Files = options.Files(),
     *,
     metric: options.Metrics = None,
-    model: Annotated[
-        str | None,
-        option(
-            "--model",
-            help="COMET's spelling: model of metrics that name none (alone: of comet).",
-        ),
-    ] = None,
     chosen: options.Chosen = options.Chosen(),
     aligning: options.Aligning = options.Aligning(),
     out: options.Out = None,
@@ -90,7 +83,7 @@ def score(
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
     loaded = options.load(files, chosen)
-    metrics = with_model(metric, model) if model else metric or _defaults(loaded, quiet)
+    metrics = metric or _defaults(loaded, quiet)
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
         calls = execution.options().calls
@@ -119,27 +112,6 @@ def score(
         print(slices.required("log-run", "--log")(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
         print("\n" * (shown == "table") + _next_step(results.systems, out), file=sys.stderr)
-
-
-def with_model(metrics: Sequence[str] | None, model: str) -> list[str]:
-    """Apply COMET's ``--model`` to metrics that take a model and name none; alone, to ``comet``."""
-    from wholetext.errors import SpecError
-    from wholetext.registry import parameters, scorer
-
-    if not metrics:
-        return [f"comet@{model}"]
-    changed = [
-        f"{text}@{model}"
-        if "@" not in text and "model" in parameters(type(scorer(text).metric))
-        else text
-        for text in metrics
-    ]
-    if changed == [*metrics]:
-        raise SpecError(
-            f"--model {model}: none of {', '.join(metrics)} takes a model that it does not name",
-            next=f"leave out --model, or write -m comet@{model}",
-        )
-    return changed
 
 
 def _defaults(loaded: Loaded, quiet: bool) -> list[str]:

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 import secrets
-import stat
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -40,21 +40,19 @@ def replacing(path: FilePath, error: type[WholetextError] = WriteError) -> Itera
     """Yield a path that replaces ``path`` likewise. Devices and pipes are written directly."""
     name = os.fspath(path)
     with refusing(name, error):
-        mode = None
-        with suppress(FileNotFoundError):
-            mode = os.stat(name).st_mode  # noqa: PTH116 - a name may be impossible for pathlib
-        if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            yield Path(name)
-            return
         target = Path(os.path.realpath(name))  # a link to a file stays a link
+        exists = target.exists()
+        if exists and not target.is_file() and not target.is_dir():
+            yield target
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
-        if mode is not None and not os.access(target, os.W_OK):
+        if exists and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         beside = target.with_name(f".wholetext-{secrets.token_hex(8)}.part")
         try:
             yield beside
-            if mode is not None:
-                beside.chmod(stat.S_IMODE(mode))
+            if exists:
+                shutil.copymode(target, beside)
             sync(beside)
             beside.replace(target)
         finally:

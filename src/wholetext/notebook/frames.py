@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from wholetext.errors import MissingExtra
@@ -23,24 +24,17 @@ class Tabular:
 
     def to_pandas(self, level: Level = "doc") -> pandas.DataFrame:
         """A pandas DataFrame, one line per item of the level (extra ``pandas``)."""
-        return pandas_frame(self.columns(level))
+        return frame("pandas", self.columns(level))
 
     def to_polars(self, level: Level = "doc") -> polars.DataFrame:
         """A polars DataFrame, one line per item of the level (extra ``polars``)."""
-        return polars_frame(self.columns(level))
+        return frame("polars", self.columns(level))
 
 
-def pandas_frame(columns: Mapping[str, Any]) -> pandas.DataFrame:
+def frame(library: Literal["pandas", "polars"], columns: Mapping[str, Any]) -> Any:
+    """Make a DataFrame of a library."""
     try:
-        import pandas
+        module = import_module(library)
     except ImportError:
-        raise MissingExtra("pandas", "pandas") from None
-    return pandas.DataFrame(dict(columns))
-
-
-def polars_frame(columns: Mapping[str, Any]) -> polars.DataFrame:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtra("polars", "polars") from None
-    return polars.DataFrame(dict(columns))
+        raise MissingExtra(library, library) from None
+    return module.DataFrame(dict(columns))

@@ -12,7 +12,7 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
 from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
-from wholetext.notebook.frames import pandas_frame, polars_frame
+from wholetext.notebook.frames import frame
 from wholetext.scoring.significance.clusters import cluster_ranks, holm, holm_levels
 from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
 from wholetext.scoring.significance.resample import (
@@ -195,11 +195,11 @@ class Comparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The standings as a pandas DataFrame (extra ``pandas``)."""
-        return pandas_frame(self.columns())
+        return frame("pandas", self.columns())
 
     def to_polars(self) -> polars.DataFrame:
         """The standings as a polars DataFrame (extra ``polars``)."""
-        return polars_frame(self.columns())
+        return frame("polars", self.columns())
 
     def _cells(self) -> tuple[str, list[str], list[list[str]]]:
         rows = [
