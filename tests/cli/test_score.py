@@ -18,6 +18,8 @@ from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
 from wholetext.scoring.evaluate import score
 
+Capture = pytest.CaptureFixture[str]
+
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
 
@@ -47,7 +49,7 @@ def arguments(files: Path, *more: str) -> list[str]:
 
 
 def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    files: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     run = tmp_path / "run"
     code, out, err = call(capsys, *arguments(files, "--out", str(run)))
@@ -72,7 +74,7 @@ def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
     assert {s["system"]: s["score"] for s in first["systems"]} == pytest.approx(printed)
 
 
-def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: Capture) -> None:
     _, out, _ = call(capsys, *arguments(files, "--resample", "segments", "--test", "bootstrap", "--seed", "7"))
     assert "unit:segment" in out
     assert "seed:7" in out
@@ -80,14 +82,14 @@ def test_segments_can_be_resampled_and_that_is_said(files: Path, capsys: pytest.
 
 
 def test_the_seed_may_come_from_where_sacrebleu_takes_it(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "None")
     assert "seed:none" in call(capsys, *arguments(files))[1]
     assert "seed:0|" in call(capsys, *arguments(files, "--seed", "0"))[1]
 
 
-def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: Capture) -> None:
     code, out, err = call(
         capsys,
         "plan",
@@ -115,7 +117,7 @@ def test_generated_pages_are_fresh() -> None:
 
 
 def test_what_is_wrong_is_told_before_scoring(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    files: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wholetext.scoring.compute.Computer.run", lambda *_: pytest.fail("it was measured"))
     (tmp_path / "file").write_text("mine")
@@ -124,9 +126,7 @@ def test_what_is_wrong_is_told_before_scoring(
         assert code == 2 and err.startswith("error:") and "→" in err, wrong
 
 
-def test_faults_of_our_own_show_no_traceback(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_faults_of_our_own_show_no_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by nought")
 
@@ -140,7 +140,7 @@ def test_faults_of_our_own_show_no_traceback(
         main(["--debug", "score", "-t", "none.txt"])
 
 
-def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_print_the_same(files: Path, capsys: Capture) -> None:
     here = call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache"))
     assert here[0] == 0
     assert call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache", "--workers", "1")) == here
@@ -153,9 +153,7 @@ def test_workers_print_the_same(files: Path, capsys: pytest.CaptureFixture[str])
         assert code == 2 and "→" in err, wrong
 
 
-def test_an_interrupted_run_says_how_to_go_on(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_says_how_to_go_on(files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -168,9 +166,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     assert call(capsys, "list")[2] == "interrupted\n"
 
 
-def test_one_system_gets_no_marks_and_one_document_no_interval(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_system_gets_no_marks_and_one_document_no_interval(files: Path, tmp_path: Path, capsys: Capture) -> None:
     lines = ["-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt")]
     code, out, err = call(capsys, "score", *lines, "-m", "chrf")
     assert code == 0, err
@@ -178,9 +174,7 @@ def test_one_system_gets_no_marks_and_one_document_no_interval(
 
 
 @pytest.mark.parametrize("content", ['{"x": 1}', "{"])
-def test_a_folder_that_is_not_ours_is_not_called_a_run(
-    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_is_not_ours_is_not_called_a_run(content: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(content)
     (tmp_path / "a.txt").write_text("one\n")
@@ -192,9 +186,7 @@ def test_a_folder_that_is_not_ours_is_not_called_a_run(
     assert (tmp_path / "run" / "run.json").read_text() == content
 
 
-def test_the_run_and_the_next_command_are_named(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_run_and_the_next_command_are_named(files: Path, tmp_path: Path, capsys: Capture) -> None:
     run = tmp_path / "a run"
     code, _, err = call(capsys, *arguments(files, "--out", str(run)))
     assert code == 0 and f"run folder: '{run}'" in err and f"wholetext compare '{run}' --baseline coherent" in err
@@ -202,14 +194,14 @@ def test_the_run_and_the_next_command_are_named(
     assert "--out run" in call(capsys, *arguments(files))[2]
 
 
-def test_without_metrics_the_choice_is_printed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_metrics_the_choice_is_printed(files: Path, capsys: Capture) -> None:
     words = ("-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt"))
     code, out, err = call(capsys, "score", *words)
     assert code == 0 and "metrics: chrf, bleu (choose others with -m)" in err and "chrf ↑" in out
     assert "metrics:" not in call(capsys, "score", *words, "-q")[2]
 
 
-def test_scores_by_domain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_by_domain(tmp_path: Path, capsys: Capture) -> None:
     """A domain's score is that of its documents scored alone; every format has it."""
     corpus, outputs = load("de-en")
     docs = tuple(replace(doc, meta={"domain": "ab"[i % 2]}) for i, doc in enumerate(corpus.docs))

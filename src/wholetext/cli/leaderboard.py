@@ -72,8 +72,6 @@ def _table(
     signatures: bool,
     domains: Domains,
 ) -> None:
-    from rich.text import Text
-
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     systems = order(comparisons)
     scores = [
@@ -100,14 +98,14 @@ def _table(
         )
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     size = terminal.wrapped(f"{size}{langs}. {legend}.", console.width, " ")
-    console.print(Text(f"\n{size}", style="dim"))
+    console.print(terminal.styled(f"\n{size}", "dim"))
     test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
-    console.print(Text(test, style="dim"))
+    console.print(terminal.styled(test, "dim"))
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
             if not signatures:
                 signature = terminal.wrapped(signature, console.width, "| ", "  ")
-            console.print(Text(signature, style="dim"), soft_wrap=True)
+            console.print(terminal.styled(signature, "dim"), soft_wrap=True)
     terminal.notes(notes, console)
 
 
@@ -124,15 +122,13 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
 
 def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
     """Print each system's difference to the baseline, and the documents needed for significance."""
-    from rich.text import Text
-
     console, needs = terminal.console(80), set[str]()
     for comparison in comparisons:
         places = comparison.decimals if decimals is None else decimals
         rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
         if rows:
             baseline = printable(comparison.baseline)
-            console.print(Text(f"\n{_title(comparison)}  against {baseline}"))
+            console.print(terminal.styled(f"\n{_title(comparison)}  against {baseline}"))
             needed = {row[-1] for row in rows} - {""}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
@@ -147,7 +143,9 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
             legend += "; draws: close to significance, more --draws would settle it"
         if "∞" in needs:
             legend += "; ∞: the same score"
-        console.print(Text("\n" + terminal.wrapped(f"{legend}.", console.width, " "), style="dim"))
+        console.print(
+            terminal.styled("\n" + terminal.wrapped(f"{legend}.", console.width, " "), "dim")
+        )
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
@@ -168,12 +166,10 @@ def _row(standing: SystemResult, places: int) -> list[str]:
 
 
 def _cell(standing: SystemResult, places: int, systems: int) -> Any:
-    from rich.text import Text
-
     rank = "" if standing.rank is None else f"#{standing.rank}"
     half = standing.interval.half_width
     marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
-    text = Text(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
+    text = terminal.styled(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
     if standing.rank == 1 and systems > 1:
         text.stylize("bold green")
     return text

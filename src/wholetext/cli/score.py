@@ -294,8 +294,6 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
             numbers = [repr(value) for value in (*values, *lost)]
             print(terminal.tsv_row([*cell.settings.values(), *numbers]))
         return
-    from rich.text import Text
-
     corpus, titles = grid.results.corpus, list(_LOSSES)
     places = next((s.places for cell in grid.cells for s in cell.scores.values()), 4)
     losses = [i for i in range(3) if any(lost[i] != 0 for lost in shares)]  # no columns of zeros
@@ -305,13 +303,13 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
         printed = [number(value, places) for value in values]
         rows.append([*map(str, cell.settings.values()), *printed, *percents])
     console = terminal.console(80)
-    console.print(Text(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", style="bold"))
+    console.print(terminal.styled(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", "bold"))
     head = [*grid.axes, *systems, *(titles[i] for i in losses)]
     terminal.print_blocks(head, rows, len(grid.axes), console)
     legend = "; ".join(f"{titles[i]}: {_LOSSES[titles[i]]}" for i in losses)
     legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
-    console.print(Text(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim"))
+    console.print(terminal.styled(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", "dim"))
     terminal.notes(notes, console)
 
 

@@ -105,11 +105,9 @@ def warn(notes: Iterable[str]) -> None:
 
 def notes(texts: Iterable[str], console: Console) -> None:
     """Print notes below a table, wrapped to its width."""
-    from rich.text import Text
-
     for note in condensed(texts):
         lines = wrapped(f"! {printable(note)}", console.width, " ", "  ")
-        console.print(Text(lines, style="yellow"))
+        console.print(styled(lines, "yellow"))
 
 
 # ---------------------------------------------------------------- standard output
@@ -148,6 +146,13 @@ def console(width: int | None = None, **options: Any) -> Console:
     if width is not None and not made.is_terminal:
         made.width = width
     return made
+
+
+def styled(text: str = "", style: str = "") -> Text:
+    """Make a text for a console, with a style of rich; markup in it is not read."""
+    from rich.text import Text
+
+    return Text(text, style=style)
 
 
 # ---------------------------------------------------------------- tables
@@ -217,9 +222,7 @@ def print_blocks(
 
 def print_signature(signature: str, console: Console) -> None:
     """Print a signature below a table, wrapped between its fields."""
-    from rich.text import Text
-
-    console.print(Text(wrapped(signature, console.width, "| ", "  "), style="dim"))
+    console.print(styled(wrapped(signature, console.width, "| ", "  "), "dim"))
 
 
 # ---------------------------------------------------------------- progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from reprlib import Repr
 from typing import Any
@@ -12,11 +12,8 @@ from typing import Any
 from wholetext.errors import count
 
 MOST = 2000  # characters of any repr
-SYSTEMS, METRICS, NAME = (
-    12,
-    4,
-    24,
-)  # of a leaderboard in plain text: its systems, its metrics, characters of a name
+SYSTEMS, METRICS = 12, 4  # of a leaderboard in plain text
+NAME = 24  # characters of a name in it
 HTML_SYSTEMS = 100  # rows of a leaderboard in HTML
 
 _SHORT = Repr()
@@ -45,11 +42,7 @@ def _value(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return f"<{' × '.join(map(str, shape)) or 'one'} {value.dtype}>"
-    return _SHORT.repr(
-        dict(value)
-        if isinstance(value, Mapping) and type(value).__name__ == "mappingproxy"
-        else value
-    )
+    return _SHORT.repr(value)
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
@@ -64,14 +57,13 @@ def printed(value: float | None, decimals: int) -> str:
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under one another: the first to the left, numbers to the right; ``SYSTEMS`` rows, and a line that says
-    how many were left out, or one row in its place.
+    """Columns under one another: the first to the left, numbers to the right.
+
+    After ``SYSTEMS`` rows and ``METRICS`` columns a line says how many were left out.
     """
-    cut, left = slice(0, METRICS + 1), len(head) - METRICS - 1
-    systems = len(rows) if len(rows) == SYSTEMS + 1 else SYSTEMS
     table = [
-        [shortened(" ".join(str(cell).split()), NAME) for cell in row[cut]]
-        for row in [head, *rows[:systems]]
+        [shortened(" ".join(str(cell).split()), NAME) for cell in row[: METRICS + 1]]
+        for row in [head, *rows[:SYSTEMS]]
     ]
     widths = [max(map(len, column)) for column in zip(*table)]
     lines = [
@@ -83,8 +75,8 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         )
         for row in table
     ]
-    more = [f"{len(rows) - systems} more systems"] if len(rows) > systems else []
-    more += [count(left, "more metric")] if left > 0 else []
+    hidden = {"more system": len(rows) - SYSTEMS, "more metric": len(head) - METRICS - 1}
+    more = [count(number, noun) for noun, number in hidden.items() if number > 0]
     return "\n".join([*lines, *([f"… {', '.join(more)}"] if more else [])])
 
 
