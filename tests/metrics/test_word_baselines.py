@@ -36,7 +36,7 @@ def test_meteor_equals_meteor_1_5_on_447_of_448_segments() -> None:
 
 
 def test_words_prefer_few_chunks_to_short_distances() -> None:
-    hyp, ref = "a b c a".split(), "c a a b".split()
+    hyp, ref = ["a", "b", "c", "a"], ["c", "a", "a", "b"]
     links = meteor.align(meteor.candidates(hyp, ref, synonyms=False))
     assert [(link.hyp, link.ref) for link in links] == [(0, 2), (1, 3), (2, 0), (3, 1)]
     assert meteor.chunks(links) == 2

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from wholetext.errors import MetricError
@@ -15,12 +16,11 @@ from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 BEAM = 200  # partial alignments kept
 WEIGHTS = {"exact": 1.0, "stem": 0.6, "synonym": 0.8}  # Denkowski & Lavie 2014, Table 1
 # English words above a relative frequency of 10⁻³ (Denkowski & Lavie 2011, §2.2)
-FUNCTION_WORDS = frozenset(
-    """the , . to of and a in that for " is on 's it with was as said at he by be from have has are
+_FREQUENT = """the , . to of and a in that for " is on 's it with was as said at he by be from have has are
     his but an this not i will ’ they ) ( who their had we which were been more or s its would about
     new one after you : also up when there than $ all out her people she year two - can if last
-    first “ over other ” into some what so -- no time years could ? 't — '""".split()
-)
+    first “ over other ” into some what so -- no time years could ? 't — '"""
+FUNCTION_WORDS = frozenset(_FREQUENT.split())
 
 
 class Link(NamedTuple):
@@ -149,7 +149,7 @@ def align(choices: Sequence[Sequence[Link]]) -> tuple[Link, ...]:
 
 def chunks(links: Sequence[Link]) -> int:
     """Count runs of links that are adjacent and in the same order on both sides."""
-    return 1 + sum((a.hyp + 1, a.ref + 1) != (b.hyp, b.ref) for a, b in zip(links, links[1:]))
+    return 1 + sum((a.hyp + 1, a.ref + 1) != (b.hyp, b.ref) for a, b in pairwise(links))
 
 
 def _words(text: str) -> list[str]:
