@@ -80,6 +80,10 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "catalogue": "catalogue:ENTRIES",
         },
     },
+    "reproduce": {
+        "commands": {"reproduce": "commands:reproduce"},
+        "studies": {"reproduce": "panels:reproduce"},
+    },
     "findings": {"hooks": {"findings": "findings:findings"}},
     "serving": {"commands": {"serve": "commands:serve"}},
     "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},

@@ -585,8 +585,8 @@ class Metric:
         """How each request fits the model (tokenizer only), or None where nothing can be cut."""
         return None
 
-    def survey(self, references: Iterable[Excerpt], run: Runtime) -> Any:
-        """One pass over all references before any row (idf), for metrics that set ``surveys``."""
+    def survey(self, references: Iterable[tuple[Excerpt, ...]], run: Runtime) -> Any:
+        """One pass over the references of all segments before any row (idf), if ``surveys``."""
         return None
 
     surveys: bool = False

@@ -25,7 +25,7 @@ def scores(metric: BertScore, asked: Sequence[Request], engine: Engine | None = 
     engine = engine or Engine(("de", "en"))
     metric = metric.resolve(engine.langs)
     if metric.surveys:
-        engine.survey = metric.survey([request.refs[0] for request in asked], engine)
+        engine.survey = metric.survey([request.refs[:1] for request in asked], engine)
     table = metric.reduce_rows(metric.measure(asked, engine))
     return table[:, [1, 2, 0]]
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -110,12 +111,12 @@ class TokenMetric(EncoderMetric):
             raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
         return replace(self, model=model, revision=located.revision, layer=layer)
 
-    def survey(self, references: Iterable[Excerpt], run: Runtime) -> Idf:
+    def survey(self, references: Iterable[tuple[Excerpt, ...]], run: Runtime) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
         markers = tokenizer.markers
         counts: Counter[int] = Counter()
         segments = 0
-        for view in references:
+        for view in chain.from_iterable(references):
             segments += 1
             counts.update(
                 {*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)}

@@ -235,12 +235,12 @@ def refuse_losses(work: BoundMetric) -> None:
                     )
 
 
-def references(work: BoundMetric) -> Iterator[Excerpt]:
-    """Yield every segment of the references that the metric reads, for its survey."""
+def references(work: BoundMetric) -> Iterator[tuple[Excerpt, ...]]:
+    """Yield the references of every segment that the metric reads, for its survey."""
     glue = joiner_for(work.corpus.langs[1], "auto")
     for doc in work.corpus.docs:
-        for name in work.sides.refs:
-            yield from (without_context((segment,), glue) for segment in doc.refs[name])
+        for segments in zip(*(doc.refs[name] for name in work.sides.refs)):
+            yield tuple(without_context((segment,), glue) for segment in segments)
 
 
 def salt_of(work: BoundMetric, survey: object = None) -> str:

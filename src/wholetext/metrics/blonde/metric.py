@@ -92,9 +92,11 @@ class Blonde(Metric):
         files = {"annotations": self.annotations, "names": self.names}
         return facts | {key: units.file_mark(name) for key, name in files.items() if name}
 
-    def survey(self, references: Iterable[Excerpt], run: Runtime) -> tuple[str, ...]:
-        """List all reference segments, by which documents find their annotation lines."""
-        return tuple(view.text for view in references)
+    def survey(
+        self, references: Iterable[tuple[Excerpt, ...]], run: Runtime
+    ) -> tuple[tuple[str, ...], ...]:
+        """List the references of all segments, by which documents find their annotations."""
+        return tuple(tuple(ref.text for ref in refs) for refs in references)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)

@@ -167,35 +167,30 @@ def _places(phrase: str, text: str) -> list[tuple[int, int]]:
 class Lines:
     """Finds the annotation lines of a document by the position of its references in the corpus."""
 
-    references: tuple[
-        str, ...
-    ]  # every reference segment: document by document, reference by reference
+    references: tuple[tuple[str, ...], ...]  # the references of every segment of the corpus
     annotations: Sequence[Checkpoints] = ()
     names: Sequence[Checkpoints] = ()
-    _starts: dict[str, list[int]] = field(default_factory=dict)
+    _starts: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for place, text in enumerate(self.references):
-            self._starts.setdefault(text, []).append(place)
+        for place, texts in enumerate(self.references):
+            self._starts.setdefault(texts, []).append(place)
 
     def of(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
         """Return the lines of annotations and of names of a request; empty without such a file."""
         if not (self.annotations or self.names):
             return (), ()
-        many = len(request.refs)
         for what, lines in (("annotation", self.annotations), ("name", self.names)):
-            if lines and len(lines) * many != len(self.references):
+            if lines and len(lines) != len(self.references):
                 raise InputError(
-                    f"there are {len(lines)} {what} lines for "
-                    f"{len(self.references) // many} segments",
+                    f"there are {len(lines)} {what} lines for {len(self.references)} segments",
                     next="an annotation file has one line for each segment, in order",
                 )
-        wanted = tuple(part for view in request.refs for part in view.parts)
-        size, (first, _) = len(wanted) // many, request.refs[0].focus
-        for place in self._starts.get(wanted[0] if wanted else "", ()):
-            if self.references[place : place + len(wanted)] == wanted:
-                begin = place // many + first
-                stop = begin + size - first
+        segments = tuple(zip(*(view.parts for view in request.refs)))
+        for place in self._starts.get(segments[0] if segments else (), ()):
+            if self.references[place : place + len(segments)] == segments:
+                begin = place + request.refs[0].focus[0]
+                stop = place + len(segments)
                 return self.annotations[begin:stop], self.names[begin:stop]
         raise InputError(
             "the annotation lines of a text are unknown: "

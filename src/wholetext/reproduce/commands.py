@@ -1,0 +1,125 @@
+"""`wholetext reproduce`: the tables and figures of the papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from wholetext.cli import options, terminal
+from wholetext.cli.options import option
+from wholetext.cli.terminal import progress_bar, warn
+from wholetext.errors import ModelError, WholetextError
+
+if TYPE_CHECKING:
+    from wholetext.reproduce.catalogue import Cell, Entry, Paper
+    from wholetext.reproduce.run import Reproduction
+
+
+def reproduce(
+    paper: Annotated[str | None, Parameter(help="Letter of a paper: V, S, D, P or B.")] = None,
+    entry: Annotated[str | None, Parameter(help="Table or figure, e.g. table1.")] = None,
+    /,
+    *,
+    data: Annotated[
+        Path | None,
+        option("--data", help="Folder of the data sets.", env_var="WHOLETEXT_DATA"),
+    ] = None,
+    small: Annotated[
+        bool, option("--small", help="Small models and, without --data, bundled texts.")
+    ] = False,
+    check: Annotated[
+        bool, option("--check", help="Only say which data and models are missing.")
+    ] = False,
+    out: Annotated[
+        Path | None, option("-o", "--out", help="Folder for the results, which `report` reads.")
+    ] = None,
+    format: options.Format = "table",
+    execution: options.Execution = options.Execution(),
+    quiet: options.Quiet = False,
+) -> None:
+    """Compute the tables and figures of the papers again, beside the published numbers."""
+    from wholetext.reproduce.catalogue import find_paper, papers
+    from wholetext.reproduce.run import reproduce as run
+
+    if paper is None:
+        for listed in papers().values():
+            _list(listed, brief=True)
+        print("\nwholetext reproduce V lists the entries of a paper")
+        return
+    chosen = find_paper(paper)
+    if check:
+        for known in [chosen[entry]] if entry else chosen.entries.values():
+            _check(known, data)
+        return
+    if entry is None:
+        _list(chosen, brief=False)
+        return
+    with progress_bar(quiet) as progress:
+        result = run(
+            paper,
+            entry,
+            data=data,
+            small=small,
+            options=execution.options(progress=progress),
+            out=out,
+        )
+    if format == "json":
+        terminal.print_json(result.as_json())
+    else:
+        _print(result)
+    warn(result.notes)
+
+
+def _list(paper: Paper, brief: bool) -> None:
+    print(f"{paper.letter}  {paper.authors}: {paper.title}")
+    for name, entry in paper.entries.items() if not brief else ():
+        terminal.entry(f"  {name:10}", entry.title + ("" if entry.kind else " (not computed)"))
+
+
+def _check(entry: Entry, data: Path | None) -> None:
+    """Print which data sets and models an entry has and which it lacks."""
+    from wholetext.models.hub.locate import locate as locate_model
+    from wholetext.registry import scorer
+    from wholetext.reproduce.catalogue import locate
+
+    print(f"{entry.paper} {entry.name}: {entry.title}")
+    if not entry.kind:
+        terminal.entry("  not computed: ", entry.note)
+    for name in entry.data:
+        try:
+            print(f"  data   {name}: {locate(name, data)}")
+        except WholetextError as fault:
+            terminal.entry(f"  data   {name}: ", f"missing; {fault.next}")
+    for model in dict.fromkeys(
+        str(getattr(scorer(spec).metric, "model", "")) for spec in entry.metrics.values()
+    ):
+        if model:
+            try:
+                print(f"  model  {model}: {locate_model(model).path}")
+            except ModelError as fault:
+                terminal.entry(f"  model  {model}: ", f"missing; {fault.next}")
+
+
+def _print(result: Reproduction) -> None:
+    """Print each cell as obtained, with the published number below."""
+    from rich.table import Table
+
+    entry, digits = result.entry, result.entry.digits
+    print(f"{entry.paper} {entry.name}: {entry.title}")
+    table = Table("", *result.columns, box=None)
+
+    def cell(ours: Cell, theirs: Cell) -> str:
+        first = "–" if ours is None else f"{ours:.{digits}f}"
+        return first if theirs is None or result.small else f"{first}\n[{theirs:.{digits}f}]"
+
+    for row, cells in result.obtained.items():
+        pairs = zip(cells, result.published(row))
+        table.add_row(row, *(cell(ours, theirs) for ours, theirs in pairs))
+    terminal.console().print(table, markup=False)
+    if not result.small:
+        print("[ ] published")
+    print(result.status)
+    if entry.note:
+        terminal.entry("", entry.note)

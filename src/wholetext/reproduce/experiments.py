@@ -1,0 +1,92 @@
+"""The kinds of experiments: functions that compute the columns and rows of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate, paragraph_sets
+from wholetext.reproduce.bundled import stand_in
+from wholetext.reproduce.catalogue import Cell, Entry, locate
+from wholetext.scoring.evaluate import Options
+
+Result = tuple[tuple[str, ...], dict[str, tuple[Cell, ...]]]  # columns, cells by row
+
+
+@dataclass
+class Experiment:
+    """An entry to be computed, and where its data lies."""
+
+    entry: Entry
+    folder: Path | None
+    small: bool
+    options: Options
+    notes: list[str] = field(default_factory=list)
+
+    def path(self, name: str) -> Path:
+        """Return where a data set lies; with ``small`` and no data folder, a bundled one."""
+        if self.small and self.folder is None:
+            self.notes.append("judgments are stand-ins: chrF against the reference, not people")
+            return stand_in()
+        return locate(name, self.folder)
+
+    def setting(self, name: str, default: Any) -> Any:
+        return self.entry.settings.get(name, default)
+
+
+def agreement(experiment: Experiment) -> Result:
+    """Agreement of metrics with people: a row per metric, a column per data set and pair.
+
+    Settings: ``where``, a list of {column, data, langs, domains, gold}; ``task``; ``human``, human
+    translations as systems.
+    """
+    entry = experiment.entry
+    cells: dict[str, list[Cell]] = {row: [] for row in entry.metrics}
+    columns = []
+    for place in experiment.setting("where", []):
+        columns.append(place["column"])
+        bundled = experiment.small and experiment.folder is None
+        selection = Selection(
+            gold=None if bundled else place.get("gold"),
+            human=experiment.setting("human", False),
+            domains=() if bundled else tuple(place.get("domains", ())),
+            sample=experiment.setting("sample", 0),
+        )
+        meta = meta_evaluate(
+            experiment.path(place["data"]),
+            () if bundled else (place["langs"],),
+            tuple(dict.fromkeys(entry.metrics.values())),
+            MetaTasks(tasks=(experiment.setting("task", "sys:pearson"),)),
+            selection=selection,
+            tests=MetricTests(draws=0),
+            options=experiment.options,
+        )
+        experiment.notes += meta.notes
+        (result,) = meta.table.results
+        values = {name: estimate.value for name, estimate in zip(result.metrics, result.estimates)}
+        for row, spec in entry.metrics.items():
+            cells[row].append(values.get(spec))
+    return tuple(columns), {row: tuple(values) for row, values in cells.items()}
+
+
+def paragraph_counts(experiment: Experiment) -> Result:
+    """Numbers of paragraphs by length: a row per data set and pair, a column per length.
+
+    Settings: ``where``, a list of {row, data, langs, gold}; ``lengths``.
+    """
+    lengths = tuple(experiment.setting("lengths", range(1, 11)))
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for place in experiment.setting("where", []):
+        sets = paragraph_sets(
+            experiment.path(place["data"]), place.get("langs"), lengths, gold=place.get("gold")
+        )
+        rows[place["row"]] = tuple(float(len(rated)) for rated in sets.rated)
+    return tuple(map(str, lengths)), rows
+
+
+KINDS: Mapping[str, Callable[[Experiment], Result]] = {
+    "agreement": agreement,
+    "paragraph-counts": paragraph_counts,
+}

@@ -1,0 +1,104 @@
+"""METEOR, CIDEr-D and metrics over static word vectors beside the originals and numbers by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wholetext as wt
+from wholetext.errors import MetricError
+from wholetext.metrics import meteor
+from wholetext.scoring.evaluate import Options, score
+
+ORACLE = json.loads((Path(__file__).parent.parent / "oracle" / "meteor_cider.json").read_text("utf-8"))
+DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
+
+
+def rows_of_demo(spec: str) -> np.ndarray:
+    results = score(wt.read(DEMO), spec, options=Options(cache=False))
+    return np.concatenate([scores.at("row") for scores in results[spec].values()])
+
+
+def test_cider_equals_pycocoevalcap_on_448_segments() -> None:
+    assert rows_of_demo("cider") == pytest.approx(ORACLE["cider"], abs=1e-9)
+
+
+def test_meteor_equals_meteor_1_5_on_447_of_448_segments() -> None:
+    ours, theirs = rows_of_demo("meteor(synonyms=false)"), np.array(ORACLE["meteor"])
+    differing = np.flatnonzero(np.abs(ours - theirs) > 1e-9)
+    # there the original's beam keeps an alignment with as many words, but more chunks
+    assert len(differing) == 1
+    assert (ours > theirs)[differing].all()
+
+
+def test_words_prefer_few_chunks_to_short_distances() -> None:
+    hyp, ref = ["a", "b", "c", "a"], ["c", "a", "a", "b"]
+    links = meteor.align(meteor.candidates(hyp, ref, synonyms=False))
+    assert [(link.hyp, link.ref) for link in links] == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    assert meteor.chunks(links) == 2
+
+
+def test_synonyms_of_wordnet(monkeypatch: pytest.MonkeyPatch) -> None:
+    class WordNet:
+        def synsets(self, word: str) -> list[str]:
+            return {"car": ["car.n.01"], "auto": ["car.n.01"]}.get(word, [])
+
+    plain = meteor.Meteor(synonyms=False).pair(["red", "auto"], ["red", "car"])
+    monkeypatch.setattr(meteor, "_wordnet", WordNet)
+    with_synonyms = meteor.Meteor().pair(["red", "auto"], ["red", "car"])
+    assert with_synonyms == pytest.approx((1.0 + 0.8) / 2)  # P = R; one chunk of all words: no penalty
+    assert plain == pytest.approx(0.5 * (1 - 0.6))
+
+
+def test_missing_wordnet_names_the_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    meteor._wordnet.cache_clear()
+    with pytest.raises(MetricError, match=r"WordNet") as fault:
+        score(["a"], "meteor", refs=["a"], langs=("de", "en"), options=Options(cache=False))
+    assert "meteor(synonyms=false)" in str(fault.value.next)
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text("red 1 0\ncar 0 2\nblue -1 1\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # hypothesis red car, reference blue car; means (.5, 1) and (−.5, 1.5)
+        ("embedding-average", (-0.25 + 1.5) / math.sqrt(1.25 * 2.5)),
+        # extrema (1, 2) and (−1, 2)
+        ("vector-extrema", 3 / 5),
+        # red–blue −.7071, red–car 0, car–blue .7071, car–car 1
+        ("greedy-matching", ((0 + 1) / 2 + (math.sqrt(0.5) + 1) / 2) / 2),
+    ],
+)
+def test_static_vectors_by_hand(metric: str, expected: float, vectors: Path) -> None:
+    spec = f'{metric}(vectors="{vectors}")'
+    results = score(["Red car unknown"], spec, refs=["Blue car"], langs=("de", "en"), options=Options(cache=False))
+    scores = results[spec]["hyp"]
+    assert scores.score == pytest.approx(expected, abs=1e-6)
+    assert any("without a vector" in str(note) for note in scores.notes)
+
+
+def test_a_text_without_known_words_has_no_score(vectors: Path) -> None:
+    spec = f'greedy-matching(vectors="{vectors}")'
+    results = score(["unknown"], spec, refs=["car"], langs=("de", "en"), options=Options(cache=False))
+    assert math.isnan(results[spec]["hyp"].score)
+
+
+def test_document_frequencies_count_segments_not_references() -> None:
+    """Two references that share an n-gram count once (Vedantam et al. 2015: images, not captions)."""
+    refs = [["a cat sat", "the dog ran"], ["a cat sits", "the dog runs"]]
+    results = score(["a cat sat", "the dog ran"], "cider", refs=refs, langs=("de", "en"), options=Options(cache=False))
+    assert results["cider"]["hyp"].at("row")[0] == pytest.approx(results["cider"]["hyp"].at("row")[1])
+    assert results["cider"]["hyp"].score > 5
