@@ -49,8 +49,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ("x.rating", 'A\t{"errors": [], "score": Infinity}'), ("x.rating", 'A\t{"errors": [], "score": "inf"}'),
     ("set.json", DEEP), ("set.json", '{"²": 1}'), ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": "1_0"})),
     ("tags.jsonl", '{"tokens": [1]}'), ("tags.jsonl", '{"tokens": ["a"], "entities": [["X", 0]]}'),
-    ("tags.jsonl", '{"tokens": ["a"], "spans": [[0, 9]]}'), ("tags.jsonl", '{"tokens": ["a"], "lemmas": [null]}'),
-    ("tags.conllu", "\t".join(["1-9", *"abcdefghi"]) + "\n" + "\t".join(["1", *"abcdefghi"])),
+    ("tags.jsonl", '{"tokens": ["a"], "sentences": [[0, 9]]}'), ("tags.jsonl", '{"tokens": ["a"], "lemmas": [null]}'),
     ("names.txt", "PERSON: (A: 99999999)"), ("recipe.toml", f"epochs = {DIGITS}"),
     ("vectors.txt", "a 1 2\nb nan 3\n"), ("vectors.txt", "a 1 2\nb 1e99 3\n"), ("vectors.txt", "a 1_0 2\n"),
 ])  # fmt: skip

@@ -98,7 +98,7 @@ def test_faults(small: Path, tmp_path: Path) -> None:
         read(small)
     (small / "references/de-en.refB.txt").unlink()
     (small / "documents/de-en.docs").write_text("news\tx\n")
-    with pytest.raises(AlignmentError, match=r"de-en.docs has 1 line but de-en.txt has 3"):
+    with pytest.raises(AlignmentError, match=r"found 1 document id, but .*de-en.txt has 3 lines"):
         read(small)
     (small / "documents/de-en.docs").write_text("")
     with pytest.raises(InputError, match="names no documents"):
@@ -110,7 +110,7 @@ def test_faults(small: Path, tmp_path: Path) -> None:
 
 def test_several_pairs_need_a_choice(small: Path) -> None:
     (small / "sources/fr-en.txt").write_text("un\n")
-    with pytest.raises(InputError, match="several language pairs: de-en, fr-en"):
+    with pytest.raises(InputError, match="several language pairs here: de-en, fr-en"):
         read(small)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import wholetext as wt
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import InputError
 from wholetext.io import Loaded, read
-from wholetext.io.formats import jsonl, tsv
+from wholetext.io.formats import jsonl
 from wholetext.types import Corpus, Document, Output
 
 
@@ -164,30 +164,6 @@ def test_quotation_marks(tmp_path: Path) -> None:
     assert plain.corpus.docs[0].src == ('"Yes," he said', '"')
     crlf = table_of(tmp_path, "\ufeffsrc\thyp:A\r\n1\t2\r\n\r\n")
     assert crlf.outputs == (Output("A", {"doc1": ("2",)}),)
-
-
-def small(**changes: str) -> Loaded:
-    """A corpus of one document in which one name or text is another."""
-    parts = {"doc": "d", "text": "t", "system": "s", "ref": "r", "domain": "news"} | changes
-    doc = Document(parts["doc"], (parts["text"],), {parts["ref"]: ("x",)}, {"domain": parts["domain"]})
-    return Loaded(Corpus("c", ("de", "en"), (doc,)), (Output(parts["system"], {parts["doc"]: ("y",)}),))
-
-
-def test_a_tsv_holds_what_it_can_give_back(tmp_path: Path) -> None:
-    for text in ('"a ""b"" c"', '""""', '"a', '"', '"x"', 'say "x"'):
-        tsv.write(tmp_path / "c.tsv", small(text=text))
-        assert read(tmp_path / "c.tsv").corpus.docs[0].src == (text,)
-    (tmp_path / "c.tsv").unlink()
-    for text in ("a\ud800", "a\0b", "a\nb", "a\tb"):
-        for part in ("text", "doc", "system", "ref", "domain"):
-            with pytest.raises(InputError):
-                tsv.write(tmp_path / "c.tsv", small(**{part: text}))
-    for name in (" s", ""):
-        with pytest.raises(InputError, match="cannot be written to a TSV"):
-            tsv.write(tmp_path / "c.tsv", small(system=name))
-    with pytest.raises(AlignmentError, match="other segments"):
-        tsv.write(tmp_path / "c.tsv", Loaded(small().corpus, (Output("s", {"d": ("b", "c")}),)))
-    assert not list(tmp_path.iterdir())
 
 
 # ---------------------------------------------------------------- data frames

@@ -219,7 +219,7 @@ def test_json_annotations_and_folders(tmp_path: Path) -> None:
     record = {"text": "He left Rome.", "tokens": ["He", "left", "Rome", "."], "tags": ["PRP", "VBD", "NNP", "."],
               "entities": [["GPE", 8, 12]]}
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n\n", "utf-8")
-    (tmp_path / "b.json").write_text(json.dumps([{"tokens": ["Ja", "!"]}]), "utf-8")
+    (tmp_path / "b.json").write_text('{"tokens": ["Ja", "!"]}', "utf-8")
     analyser = analyser_for("en", f"given/{tmp_path}")
     first, second = analyser.run(["He left Rome.", "Ja !"])
     assert first.tokens[1] == Token("left", "left", "VBD", "", "", 3, 7)
@@ -233,8 +233,8 @@ def test_json_annotations_and_folders(tmp_path: Path) -> None:
     [
         ("x.conllu", "1\tAnn\tAnn", "not a CoNLL-U line"),
         ("x.conllu", "\t".join("one" for _ in range(10)), "not a CoNLL-U line"),
-        ("x.json", '{"tokens": "no"}', 'needs "tokens"'),
-        ("x.json", '{"tokens": ["a", "b"], "tags": ["X"]}', "1 tags for 2 tokens"),
+        ("x.json", '{"tokens": "no"}', "tokens are a list of strings"),
+        ("x.json", '{"tokens": ["a", "b"], "tags": ["X"]}', "tags are a list of strings, one per token"),
         ("x.json", '{"tokens": ["a"', "this is not JSON"),
     ],
 )

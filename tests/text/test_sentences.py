@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
-import importlib
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.errors import MissingExtra, SpecError
+from wholetext.errors import SpecError
 from wholetext.text.sentences import split, splitter
 
 
@@ -47,28 +45,11 @@ def test_no_text_is_lost(text: str, lang: str) -> None:
     assert all(part == part.strip() and part for part in found)
 
 
-def test_ways_to_split(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ways_to_split() -> None:
     assert splitter("rules", "de")("Am 3. Mai. Ja.") == ["Am 3. Mai.", "Ja."]
     assert splitter("none")("A. B.") == ["A. B."]
     with pytest.raises(SpecError, match="no sentence splitter 'rule'"):
         splitter("rule")
-
-    def absent(name: str) -> object:
-        raise ImportError(name)
-
-    monkeypatch.setattr("wholetext.text.sentences.import_module", absent)
-    for name in ("pysbd", "blingfire"):
-        with pytest.raises(MissingExtra, match=name):
-            splitter(name)
-
-
-@pytest.mark.parametrize("name", ["pysbd", "blingfire"])
-def test_other_splitters_where_installed(name: str) -> None:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        pytest.skip(f"{name} is not installed")
-    assert builtins.list(splitter(name, "en")("He came. She left.")) == ["He came.", "She left."]
 
 
 def processor_time(text: str) -> float:

@@ -8,25 +8,21 @@ Markup that systems of WMT26 broke is read nevertheless, and ``Parts.repairs`` s
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
-from wholetext.errors import InputError, count
+from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 
-Division = Literal["auto", "p", "lines", "json", "none"]
-DIVISIONS: tuple[str, ...] = get_args(Division)
+DIVISIONS = ("auto", "p", "lines", "json", "none")
 
 _OPEN = re.compile(r"<\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _CLOSE = re.compile(r"<\s*/\s*p\s*>", re.IGNORECASE)
 # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become a tag
 _ESCAPE = re.compile(r"&(?:amp|gt|quot|apos|#0*39|#x0*27|nbsp|lt(?!;[/!A-Za-z]));")
-_FENCE = re.compile(
-    r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
+_FENCED = re.compile(r"\s*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```\s*|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTES = '"“”„‟«»″'
 _ENTRY = re.compile(
     rf"\s*(?:[{_QUOTES}](?P<key>[^{_QUOTES}]*)[{_QUOTES}]\s*:\s*)?"
@@ -37,10 +33,9 @@ _BRACKETS = re.compile(r"\s*[\[\]{}]*\s*,?\s*")
 
 @dataclass(frozen=True)
 class Parts:
-    """The segments of a document, how it was divided, and what was repaired."""
+    """The segments of a document, and what was repaired."""
 
     segments: tuple[str, ...]
-    by: str  # p, lines, json, blank, none
     keys: tuple[str, ...] = ()  # of ``json``: those of its strings
     repairs: tuple[str, ...] = ()
 
@@ -49,74 +44,32 @@ def division(text: str, lines: bool = False) -> str:
     """Choose the division of a text by its content; ``lines`` is the default of WMT26."""
     if _OPEN.search(text) or _CLOSE.search(text):
         return "p"
-    body, _ = _block(text)
+    body = _block(text)
     if body[:1] in ("{", "[") and body[-1:] in ("}", "]"):
         entries = sum(map(bool, map(_ENTRY.fullmatch, body.split("\n"))))
-        if _FENCE.search(text) or entries > 1 or _parsed(body) is not None:
+        if entries > 1 or _FENCED.fullmatch(text) or _parsed(body) is not None:
             return "json"
     return "lines" if lines else "blank"
 
 
-def split(text: str, by: str, like: Parts | None = None) -> Parts:
-    """Divide a document; ``like`` is the division of the source, if known."""
-    if by == "none":
-        return Parts((text,), by)
-    if by == "blank":
-        return Parts(tuple(text.split("\n\n")), by)
+def split(text: str, by: str, keys: tuple[str, ...] = ()) -> Parts:
+    """Divide a document; ``keys`` are those of the source, where it is JSON."""
+    if by in ("none", "blank"):
+        return Parts(tuple(text.split("\n\n")) if by == "blank" else (text,))
     text = text.replace("\r\n", "\n")
     if not text.strip():
-        return Parts(("",), by)
+        return Parts(("",))
     if by == "json":
-        return _json(text, like.keys if like else ())
-    fenced = _FENCE.fullmatch(text.strip())
-    text = fenced[1] if fenced else text
+        return _json(text, keys)
     if by == "p" and _OPEN.search(text):
-        segments, faults = _paragraphs(text)
-    else:
-        segments, faults = _lines(text, len(like.segments) if like else 0)
-        faults += ["no <p>: divided by line"] if by == "p" else []
-    faults += ["``` around the text removed"] if fenced else []
-    return Parts(segments, by, repairs=tuple(faults))
+        return _paragraphs(text)
+    lines = text.strip("\n").split("\n")
+    if by == "lines":
+        return Parts(tuple(lines))
+    return Parts(tuple(filter(str.strip, lines)), repairs=("no <p>: divided by line",))
 
 
-def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str = "") -> str:
-    """Join segments to one string; an InputError where ``split`` would not restore them."""
-    if by == "json":
-        text = f"```json\n{json.dumps(_nested(keys, segments), ensure_ascii=False, indent=2)}\n```"
-    elif by == "p":
-        text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
-    else:
-        text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
-    like = Parts(tuple(segments), by, tuple(keys))
-    if split(text, by, like).segments != like.segments:
-        raise InputError(
-            f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: "
-            "they would be read back as others",
-            where=where,
-            next="write JSONL (wholetext.io.formats.jsonl.write)",
-        )
-    return text
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"<(?![/!A-Za-z])", "&lt;", text.replace("&", "&amp;"))
-
-
-def _nested(keys: Sequence[str], segments: Sequence[str]) -> Any:
-    """Put strings at their paths; a list where there are no paths, or other ones."""
-    if len(keys) != len(segments):
-        return list(segments)
-    root: dict[str, Any] = {}
-    for path, text in zip(keys, segments):
-        *parents, last = path.split("/")[1:] or [path]
-        place = root
-        for key in parents:
-            place = place.setdefault(key, {})
-        place[last] = text
-    return root
-
-
-def _paragraphs(text: str) -> tuple[tuple[str, ...], list[str]]:
+def _paragraphs(text: str) -> Parts:
     """Begin a segment at each ``<p>``, and at text outside that begins its own line."""
     segments, broken = list[str](), False
     for number, piece in enumerate(_OPEN.split(text)):
@@ -132,35 +85,14 @@ def _paragraphs(text: str) -> tuple[tuple[str, ...], list[str]]:
                 segments += [line for line in rest.split("\n") if line.strip()]
             else:
                 segments[-1] += rest
-    plain = tuple(_ESCAPE.sub(lambda m: html.unescape(m[0]), text).strip() for text in segments)
-    return plain or ("",), ["<p> and </p> do not match: a segment per <p>"] if broken else []
-
-
-def _lines(text: str, size: int) -> tuple[tuple[str, ...], list[str]]:
-    """Make a segment of each line; blank ones count only if the source has as many lines."""
-    lines = text.strip("\n").split("\n")
-    full = [line for line in lines if line.strip()]
-    if len(lines) == size or len(full) == len(lines):
-        return tuple(lines), []
-    return tuple(full), [f"{count(len(lines) - len(full), 'blank line')} left out"]
-
-
-def _block(text: str) -> tuple[str, str]:
-    """Return the JSON block of a text, and the text around it."""
-    fenced = _FENCE.search(text)
-    if fenced:
-        return fenced[1].strip(), (text[: fenced.start()] + text[fenced.end() :]).strip()
-    starts = [at for at in map(text.find, "{[") if at >= 0]
-    start, stop = min(starts, default=0), max(map(text.rfind, "}]")) + 1
-    if stop <= start:
-        return text.strip(), ""
-    return text[start:stop], (text[:start] + text[stop:]).strip()
+    plain = (_ESCAPE.sub(lambda m: html.unescape(m[0]), text).strip() for text in segments)
+    repairs = ("<p> and </p> do not match: a segment per <p>",) if broken else ()
+    return Parts(tuple(plain), repairs=repairs)
 
 
 def _json(text: str, keys: tuple[str, ...]) -> Parts:
     """Extract the strings of the block; by key where most keys of the source are present."""
-    body, around = _block(text)
-    repairs = [f"left out around the JSON block: “{around[:60]}”"] if around else []
+    body, repairs = _block(text), list[str]()
     value = _parsed(body)
     if value is None:
         value = _entries(body)
@@ -170,7 +102,12 @@ def _json(text: str, keys: tuple[str, ...]) -> Parts:
         repairs.append("JSON keys changed")
     if 2 * len(strings.keys() & set(keys)) >= len(keys):
         strings = {**dict.fromkeys(keys, ""), **strings}
-    return Parts(tuple(strings.values()) or ("",), "json", tuple(strings), tuple(repairs))
+    return Parts(tuple(strings.values()) or ("",), tuple(strings), tuple(repairs))
+
+
+def _block(text: str) -> str:
+    fenced = _FENCED.fullmatch(text)
+    return (fenced[1] if fenced else text).strip()
 
 
 def _parsed(body: str) -> Any:

@@ -75,11 +75,6 @@ class _Grams:
     def only(self, which: IntArray) -> None:
         self.at, self.code, self.owner = self.at[which], self.code[which], self.owner[which]
 
-    def renumber(self, first: IntArray, rest: int) -> None:
-        """Renumber tokens: ``first`` for those that begin n-grams, ``rest`` for the others."""
-        self.tokens = np.full(len(self.tokens), rest)
-        self.tokens[self.at] = first
-
     def longer(self, order: int, alphabet: int) -> IntArray:
         """A key for each n-gram with one token more, where the text has one."""
         self.only(np.flatnonzero(self.left[self.at] > order))
@@ -138,7 +133,8 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
                 int(many.max(initial=0)) + 1
             )  # the last for tokens that the references do not have
             for side in (theirs, ours):
-                side.renumber(side.code - first[group[side.code]], alphabet - 1)
+                side.tokens = np.full(len(side.tokens), alphabet - 1)
+                side.tokens[side.at] = side.code - first[group[side.code]]
         size = len(keys) * alphabet
     return Overlap(hyp_counts, ref_counts, match, match_any)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -155,26 +155,15 @@ def density(lang: str) -> float:
 
 def letters(texts: Sequence[str]) -> IntArray:
     """Count letters by script, in the order of ``SCRIPTS``: (texts, scripts)."""
-    kinds, counts = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)]
-    for codes, sizes in code_points(texts):
-        owner = np.repeat(np.arange(len(sizes)) * kinds, sizes)
-        flat = np.bincount(owner + _kinds(codes), minlength=len(sizes) * kinds)
-        counts.append(flat.reshape(len(sizes), kinds)[:, 1:])
-    return np.concatenate(counts)
-
-
-def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
-    """Yield blocks of texts as (all code points, number per text)."""
+    kinds, counts, table = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)], _table()
     for begin in range(0, len(texts), BLOCK):
         block = texts[begin : begin + BLOCK]
         codes = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        yield codes, np.fromiter(map(len, block), dtype=np.int64, count=len(block))
-
-
-def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Map code points to 1 + index of their script, 0 for non-letters."""
-    table = _table()
-    return table[np.minimum(codes, len(table) - 1)]
+        owner = np.repeat(np.arange(len(block)) * kinds, [len(text) for text in block])
+        scripts = table[np.minimum(codes, len(table) - 1)]
+        flat = np.bincount(owner + scripts, minlength=len(block) * kinds)
+        counts.append(flat.reshape(len(block), kinds)[:, 1:])
+    return np.concatenate(counts)
 
 
 @lru_cache(maxsize=1)

@@ -6,14 +6,13 @@ Columns: doc, src, ref (or ref:NAME) and hyp:SYSTEM (or hyp and system).
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterator, Sequence
 
-from wholetext.errors import AlignmentError, InputError
+from wholetext.errors import InputError
 from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.records import Key, key_of
-from wholetext.io.text import FilePath, TextFile, at, write_lines
+from wholetext.io.records import key_of
+from wholetext.io.text import TextFile, at
 
 Rows = list[tuple[int, list[str]]]  # line, cells
 
@@ -64,44 +63,3 @@ def _has_doubled_quote(rows: Rows) -> bool:
     return any(
         cell[:1] == '"' and '""' in cell[1:] and cell != '""' for _, cells in rows for cell in cells
     )
-
-
-def write(path: FilePath, loaded: Loaded) -> None:
-    """Write one row per segment; outputs need the segments of the corpus."""
-    corpus, outputs, where = loaded.corpus, loaded.outputs, os.fspath(path)
-    metas = list(dict.fromkeys(key for doc in corpus.docs for key in doc.meta))
-    sourced = all(doc.src is not None for doc in corpus.docs)
-    keys: list[Key] = [
-        ("doc", ""),
-        *([("src", "")] if sourced else []),
-        *(("ref", name) for name in corpus.references),
-        *(("hyp", output.system) for output in outputs),
-        *(("meta", name) for name in metas),
-    ]
-    rows = [[f"{kind}:{name}" if kind in ("ref", "hyp", "meta") else kind for kind, name in keys]]
-    for doc in corpus.docs:
-        texts = [
-            *([doc.src] if sourced and doc.src is not None else []),
-            *(doc.refs[name] for name in corpus.references),
-            *(output.docs[doc.id] for output in outputs),
-        ]
-        if len({len(segments) for segments in texts}) != 1:
-            raise AlignmentError(
-                f"document {doc.id!r} has other segments in an output than in the corpus",
-                where=where,
-                next="write JSONL, which can hold that",
-            )
-        facts = [doc.meta.get(key, "") for key in metas]
-        rows += [[doc.id, *cells, *facts] for cells in zip(*texts)]
-    lines = ["\t".join(row) for row in rows]
-    plain = list(enumerate(rows, 1))
-    if _has_doubled_quote(plain) or any('"' in name for name in rows[0]):
-        rows = [[f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row] for row in rows]
-        lines = ["\t".join(row) for row in rows]
-    if list(map(key_of, plain[0][1])) != keys or _rows(lines) != plain:
-        raise InputError(
-            "a name, an id, or a tab or line break inside a text cannot be written to a TSV",
-            where=where,
-            next="write JSONL, which can hold that",
-        )
-    write_lines(path, lines)

@@ -2,15 +2,15 @@
 
 A document is one string; ``markup`` divides it. Ids state pair and domain:
 ``en-ar_EG_#_news_#_NAME`` (WMT25), ``WMT26_###_news_###_eng_Latn_###_isl_Latn_###_NAME``. Other
-keys are kept in ``Document.meta`` and written again: strings under their names, other values as
-JSON under ``wmt:value:KEY``, those of a system's file under ``wmt:output:SYSTEM``.
+keys of a test set are kept in ``Document.meta``: strings under their names, other values as JSON
+under ``wmt:value:KEY``.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ from wholetext.errors import InputError, choices
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, pair
 from wholetext.io.formats.jsonl import objects
-from wholetext.io.markup import DIVISIONS, Parts, division, join, split
+from wholetext.io.markup import DIVISIONS, division, split
 from wholetext.io.records import DocumentRecords, Key, LanguagePairs, Record
-from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, write_text
+from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
 
 BY, KEYS = "wmt:segments", "wmt:keys"  # in meta: the division of a source, its JSON keys
-OWN, VALUE, OUTPUT = "wmt:", "wmt:value:", "wmt:output:"
+VALUE = "wmt:value:"  # in meta, before a key whose value is not a string
+_USED = frozenset(("doc_id", "src_lang", "tgt_lang", "src_text", "refs", "hypothesis", "metadata"))
 _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # WMT26, by domain
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
@@ -89,7 +90,7 @@ def read(
             documents.add(record)
     pairs = corpus.langs if corpus and documents.docs.keys() & known.keys() else chosen.settled()
     loaded = documents.loaded(reader.corpus or stem(file.name), pairs, reader.notes)
-    return replace(loaded, others=chosen.others)
+    return replace(loaded, others=frozenset(chosen.others))
 
 
 def facts(doc: str) -> tuple[tuple[str, str], str, bool]:
@@ -128,77 +129,11 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
     return tests[0] if tests else None, systems, [note] if other and (tests or systems) else []
 
 
-def write(path: FilePath, loaded: Loaded) -> None:
-    """Write a folder that ``read`` reads: the test set, if any, and a file per system."""
-    root, corpus = Path(path), loaded.corpus
-    if not _is_bare(corpus):
-        write_test_set(root / f"{file_name(corpus.id)}.jsonl", corpus)
-    for output in loaded.outputs:
-        write_output(root / f"{file_name(output.system)}.jsonl", loaded, output.system)
-
-
-def write_test_set(path: FilePath, corpus: Corpus) -> None:
-    """Write source, references and metadata, one document per line."""
-
-    def line(doc: Document) -> str:
-        where = f"{path}, document {doc.id!r}"
-        pair = {"src_lang": corpus.langs[0], "tgt_lang": corpus.langs[1]}
-        src = {} if doc.src is None else {"src_text": _joined(doc, doc.src, where)}
-        refs = {name: _joined(doc, text, where) for name, text in doc.refs.items()}
-        plain = {key: text for key, text in doc.meta.items() if not key.startswith(OWN)}
-        others = {
-            key.removeprefix(VALUE): read_json(text, where=where)
-            for key, text in doc.meta.items()
-            if key.startswith(VALUE)
-        }
-        about = others.pop("refs", {})
-        named = {n: {"ref": t, **about[n]} if about.get(n) else t for n, t in refs.items()}
-        stated = pair if all(corpus.langs) else {}
-        return _json({"doc_id": doc.id, **stated, **src, "refs": named, **plain, **others})
-
-    write_text(path, lambda out: out.writelines(f"{line(doc)}\n" for doc in corpus.docs))
-
-
-def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
-    """Write the output of one system, one document per line."""
-    (output,) = loaded.keep([system]).outputs
-
-    def line(doc: Document) -> str:
-        where = f"{path}, document {doc.id!r}"
-        rest = read_json(doc.meta.get(f"{OUTPUT}{system}", "{}"), where=where)
-        text = _joined(doc, output.docs[doc.id], where, system)
-        return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
-
-    write_text(path, lambda out: out.writelines(f"{line(doc)}\n" for doc in loaded.corpus.docs))
-
-
-def about_output(doc: Document) -> dict[str, str]:
-    """Return the metadata that a system's file added to a document."""
-    return {key: text for key, text in doc.meta.items() if key.startswith((OUTPUT, f"{KEYS}:"))}
-
-
-def _joined(doc: Document, segments: Sequence[str], where: str, system: str = "") -> str:
-    keys = json.loads(doc.meta.get(f"{KEYS}:{system}", doc.meta.get(KEYS, "[]")))
-    return join(segments, doc.meta.get(BY, "blank"), keys, where)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _is_bare(corpus: Corpus) -> bool:
-    """Tell whether there are outputs alone: no reference, and at most an empty source."""
-    return not any(doc.refs or any(doc.src or ()) for doc in corpus.docs)
-
-
 def _has_pair(file: TextFile, langs: tuple[str, str]) -> bool:
     """Tell whether any document is of this pair, or states none."""
-    for line in file.lines():
-        doc = _ID.search(line)
-        stated = facts(doc[1])[0] if doc else ("", "")
-        if not all(stated) or all(map(same_language, langs, stated)):
-            return True
-    return False
+    ids = (match[1] for match in map(_ID.search, file.lines()) if match)
+    pairs = (facts(doc)[0] for doc in ids)
+    return any(not all(stated) or all(map(same_language, langs, stated)) for stated in pairs)
 
 
 @dataclass
@@ -213,15 +148,12 @@ class _Reader:
 
     def fill(self, record: Record, fields: dict[str, Any], where: str) -> None:
         """Read texts and metadata of a selected document."""
-        refs, outputs = fields.get("refs") or {}, fields.get("tgt_text") or {}
-        refs = {f"ref{i}": ref for i, ref in enumerate(refs)} if isinstance(refs, list) else refs
-        if fields.get("hypothesis") is not None:
-            record.system, outputs = self.system, {"": fields["hypothesis"]}
         texts: dict[Key, Any] = {("src", ""): fields.get("src_text")}
-        for name, ref in refs.items():
+        for name, ref in (fields.get("refs") or {}).items():
             texts["ref", name] = ref.get("ref") if isinstance(ref, dict) else ref
-        texts |= {("hyp", name): text for name, text in outputs.items()}
+        texts["hyp", ""] = fields.get("hypothesis")
         texts = {key: text for key, text in texts.items() if text is not None}
+        record.system = self.system if ("hyp", "") in texts else ""
         if not texts or not all(isinstance(text, str) for text in texts.values()):
             raise InputError(
                 "there is no text in this line, or it is not a string",
@@ -229,56 +161,39 @@ class _Reader:
                 next="texts are src_text, refs, hypothesis",
             )
         self.corpus = self.corpus or str(fields.get("dataset_id") or "")
-        used = ("doc_id", "src_lang", "tgt_lang", "src_text", "refs", "tgt_text", "hypothesis")
-        rest = {key: value for key, value in fields.items() if key not in used and value}
-        about = {
-            name: {key: value for key, value in ref.items() if key != "ref"}
-            for name, ref in refs.items()
-            if isinstance(ref, dict)
-        }
-        rest |= {"refs": about} if any(about.values()) else {}
-        if record.system and rest:
-            record.meta = {f"{OUTPUT}{self.system}": _json(rest)}
-        elif not record.system:
-            plain = {key: value for key, value in rest.items() if isinstance(value, str)}
-            others = {f"{VALUE}{key}": _json(rest[key]) for key in rest.keys() - plain.keys()}
-            record.meta = {**plain, **others}
+        others = {key: value for key, value in fields.items() if value and key not in _USED}
+        for key, value in others.items():
+            if isinstance(value, str):
+                record.meta[key] = value
+            else:
+                record.meta[f"{VALUE}{key}"] = json.dumps(value, ensure_ascii=False)
         domain = fields.get("domain") or facts(record.doc)[1]
         record.meta |= {"domain": str(domain)} if domain else {}
         self._divide(record, texts, where)
 
     def _divide(self, record: Record, texts: dict[Key, str], where: str) -> None:
         """Divide texts like the first: the source of a test set, or that of ``known``."""
-        doc = self.known.get(record.doc)
-        sourced = doc is not None and any((*(doc.src or ()), *doc.refs))
-        like = None
-        if doc is not None:
-            keys = tuple(json.loads(doc.meta.get(KEYS, "[]")))
-            source = doc.src if doc.src is not None else next(iter(doc.refs.values()), ())
-            like = Parts(source if sourced else (), doc.meta.get(BY, "blank"), keys)
+        meta = self.known[record.doc].meta if record.doc in self.known else {}
+        by, keys = meta.get(BY, ""), tuple(json.loads(meta.get(KEYS, "[]")))
         for (kind, name), text in texts.items():
-            by = self._by(record.doc, clean(text, where), like if sourced or record.texts else None)
-            parts = split(text, by, like)
+            side = {"src": "source", "ref": f"reference {name}"}.get(kind, self.system)
+            remarks = []
+            if not by:
+                by, guessed = self._by(record.doc, text)
+                remarks += ["of an unknown domain: divided by line (--segments)"] if guessed else []
+            parts = split(clean(text, where), by, keys)
             record.texts[kind, name] = parts.segments
-            side = {"src": "source", "ref": f"reference {name}"}.get(kind, name or self.system)
-            remarks = [*parts.repairs]
-            unknown = self.segments == "auto" and facts(record.doc)[1] not in _USUAL
-            if by == "lines" and unknown and (like is None or like.by != by):
-                remarks.append("of an unknown domain, without <p>: divided by line (--segments)")
-            if remarks:
+            record.meta |= {BY: by}
+            if remarks := [*remarks, *parts.repairs]:
                 self.notes.append(f"{side}, document {record.doc!r}: {'; '.join(remarks)}")
-            if like is None:
-                record.meta |= {BY: by} if by != "blank" else {}
-                record.meta |= {KEYS: json.dumps(parts.keys)} if parts.keys else {}
-                like = replace(parts, by=by)
-            elif kind == "hyp" and parts.keys != like.keys:
-                record.meta[f"{KEYS}:{name or self.system}"] = json.dumps(parts.keys)
+            if parts.keys and not keys:
+                keys = parts.keys
+                record.meta |= {KEYS: json.dumps(keys)}
 
-    def _by(self, doc: str, text: str, like: Parts | None) -> str:
+    def _by(self, doc: str, text: str) -> tuple[str, bool]:
+        """Return the division of a document's first text, and whether it is a guess."""
         if self.segments != "auto":
-            return self.segments
+            return self.segments, False
         _, domain, wmt26 = facts(doc)
-        own = division(text, lines=wmt26)
-        if like is None or (wmt26 and like.by == "blank"):  # unknown for a corpus of another format
-            return _USUAL.get(domain, own) if own == "lines" else own
-        return own if own == "p" and like.by in ("lines", "blank") else like.by
+        by = division(text, lines=wmt26)
+        return (_USUAL.get(domain, by), domain not in _USUAL) if by == "lines" else (by, False)

@@ -55,8 +55,6 @@ _LONGEST = 100_000  # characters per text: spaCy's memory grows with the length
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
 
-_forked: Any = None  # the pipeline as child processes inherit it
-
 
 def installed(lang: str) -> list[str]:
     """List the installed pipelines of a language, best first."""
@@ -91,10 +89,7 @@ class SpacyAnalyser(Analyser):
         return cls(names[0], layers) if names else None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
-        processes = self._processes(batch)
-        if processes == 1:
-            return _analyse(self._pipeline, batch, self.layers)
-        return _in_processes(self._pipeline, batch, self.layers, processes)
+        return _analyse(self._pipeline, batch, self.layers, self._processes(batch))
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -153,11 +148,15 @@ def _version(package: str) -> str:
         return "unknown"  # loading it reports the error
 
 
-def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> list[Analysis]:
+def _analyse(
+    pipeline: Any, texts: Iterable[str], layers: frozenset[Layer], processes: int
+) -> list[Analysis]:
     """Analyse texts; very long ones are cut at blanks to bound memory."""
     pieces = [_pieces(text) for text in texts]
     try:
-        docs = pipeline.pipe((piece for cut in pieces for _, piece in cut), batch_size=_CHUNK)
+        docs = pipeline.pipe(
+            (piece for cut in pieces for _, piece in cut), batch_size=_CHUNK, n_process=processes
+        )
         return [joined([(start, _read(next(docs), layers)) for start, _ in cut]) for cut in pieces]
     except WholetextError:
         raise
@@ -204,23 +203,3 @@ def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:
         return Analysis(tokens, entities, ((0, len(doc.text)),))
     spans = ((sent.start_char, sent.end_char) for sent in doc.sents if sent.text.strip())
     return Analysis(tokens, entities, tuple(spans))
-
-
-def _in_processes(
-    pipeline: Any, batch: Sequence[str], layers: frozenset[Layer], processes: int
-) -> list[Analysis]:
-    """Analyse in forked processes, which return analyses rather than spaCy documents."""
-    import multiprocessing
-
-    global _forked
-    chunks = [(list(batch[at : at + _CHUNK]), layers) for at in range(0, len(batch), _CHUNK)]
-    _forked = pipeline
-    try:
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
-            return [analysis for part in pool.imap(_in_child, chunks) for analysis in part]
-    finally:
-        _forked = None
-
-
-def _in_child(chunk: tuple[list[str], frozenset[Layer]]) -> list[Analysis]:
-    return _analyse(_forked, *chunk)
