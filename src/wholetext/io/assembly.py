@@ -54,10 +54,10 @@ class Loaded:
             )
         if systems is not None:
             by_name = {output.system: output for output in outputs}
-            chosen = [
-                _known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)
-            ]
-            outputs = tuple(by_name[name] for name in chosen)
+            outputs = tuple(
+                by_name[_known("system", name, list(by_name), corpus.id)]
+                for name in dict.fromkeys(systems)
+            )
         return replace(self, corpus=corpus, outputs=outputs)
 
 

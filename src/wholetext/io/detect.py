@@ -52,10 +52,18 @@ def read(
         loaded = _table(source, names, langs)
     else:
         files = source if isinstance(source, LineFiles) else _files(source)
-        if files.corpus is not None or (format in (None, "wmt") and _starts_with_wmt(files)):
-            loaded = _with_corpus(files, langs, format, segments, systems)
-        else:
+        parallel = files.src is not None or files.refs or files.docs is not None
+        if files.corpus is not None and parallel:
+            raise InputError(
+                "source, references and document ids are given twice: "
+                "as separate files and in the corpus",
+                where=shown(files.corpus),
+                next="give one of them; only outputs can be added to a corpus",
+            )
+        if parallel or (files.corpus is None and not _starts_with_wmt(files, format)):
             loaded = lines.read(files, langs)
+        else:
+            loaded = _with_corpus(files, langs, format, segments, systems)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
@@ -102,9 +110,9 @@ def _files(source: object) -> LineFiles:
     return LineFiles(corpus=source[0] if source else None, hyps=source[1:])
 
 
-def _starts_with_wmt(files: LineFiles) -> bool:
-    """Tell whether there are only outputs, and the first is a file or folder of WMT."""
-    if files.src is not None or files.refs or files.docs is not None or not files.hyps:
+def _starts_with_wmt(files: LineFiles, format: str | None) -> bool:
+    """Tell whether the first output is a file or folder of WMT."""
+    if not files.hyps or format not in (None, "wmt"):
         return False
     first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
     path = first[1] if isinstance(first, tuple) else first
@@ -121,13 +129,6 @@ def _with_corpus(
 
     If every one of ``systems`` has a file, other files are not read, so their faults do not matter.
     """
-    if files.src is not None or files.refs or files.docs is not None:
-        raise InputError(
-            "source, references and document ids are given twice: "
-            "as separate files and in the corpus",
-            where=shown(files.corpus or ""),
-            next="give one of them; only outputs can be added to a corpus",
-        )
     notes: list[str] = []
     corpus, hyps = _without_folders(files, langs, notes)
     if systems is not None and hyps.keys() >= set(systems):
@@ -191,9 +192,9 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
         if kind == "lines":
             outputs = [_lines(file, loaded, name)]
         else:
-            wmt_options = {"segments": segments, "corpus": corpus, "system": name}
-            options = wmt_options if kind == "wmt" else {}
-            more = formats.read(kind, file, corpus.langs if all(corpus.langs) else None, **options)
+            options = {"segments": segments, "corpus": corpus, "system": name}
+            langs = corpus.langs if all(corpus.langs) else None
+            more = formats.read(kind, file, langs, **(options if kind == "wmt" else {}))
             outputs = [
                 replace(
                     output,

@@ -269,12 +269,9 @@ class SegmentRecords:
             runs = [DocumentRun("doc1", 0, len(lead))]
             segments = count(len(lead), "segment", "are")
             notes = [*notes, f"no document ids are given: all {segments} taken as one document"]
-        firsts = {run.doc: lead[run.start] for run in runs}
-        metas = {
-            doc: {name: values[i] for name, values in self.metas.items() if values[i]}
-            for doc, i in firsts.items()
-        }
-        runs = [replace(run, meta=metas[run.doc]) for run in runs]
+        for i, run in enumerate(runs):
+            values = {name: column[lead[run.start]] for name, column in self.metas.items()}
+            runs[i] = replace(run, meta={name: value for name, value in values.items() if value})
         texts = [
             Column(*key, column, where)
             for key, column in columns.items()

@@ -147,11 +147,10 @@ def file_name(name: str) -> str:
 def clean(text: str, where: str) -> str:
     """Return a text that UTF-8 can hold; a NUL or a lone surrogate is an InputError."""
     fault = "a NUL character" if "\0" in text else ""
-    if not text.isascii():
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            fault = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        fault = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
     if fault:
         raise InputError(f"there is {fault} in this text", where=where, next="remove it")
     return text

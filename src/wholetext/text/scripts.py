@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from wholetext.text.codes import code_of
 from wholetext.types import IntArray
 
-BLOCK = 8192  # texts handled at a time, so that memory does not grow with their number
-
 # Ranges of letters (first, last) by script, from the block charts of the Unicode standard.
 _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "Latin": (
@@ -155,15 +153,13 @@ def density(lang: str) -> float:
 
 def letters(texts: Sequence[str]) -> IntArray:
     """Count letters by script, in the order of ``SCRIPTS``: (texts, scripts)."""
-    kinds, counts, table = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)], _table()
-    for begin in range(0, len(texts), BLOCK):
-        block = texts[begin : begin + BLOCK]
-        codes = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        owner = np.repeat(np.arange(len(block)) * kinds, [len(text) for text in block])
-        scripts = table[np.minimum(codes, len(table) - 1)]
-        flat = np.bincount(owner + scripts, minlength=len(block) * kinds)
-        counts.append(flat.reshape(len(block), kinds)[:, 1:])
-    return np.concatenate(counts)
+    kinds, table = len(SCRIPTS) + 1, _table()
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    owner = np.repeat(np.arange(len(texts)) * kinds, sizes)
+    scripts = table[np.minimum(codes, len(table) - 1)]
+    flat = np.bincount(owner + scripts, minlength=len(texts) * kinds)
+    return np.asarray(flat.reshape(len(texts), kinds)[:, 1:])
 
 
 @lru_cache(maxsize=1)

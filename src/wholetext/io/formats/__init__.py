@@ -48,8 +48,7 @@ def find(name: str) -> Format:
         return cast(Format, import_module(BUILTIN[name]))
     added = plugins.load(plugins.FORMATS, BUILTIN)
     if name not in added:
-        known = [*BUILTIN, *added]
-        raise InputError(f"there is no format {name!r}", next=choices(name, known))
+        raise InputError(f"there is no format {name!r}", next=choices(name, [*BUILTIN, *added]))
     return cast(Format, added[name]())
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
@@ -169,8 +170,8 @@ class EvalSet:
             *(_column("hyp", system, path, notes) for system, path in self._outputs.items()),
         ]
         runs, more = self._documents
-        where = str(self._docs)
-        return load(columns, runs, self.root.name, self.langs, [*more, *notes], where)
+        notes = [*more, *notes]
+        return load(columns, runs, self.root.name, self.langs, notes, str(self._docs))
 
     @cached_property
     def _outputs(self) -> dict[str, Path]:
@@ -240,17 +241,16 @@ def write(folder: FilePath, loaded: Loaded) -> None:
             where=str(root),
             next="give the languages, e.g. -l de-en",
         )
-    domains = (doc.meta.get("domain", "") for doc in docs)
-    if any("\t" in text or text != text.strip() for text in (*corpus.ids, *domains)):
+    names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
+    if any("\t" in text or text != text.strip() for text in names):
         raise InputError("a document id or domain has tabs or blanks around it", where=str(root))
-    for output in loaded.outputs:
-        for doc in docs:
-            if len(output.docs[doc.id]) != len(doc):
-                raise AlignmentError(
-                    f"document {doc.id!r} has other segments in the output of {output.system!r}",
-                    where=str(root),
-                    next="align it first, or write JSONL",
-                )
+    for output, doc in product(loaded.outputs, docs):
+        if len(output.docs[doc.id]) != len(doc):
+            raise AlignmentError(
+                f"document {doc.id!r} has other segments in the output of {output.system!r}",
+                where=str(root),
+                next="align it first, or write JSONL",
+            )
     ids = [f"{doc.meta.get('domain') or 'all'}\t{doc.id}" for doc in docs for _ in range(len(doc))]
     if all(doc.src is not None for doc in docs):  # also an empty placeholder
         write_lines(

@@ -132,10 +132,9 @@ def from_texts(
 
 def nested(texts: object) -> bool:
     """Tell whether these are documents, each a list of segments."""
-    first = (
-        next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
-    )
-    return isinstance(first, Sequence) and not isinstance(first, str)
+    if isinstance(texts, str) or not isinstance(texts, Sequence) or not len(texts):
+        return False
+    return isinstance(texts[0], Sequence) and not isinstance(texts[0], str)
 
 
 def _by_name(texts: Any, kind: str, documents: bool) -> dict[str, Any]:

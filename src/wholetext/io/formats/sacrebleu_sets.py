@@ -50,8 +50,10 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:
         runs = [DocumentRun("doc1", 0, segments)]
-        taken = f"all {count(segments, 'segment', 'are')} taken as one document"
-        notes.append(f"test set {name} has no document ids: {taken}")
+        notes.append(
+            f"test set {name} has no document ids: "
+            f"all {count(segments, 'segment', 'are')} taken as one document"
+        )
     return load(columns, runs, name, langs, notes, f"{name} {lp}")
 
 

@@ -49,17 +49,12 @@ def _records(lines: Sequence[str], where: str) -> Iterator[tuple[int, dict[str, 
 def _rows(lines: Sequence[str]) -> Rows:
     """Split rows into cells, quoted as by csv if the header or an inner quotation mark is."""
     plain = [(number, line.split("\t")) for number, line in enumerate(lines, 1)]
-    if not lines or not (lines[0].startswith('"') or _has_doubled_quote(plain)):
+    cells = (cell for _, row in plain for cell in row)
+    doubled = any(cell[:1] == '"' and '""' in cell[1:] and cell != '""' for cell in cells)
+    if not lines or not (lines[0].startswith('"') or doubled):
         return plain
     reader = csv.reader((f"{line}\n" for line in lines), delimiter="\t", strict=True)
     try:
-        return [(reader.line_num, cells) for cells in reader]
+        return [(reader.line_num, row) for row in reader]
     except csv.Error:  # quotation marks that are text
         return plain
-
-
-def _has_doubled_quote(rows: Rows) -> bool:
-    """Tell whether a cell is quoted and has a quotation mark inside, which is doubled."""
-    return any(
-        cell[:1] == '"' and '""' in cell[1:] and cell != '""' for _, cells in rows for cell in cells
-    )

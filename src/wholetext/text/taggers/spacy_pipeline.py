@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.packages import check_package
 from wholetext.plugins import installed as entry_points
 from wholetext.text.taggers.analysis import (
@@ -82,10 +82,10 @@ class SpacyAnalyser(Analyser):
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
         """Open the pipeline ``detail``, or the best installed one."""
-        there = find_spec("spacy") is not None
-        if detail and not there:
+        missing = find_spec("spacy") is None
+        if detail and missing:
             raise MissingExtra("spaCy", lang if lang in TAGGED else "en")
-        names = [detail] if detail else installed(lang) if there else []
+        names = [detail] if detail else [] if missing else installed(lang)
         return cls(names[0], layers) if names else None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
@@ -121,15 +121,13 @@ class SpacyAnalyser(Analyser):
 
         if self.processes is not None:
             return max(1, self.processes)
-        if sum(map(len, batch)) < _WORTH or not hasattr(
-            os, "sched_getaffinity"
-        ):  # macOS and Windows do not fork well
-            return 1
-        if multiprocessing.current_process().daemon:  # may have no children
-            return 1
-        if any(
-            "transformer" in name for name in self._pipeline.pipe_names
-        ):  # torch hangs in a forked child
+        if (
+            sum(map(len, batch)) < _WORTH
+            or not hasattr(os, "sched_getaffinity")  # macOS and Windows do not fork well
+            or multiprocessing.current_process().daemon  # may have no children
+            # torch hangs in a forked child
+            or any("transformer" in name for name in self._pipeline.pipe_names)
+        ):
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
@@ -158,8 +156,6 @@ def _analyse(
             (piece for cut in pieces for _, piece in cut), batch_size=_CHUNK, n_process=processes
         )
         return [joined([(start, _read(next(docs), layers)) for start, _ in cut]) for cut in pieces]
-    except WholetextError:
-        raise
     except Exception as error:
         raise ModelError(
             f"spaCy could not analyse a text: {error}",
