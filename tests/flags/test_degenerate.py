@@ -34,7 +34,7 @@ def without_references(corpus: Corpus) -> Corpus:
 
 
 def places(found: Iterable[Flag]) -> list[tuple[str, str | None, int | None]]:
-    return [(flag.kind, flag.doc, flag.segment) for flag in found if flag.doc is not None]
+    return [(flag.kind, flag.doc, flag.segment) for flag in found]
 
 
 def test_sound_output_has_no_flag():
@@ -74,12 +74,8 @@ def test_each_kind_is_found_once_where_it_is(text, kind, note):
     assert places(found)[0] == (kind, DOC, AT)
     assert note in found[0].note
     assert [place for place in places(found) if place[2] is not None] == [(kind, DOC, AT)]
-
-
-@pytest.mark.parametrize(("text", "kind", "note"), CASES)
-def test_without_references_the_source_is_the_guide(text, kind, note):
-    found = places(flags(without_references(CORPUS), changed(**{DOC: text})))
-    assert found[0] == (kind, DOC, AT)
+    # without references the source is the guide
+    assert places(flags(without_references(CORPUS), changed(**{DOC: text})))[0] == (kind, DOC, AT)
 
 
 def test_one_text_for_different_sources_is_a_repeat():
@@ -102,11 +98,9 @@ def beside(src: str, ref: str, hyp: str) -> list[Flag]:
 @pytest.mark.parametrize(("src", "ref", "hyp"), [
     ("", "", ""),
     ("Borussia Dortmund – Bayern München", "Borussia Dortmund – Bayern München", "Borussia Dortmund – Bayern München"),
-    ("Прага, весна", "Прага, весна и лето", "Прага, весна"),
-    ("Nein " * 12, "No " * 12, "No " * 12),
-    ("Ha" * 30, "Ha" * 30, "ha" * 28),
-    ("." * 60, "." * 60, "." * 50),
-])
+    ("Прага, весна", "Прага, весна и лето", "Прага, весна"), ("Nein " * 12, "No " * 12, "No " * 12),
+    ("Ha" * 30, "Ha" * 30, "ha" * 28), ("." * 60, "." * 60, "." * 50),
+])  # fmt: skip
 def test_what_the_reference_does_too_is_no_fault(src, ref, hyp):
     assert beside(src, ref, hyp) == []
 
@@ -127,22 +121,15 @@ def test_what_the_reference_does_too_is_no_fault(src, ref, hyp):
 @pytest.mark.parametrize("blind", [False, True])
 def test_names_that_are_kept_are_no_wrong_script(lang, src, ref, hyp, wrong, blind):
     doc = Document("d", (src,), {} if blind else {"r": (ref,)})
-    found = [flag for flag in flags(Corpus("c", ("en", lang), (doc,)), Output("x", {"d": (hyp,)})) if flag.doc]
+    found = flags(Corpus("c", ("en", lang), (doc,)), Output("x", {"d": (hyp,)}))
     assert any(flag.kind == "script" for flag in found) is wrong
-
-
-def test_the_wrong_script_is_named_where_words_of_the_right_one_have_more_letters():
-    src, ref, hyp = "他叫做王小明，住在北京。", "His name is Wang Xiaoming.", "Internationally 他叫做王小明住在北京"
-    corpus = Corpus("c", ("zh", "en"), (Document("d", (src,), {"r": (ref,)}),))
-    assert [(f.kind, f.note) for f in flags(corpus, Output("x", {"d": (hyp,)})) if f.doc] == [
-        ("script", "mostly in Han, not Latin")]
 
 
 def test_whole_documents_are_flagged():
     blank, copied = CORPUS.docs[4], CORPUS.docs[5]
     docs = {**SOUND.docs, blank.id: ("",) * len(blank), copied.id: copied.src}
     found = flags(CORPUS, Output("x", docs))
-    assert [(f.kind, f.doc, f.note) for f in found if f.doc and f.segment is None] == [
+    assert [(f.kind, f.doc, f.note) for f in found if f.segment is None] == [
         ("empty", blank.id, f"{len(blank)} of {len(blank)} segments"),
         ("copied", copied.id, f"{len(copied)} of {len(copied)} segments"),
     ]
@@ -176,7 +163,7 @@ def test_any_text_is_judged_without_a_fault(segments, lang):
     made = Output("x", {"d": hyp, "e": hyp[:1]})
     found = flags(corpus, made)
     assert found == flags(corpus, made)
-    assert all(flag.doc in ("d", "e", None) for flag in found)
+    assert all(flag.doc in ("d", "e") for flag in found)
 
 
 @pytest.mark.data

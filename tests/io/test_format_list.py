@@ -55,13 +55,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_format_says_how_it_is_recognised_and_read() -> None:
-    assert list(BUILTIN)[-1] == "lines"  # it takes what is left
-    for name in BUILTIN:
-        found = formats.find(name)
-        assert callable(found.recognise) and callable(found.read)
-
-
 def test_a_format_of_another_package_is_recognised_forced_and_listed(
     install: Callable[[str], Path], file: Path
 ) -> None:

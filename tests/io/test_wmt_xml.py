@@ -119,11 +119,6 @@ def test_wrong_language_and_missing_document(tmp_path: Path) -> None:
         read_xml(tmp_path, GOOD.replace('<hyp system="S" lang="en"><p><seg id="1">Mo</seg></p></hyp>', ""))
 
 
-def test_deep_nesting(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        read_xml(tmp_path, "<dataset>" + "<a>" * 200_000)
-
-
 def test_elements_inside_a_segment_lose_their_tags(tmp_path: Path) -> None:
     marked = read_xml(tmp_path, doc("").replace("x</seg>", "a <b>bold <i>x</i></b> c</seg>"))
     assert marked.corpus.docs[0].src == ("a bold x c",)

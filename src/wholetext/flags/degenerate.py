@@ -123,7 +123,8 @@ def summary(system: str, flags: Iterable[Flag], words: Mapping[str, str] = DEGEN
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     """Put texts in parallel: segments, or whole documents where their numbers differ."""
-    docs, segments, rows = list[str](), list[int | None](), list[tuple[str, ...]]()
+    docs, segments = list[str](), list[int | None]()
+    hyp, *sides = [list[str]() for _ in range(1 + corpus.has_source + len(corpus.references))]
     for doc in corpus.docs:
         columns: list[Sequence[str]] = [output.docs[doc.id]]
         columns += [doc.src or ()] if corpus.has_source else []
@@ -133,8 +134,8 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
             columns = [[" ".join(column)] for column in columns]
         docs += [doc.id] * len(columns[0])
         segments += range(len(columns[0])) if aligned else [None]
-        rows += zip(*columns)
-    hyp, *sides = (list(side) for side in zip(*rows))
+        for side, column in zip((hyp, *sides), columns):
+            side.extend(column)
     src, refs = (sides[0], sides[1:]) if corpus.has_source else (None, sides)
     guide = refs[0] if refs else src
     return SideBySide(corpus.langs, docs, segments, hyp, src, refs, sides, guide)
