@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from wholetext.demo import load
 from wholetext.flags.degenerate import Flag, flags, summary
+from wholetext.io import read
 from wholetext.types import Corpus, Document, Output
 
 CORPUS, (SOUND, *_) = load("de-en")  # twelve documents; the first system translates them well
@@ -52,20 +53,16 @@ def test_the_demo_systems_are_flagged_where_they_were_damaged(pair, planted):
 
 
 CASES = [
-    ("", "empty", "no text"),
-    (" \u3000\t", "empty", "no text"),
-    (SOURCE, "copied", "untranslated"),
+    ("", "empty", "no text"), (" \u3000\t", "empty", "no text"), (SOURCE, "copied", "untranslated"),
     (f"  {SOURCE.upper()} ", "copied", "untranslated"),
-    ("Nobody believed what he said" + " and then he said" * 6, "loop", "6 times in a row: “he said and then”"),
     ("Nobody believed " + "no " * 12, "loop", "12 times in a row: “no”"),
-    ("Nobo" + "dy" * 20, "loop", "“dy”"),
+    ("Nobody believed what he said" + " and then he said" * 6, "loop", "6 times in a row: “he said and then”"),
+    ("Nobo" + "dy" * 20, "loop", "“dy”"), (GERMAN, "language", "looks like de, not en"),
     ("Никто не поверил тому, что она сказала о письме вчера вечером.", "script", "Cyrillic, not Latin"),
     ("没有人相信她所说的那封信的事情，因为昨天晚上下雨的时候没有人看见她在花园里。", "script", "Han, not Latin"),
-    (GERMAN, "language", "looks like de, not en"),
-    (CZECH, "language", "looks like cs, not en"),
-    ("No.", "length", "times as long as the"),
+    (CZECH, "language", "looks like cs, not en"), ("No.", "length", "times as long as the"),
     (" ".join(segments[0] for segments in SOUND.docs.values()), "length", "times as long as the"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "kind", "note"), CASES)
@@ -172,8 +169,6 @@ def test_any_text_is_judged_without_a_fault(segments, lang):
     ("wmt21.news", "ru-en", "refA", "refB"), ("wmt22.da", "cs-en", "refB", "refC"),
 ])
 def test_human_translations_are_hardly_ever_flagged(data, test_set, pair, ref, human):
-    from wholetext.io import read
-
     corpus = read(data / "evalsets" / test_set, langs=pair).corpus
     made = Output(human, {doc.id: doc.refs[human] for doc in corpus.docs})
     corpus = replace(corpus, docs=tuple(replace(doc, refs={ref: doc.refs[ref]}) for doc in corpus.docs))
@@ -184,8 +179,6 @@ def test_human_translations_are_hardly_ever_flagged(data, test_set, pair, ref, h
 @pytest.mark.data
 def test_a_garbled_document_among_the_references_is_found(data):
     """One document of en-ru refA is in a wrong encoding, and the judges were shown it like that."""
-    from wholetext.io import read
-
     corpus = read(data / "evalsets" / "wmt21.news", langs="en-ru").corpus
     made = Output("refA", {doc.id: doc.refs["refA"] for doc in corpus.docs})
     found = flags(replace(corpus, docs=tuple(replace(doc, refs={}) for doc in corpus.docs)), made)

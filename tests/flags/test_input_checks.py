@@ -51,12 +51,6 @@ def test_a_wrong_pair(langs: tuple[str, str], notes: list[str]) -> None:
     assert len(found) == len(notes) and all(any(part in note for note in found) for part in notes)
 
 
-def test_one_output_in_the_wrong_language() -> None:
-    german = Output("german", {doc.id: doc.src or () for doc in CORPUS.docs})
-    (note,) = [note for note in input_notes(CORPUS, [SOUND, german]) if "german" in note and "looks like" in note]
-    assert "the output of german looks like de, not en" in note
-
-
 def test_an_undeclared_language_that_needs_a_tokenizer() -> None:
     texts = ["他说我们还不知道这件事情的结果，大家都在等。", "会议昨天在北京结束，没有达成任何协议。"] * 3
     loaded = from_texts(texts, refs=texts[::-1])

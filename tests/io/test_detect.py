@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,12 +25,6 @@ def test_recognised_by_content_whatever_the_name(text: str, system: str, tmp_pat
     path.write_text(text, encoding="utf-8")
     assert read(path).outputs[0].system == system
     assert wt.read is read
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(DOC.encode())))
-    loaded = read("-")
-    assert loaded.corpus.id == "standard input" and loaded.outputs[0].system == "s"
 
 
 def test_forced_format(tmp_path: Path) -> None:

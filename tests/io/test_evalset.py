@@ -117,18 +117,3 @@ def test_real_folders(data: Path, name: str, pair: str, docs: int, segments: int
     assert not any(
         text.startswith("\ufeff") for output in loaded.outputs for doc in output.docs.values() for text in doc
     )
-
-
-@pytest.mark.data
-@pytest.mark.slow
-def test_every_pair_of_every_real_folder_is_read(data: Path) -> None:
-    count = 0
-    for folder in sorted((data / "evalsets").iterdir()):
-        for pair in evalset.language_pairs(folder):
-            if folder.name == "wmt20.scores":
-                with pytest.raises(InputError, match="has no texts"):
-                    evalset.read(folder, pair)
-                assert EvalSet.open(folder, pair).documents
-            else:
-                count += len(evalset.read(folder, pair).outputs)
-    assert count > 300

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,10 +83,3 @@ def test_a_broken_format_is_named_with_its_package(
         read(file)
     file.write_text('{"src": ["a"], "outputs": {"s": ["b"]}}')
     assert read(file, format="jsonl").outputs[0].system == "s"  # no plug-in is asked
-
-
-def test_help_needs_no_format_and_no_numpy() -> None:
-    code = "import sys, wholetext.cli.options; print({'numpy', 'wholetext.types'} & {*sys.modules})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          env={"PYTHONPATH": str(ROOT / "src"), "PATH": ""})  # fmt: skip
-    assert done.stdout == "set()\n", done.stderr

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.main import main
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.formats import BUILTIN
 
@@ -42,14 +41,6 @@ def test_every_example(files: Path) -> None:
     assert shape(read(files / "newstest.xml")) == ({"news.1": 1}, ["sysA"])
     lines = read(LineFiles(src=files / "src.txt", hyps=[files / "sysA.txt"], docs=files / "ids.txt"))
     assert shape(lines) == ({"news.1": 2, "talk.7": 1}, ["sysA"])
-
-
-@pytest.mark.parametrize("name", ["corpus.jsonl", "segments.jsonl", "corpus.tsv", "newstest.xml"])
-def test_every_example_is_scored_as_it_is(name: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(files / name), "-m", "chrf", "-b"])
-    said = capsys.readouterr()
-    assert not left.value.code and said.out.count("\n") == said.out.count(".") > 0, said.err
 
 
 def test_every_format_has_its_row(files: Path) -> None:

@@ -30,15 +30,10 @@ def shape(loaded: Loaded) -> dict[str, int]:
 
 
 def test_document_ids(write) -> None:  # type: ignore[no-untyped-def]
-    loaded = read(
-        LineFiles(
-            src=write("src.de", "eins", "zwei", "drei"),
-            refs=[write("refA.en", "1", "2", "3"), write("refB.en", "I", "II", "III")],
-            hyps=[write("sysA.txt", "one", "two", "three"), write("sysB.txt", "a", "", "c")],
-            docs=write("ids", "x", "x", "y"),
-        ),
-        langs="de-en",
-    )
+    loaded = read(LineFiles(src=write("src.de", "eins", "zwei", "drei"),
+                            refs=[write("refA.en", "1", "2", "3"), write("refB.en", "I", "II", "III")],
+                            hyps=[write("sysA.txt", "one", "two", "three"), write("sysB.txt", "a", "", "c")],
+                            docs=write("ids", "x", "x", "y")), langs="de-en")
     assert shape(loaded) == {"x": 2, "y": 1}
     assert loaded.corpus.langs == ("de", "en") and loaded.corpus.id == "src"
     assert loaded.corpus.references == ("refA", "refB")
@@ -65,22 +60,14 @@ def test_many_ids_that_come_back_take_linear_time() -> None:
 
 def test_domains_in_the_id_file(write) -> None:  # type: ignore[no-untyped-def]
     loaded = read(LineFiles(refs=[write("ref.txt", "1", "2")], docs=write("lp.docs", "news\tx", "social\ty")))
-    assert [(doc.id, dict(doc.meta)) for doc in loaded.corpus.docs] == [
-        ("x", {"domain": "news"}),
-        ("y", {"domain": "social"}),
-    ]
+    assert {doc.id: doc.meta["domain"] for doc in loaded.corpus.docs} == {"x": "news", "y": "social"}
     with pytest.raises(InputError, match="no document id"):
         read(LineFiles(refs=[write("ref.txt", "1")], docs=write("lp.docs", "a\tb\tc")))
 
 
 def test_blank_lines_between_documents(write) -> None:  # type: ignore[no-untyped-def]
-    loaded = read(
-        LineFiles(
-            src=write("src.txt", "a", "b", "", "c"),
-            refs=[write("ref.txt", "A", "B", "", "C", "")],
-            hyps=[write("sys.txt", "x y", "", "z")],
-        )
-    )
+    loaded = read(LineFiles(src=write("src.txt", "a", "b", "", "c"), refs=[write("ref.txt", "A", "B", "", "C", "")],
+                            hyps=[write("sys.txt", "x y", "", "z")]))
     assert shape(loaded) == {"doc1": 2, "doc2": 1}
     assert loaded.outputs[0].docs == {"doc1": ("x y",), "doc2": ("z",)}
     assert any("blank lines" in note for note in loaded.warnings)

@@ -58,7 +58,9 @@ def test_several_systems(tmp_path: Path) -> None:
     columns = read_jsonl(tmp_path, {"doc": "x", "ref": "1", "hyp:a": "2", "hyp:b": "3"})
     long = read_jsonl(tmp_path, {"doc": "x", "ref": "1", "system": "a", "hyp": "2"},
                       {"doc": "x", "ref": "1", "system": "b", "hyp": "3"})  # fmt: skip
-    assert wide == long == columns and [output.system for output in wide.outputs] == ["a", "b"]
+    table = read_tsv(tmp_path, "doc|ref|system|hyp", "x|1|a|2", "x|1|b|3")
+    assert wide == long == columns and table.outputs == wide.outputs
+    assert [output.system for output in wide.outputs] == ["a", "b"]
     assert read_jsonl(tmp_path, {"doc": "x", "refs": ["1", "one"], "hyp": "2"}).corpus.references == ("ref0", "ref1")
     documents = [{"doc": doc, "ref": ["1"], "system": system, "hyp": [doc + system]} for doc in "xy" for system in "ab"]
     assert read_jsonl(tmp_path, *documents).outputs == tuple(
@@ -127,13 +129,6 @@ def test_columns_of_a_tsv(tmp_path: Path) -> None:
     assert loaded.warnings == ("fields not used: note",)
     loaded = read_tsv(tmp_path, "src|mt|ref", "1|2|3", name="mine.tsv")
     assert loaded.outputs[0].system == "mine" and "one document" in loaded.warnings[0]
-
-
-def test_systems_one_under_another(tmp_path: Path) -> None:
-    rows = ["a|x|1|A1", "a|x|2|A2", "b|x|1|B1", "b|x|2|B2"]
-    blocks = read_tsv(tmp_path, "system|doc|src|hyp", *rows)
-    assert blocks == read_tsv(tmp_path, "system|doc|src|hyp", *(rows[i] for i in (0, 2, 1, 3)))
-    assert blocks.outputs == (Output("a", {"x": ("A1", "A2")}), Output("b", {"x": ("B1", "B2")}))
 
 
 @pytest.mark.parametrize(("rows", "says", "line"), [
@@ -211,12 +206,10 @@ def test_a_table_is_read_as_a_tsv_of_the_same_columns(library: str, tmp_path: Pa
         wt.read(table(library, {"ref": ["a", "b"], "hyp:x": ["a", None]}))
 
 
-def test_tables_that_cannot_be_read() -> None:
-    for columns, says in (({"ref": ["a"], "hyp:x": [3]}, "a text is a string"), ({"text": ["a"]}, "no column has"),
-                          ({"ref": [], "hyp:x": []}, "no text here")):  # fmt: skip
-        with pytest.raises(InputError, match=says):
-            wt.read(Dataset(columns))
-    splits = Dataset({"ref": ["a"]})
-    splits.column_names = {"train": ["ref"], "test": ["ref"]}  # type: ignore[assignment]
-    with pytest.raises(InputError, match="several parts: train, test"):
-        wt.read(splits)
+@pytest.mark.parametrize(("columns", "says"), [
+    ({"ref": ["a"], "hyp:x": [3]}, "a text is a string"), ({"text": ["a"]}, "no column has"),
+    ({"ref": [], "hyp:x": []}, "no text here"),
+])  # fmt: skip
+def test_tables_that_cannot_be_read(columns: dict[str, list[Any]], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        wt.read(Dataset(columns))

