@@ -2,24 +2,83 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wholetext as wt
 from wholetext.cli.main import main
-from wholetext.errors import SpecError, WholetextError
+from wholetext.errors import InputError, SpecError, WholetextError
+from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast
+from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
+from wholetext.meta.judgments.ratings import gather, rater_pairs, read_rater_table, reliability
+from wholetext.meta.spans.files import read_spans
+from wholetext.metrics.blonde.units import find_phrases, read_names
+from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
+from wholetext.text.taggers.given import GivenAnalyser
+from wholetext.training.recipe import read_recipe, settings
 
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
+WMT25 = "doc_id\tsegment_id\tsystem_id\thypothesis_segment\tstart_indices\tend_indices\terror_types\n"
 DIGITS, DEEP = "9" * 5000, "[" * 100_000
+MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nA\td\t{}\t1\tr\ts\tt\tc\tMinor\n"
+ITEM = {"src": "a", "target": "b", "contrastive": ["c"]}
+READERS: dict[str, Callable[[Path], object]] = {
+    "mqm.tsv": read_mqm,
+    "spans.tsv": read_spans,
+    "ratings.tsv": lambda path: read_rater_table(path, [("d", 0)]),
+    "x.rating": lambda path: read_span_ratings(path, [("d", 0)]),
+    "set.jsonl": read_contrast,
+    "set.json": read_contrast,
+    "tags.jsonl": GivenAnalyser,
+    "tags.conllu": GivenAnalyser,
+    "names.txt": lambda path: read_names(str(path)),
+    "recipe.toml": lambda path: read_recipe(path, {}),
+    "vectors.txt": lambda path: vectors.load(str(path)),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("spans.tsv", "\r" + WMT25), ("mqm.tsv", MQM.format(DIGITS)), ("mqm.tsv", MQM.format("٣")),
+    ("mqm.tsv", MQM.format("1_0")), ("ratings.tsv", "system\tseg\trater\tscore\nA\t0\tr\t1_0\n"),
+    ("x.rating", 'A\t{"errors": [], "score": Infinity}'), ("x.rating", 'A\t{"errors": [], "score": "inf"}'),
+    ("set.json", DEEP), ("set.json", '{"²": 1}'), ("set.jsonl", json.dumps({**ITEM, "antecedent_distance": "1_0"})),
+    ("tags.jsonl", '{"tokens": [1]}'), ("tags.jsonl", '{"tokens": ["a"], "entities": [["X", 0]]}'),
+    ("tags.jsonl", '{"tokens": ["a"], "sentences": [[0, 9]]}'), ("tags.jsonl", '{"tokens": ["a"], "lemmas": [null]}'),
+    ("names.txt", "PERSON: (A: 99999999)"), ("recipe.toml", f"epochs = {DIGITS}"),
+    ("vectors.txt", "a 1 2\nb nan 3\n"), ("vectors.txt", "a 1 2\nb 1e99 3\n"), ("vectors.txt", "a 1_0 2\n"),
+])  # fmt: skip
+def test_files(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        READERS[name](tmp_path / name)
+    assert name in str(caught.value) and len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize("spec", [f"chrf(word={DIGITS})", "chrf(beta=1e999)", f"slide(size={DIGITS}):chrf"])
 def test_specs(spec: str) -> None:
     with pytest.raises(SpecError, match=r"\^"):
         scorer(spec)
+
+
+def test_settings_of_a_recipe() -> None:
+    assert settings([f"k={DEEP}"]) == {"k": DEEP}  # not TOML: a word, which the recipe then refuses
+    with pytest.raises(WholetextError):
+        read_recipe(None, {"data": [{"evalset": "x"}], **settings([f"k={DEEP}"])})
+
+
+def test_no_ratings_at_all() -> None:
+    nothing = gather("da", [], [("d", 0)])
+    assert np.isnan(reliability(nothing)) and rater_pairs(nothing) == []
+
+
+def test_long_phrases_are_not_compiled() -> None:
+    assert find_phrases("short", {"ambiguity": [("(" * 1_000_000, 1)]}) == ()
 
 
 @pytest.mark.parametrize("verb", ["compare", "rank", "sample", "gate", "stress", "report", "spans"])

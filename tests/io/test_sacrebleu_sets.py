@@ -11,17 +11,14 @@ from sacrebleu.dataset import DATASETS, WMTXMLDataset
 from tests.io.test_wmt_xml import GOOD
 from wholetext.errors import InputError
 from wholetext.io import read
-from wholetext.io.formats.sacrebleu_sets import names
 
 
 @pytest.fixture
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A WMT XML test set called tiny, that sacrebleu must fetch and unpack."""
-    text = GOOD.replace("&lt;two&gt;", "two").replace(
-        '<hyp system="T" language="en"><p><seg id="1">1.</seg></p></hyp>', ""
-    )
-    text = text.replace('<src lang="en">', '<src lang="uk">').replace('seg id="b"', 'seg id="2"')
-    text = text.replace('<hyp system="T" lang="en"><p><seg id="1"/></p></hyp>', "").replace('seg id="a"', 'seg id="1"')
+    text = GOOD.replace("&lt;two&gt;", "two").replace('<src lang="en">', '<src lang="uk">')
+    for output in ('language="en"><p><seg id="1">1.</seg>', 'lang="en"><p><seg id="1"/>'):
+        text = text.replace(f'<hyp system="T" {output}</p></hyp>', "")
     (tmp_path / "tiny.xml").write_text(text)
     with tarfile.open(tmp_path / "tiny.tgz", "w:gz") as tar:
         tar.add(tmp_path / "tiny.xml", "tiny.xml")
@@ -46,13 +43,11 @@ def test_a_set_by_name_with_outputs(tiny: str, tmp_path: Path) -> None:
 
 
 def test_what_does_not_exist(tiny: str) -> None:
-    assert "wmt22" in names()
     with pytest.raises(InputError, match="no test set 'wmt2222'") as caught:
         read("sacrebleu:wmt2222", langs="en-de")
     assert "wmt22" in caught.value.next
-    with pytest.raises(InputError, match="needs a language pair") as caught:
+    with pytest.raises(InputError, match=r"several language pairs here: .*en-de"):
         read("wmt22", format="sacrebleu")
-    assert "en-de" in caught.value.next
     with pytest.raises(InputError, match="no language pair uk-fr"):
         read(tiny, langs="uk-fr")
 

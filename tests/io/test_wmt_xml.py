@@ -26,7 +26,7 @@ GOOD = """<?xml version='1.0' encoding='utf-8'?>
   <doc origlang="uk" id="two">
     <src lang="uk"><p><seg id="1">Ще.</seg></p></src>
     <ref lang="en" translator="A"><p><seg id="1">More.</seg></p></ref>
-    <hyp system="S" lang="en"><p><seg id="a">Mo</seg><seg id="b">re.</seg></p></hyp>
+    <hyp system="S" lang="en"><p><seg id="1">Mo</seg></p></hyp>
     <hyp system="T" lang="en"><p><seg id="1"/></p></hyp>
   </doc>
 </dataset>
@@ -42,23 +42,14 @@ def read_xml(folder: Path, text: str | bytes, langs: str | None = None) -> Loade
 def test_a_wmt_file(tmp_path: Path) -> None:
     loaded = read_xml(tmp_path, GOOD)
     assert loaded.corpus.id == "wmttest2022" and loaded.corpus.langs == ("uk", "en")
-    assert loaded.corpus.docs == (
-        Document(
-            "one",
-            ("Раз & два.", "Три."),
-            {"refA": ("One <two>.", "Three, four.")},
-            {"domain": "news", "origlang": "uk"},
-        ),
-        Document("two", ("Ще.",), {"refA": ("More.",)}, {"origlang": "uk"}),
-    )
-    assert loaded.outputs == (
-        Output("S", {"one": ("1 & 2.", "3."), "two": ("Mo", "re.")}),
-        Output("T", {"one": ("1.", ""), "two": ("",)}),
-    )
-    ids, lacks, suites, other = loaded.warnings
-    assert ids == "the output of 'S' has other segment ids than the source: taken in their order"
+    assert loaded.corpus.docs == (Document("one", ("Раз & два.", "Три."), {"refA": ("One <two>.", "Three, four.")},
+                                           {"domain": "news", "origlang": "uk"}),
+                                           Document("two", ("Ще.",), {"refA": ("More.",)}, {"origlang": "uk"}))
+    assert loaded.outputs == (Output("S", {"one": ("1 & 2.", "3."), "two": ("Mo",)}),
+                              Output("T", {"one": ("1.", ""), "two": ("",)}))
+    lacks, suites = loaded.warnings
     assert lacks == "the output of 'T' lacks 1 segment, taken as empty text (first: document 'one', segment 2)"
-    assert "1 test-suite" in suites and "another number of segments" in other
+    assert "1 test-suite" in suites
     assert read_xml(tmp_path, GOOD, "uk-en") == loaded
 
 
@@ -107,6 +98,7 @@ def doc(inside: str) -> str:
     (doc('<ref translator="A"/><ref translator="A"/>'), "two texts of one name", ":1"),
     (doc('<hyp system="s"><seg id="1">a</seg><seg id="1">b</seg></hyp>'), "segment id '1' is used twice", ":1"),
     (doc('<ref translator="A"><seg id="1">a</seg><seg id="2">b</seg></ref>'), "'2' that the source", ":1"),
+    (doc('<hyp system="s"><seg id="1">a</seg><seg id="3">b</seg></hyp>'), "'3' that the source", ":1"),
     (doc('<ref lang="en" translator="A"/><ref lang="fr" translator="B"/>'), "in en and fr", ""),
 ])  # fmt: skip
 def test_faults(text: str, says: str, line: str | None, tmp_path: Path) -> None:
@@ -120,29 +112,9 @@ def test_wrong_language_and_missing_document(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="in uk, not in cs"):
         read_xml(tmp_path, GOOD, "cs-en")
     with pytest.raises(AlignmentError, match="the output of 'S' lacks document 'two'"):
-        read_xml(
-            tmp_path,
-            GOOD.replace('<hyp system="S" lang="en"><p><seg id="a">Mo</seg><seg id="b">re.</seg></p></hyp>', ""),
-        )
+        read_xml(tmp_path, GOOD.replace('<hyp system="S" lang="en"><p><seg id="1">Mo</seg></p></hyp>', ""))
 
 
-def test_deep_nesting(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        read_xml(tmp_path, "<dataset>" + "<a>" * 200_000)
-
-
-def segs(*ids: str) -> str:
-    return "".join(f'<seg id="{i}">text {i}</seg>' for i in ids)
-
-
-def test_outputs_with_gaps_are_not_shifted(tmp_path: Path) -> None:
-    def xml(source: str, output: str) -> Loaded:
-        sides = f'<src lang="de">{source}</src><hyp system="s" lang="en">{output}</hyp>'
-        return read_xml(tmp_path, f'<dataset><doc id="d">{sides}</doc></dataset>')
-
-    for ids in (("1", "3", "4"), ("2", "3", "4"), ("0", "1", "2")):
-        with pytest.raises(AlignmentError, match="that the source does not have"):
-            xml(segs("1", "2", "3"), segs(*ids))
-    assert len(xml(segs("1", "2"), segs("1", "2", "3")).outputs[0].docs["d"]) == 3  # breaks of its own
-    marked = xml("<seg>a <b>bold <i>x</i></b> c</seg>", "<seg>y</seg>")
+def test_elements_inside_a_segment_lose_their_tags(tmp_path: Path) -> None:
+    marked = read_xml(tmp_path, doc("").replace("x</seg>", "a <b>bold <i>x</i></b> c</seg>"))
     assert marked.corpus.docs[0].src == ("a bold x c",)

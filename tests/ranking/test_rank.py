@@ -179,7 +179,7 @@ def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("[]", "a line of scores"),
+        ("[]", "not a JSON object"),
         ('{"language_pair": "en-de", "domain": 1, "document_id": "d", "metric_scores": {}}', "a line of scores"),
         ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": []}', "lists of"),
         ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": 1}}', "lists of"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import wholetext as wt
 from wholetext.text import code_of, language, language_name, pair_of, same_language
 from wholetext.text.codes import TWO_LETTERS, _registered
 
@@ -26,13 +27,9 @@ def test_codes_of_two_letters_are_read_as_the_registry_reads_them() -> None:
     assert language("DE") == _registered("DE", "de")
 
 
-def test_script_and_region_are_kept_where_stated() -> None:
-    found = language("sr_Cyrl_RS")
-    assert (found.script, found.region) == ("Cyrl", "RS")
-    assert language("sr").script == ""
-
-
-def test_a_member_of_a_macrolanguage_is_named_in_a_note() -> None:
+def test_script_region_and_member_are_kept_where_stated() -> None:
+    serbian = language("sr_Cyrl_RS")
+    assert (serbian.script, serbian.region, language("sr").script) == ("Cyrl", "RS", "")
     assert "'arz_Arab' is treated as 'ar'" in language("arz_Arab").note()
     assert language("zho_Hans").note() == language("en_US").note() == ""
 
@@ -43,17 +40,16 @@ def test_an_unknown_code_is_named_in_a_note(written: str) -> None:
     assert repr(written) in language(written).note()
 
 
-@pytest.mark.parametrize("written", ["", " ", "und"])
-def test_no_language_is_no_code_and_no_note(written: str) -> None:
-    assert language(written).code == "" == language(written).note()
+def test_no_language_is_no_code_and_no_note() -> None:
+    assert {language(written).code + language(written).note() for written in ("", " ", "und")} == {""}
 
 
-def test_scripts_and_regions_differ_only_where_both_are_stated() -> None:
-    assert same_language("zh", "zho_Hans")
-    assert not same_language("zho_Hant", "zho_Hans")
-    assert same_language("pt", "pt-BR")
-    assert not same_language("pt-PT", "pt-BR")
-    assert not same_language("pt", "es")
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("zh", "zho_Hans", True), ("zho_Hant", "zho_Hans", False), ("pt", "pt-BR", True), ("pt-PT", "pt-BR", False),
+    ("pt", "es", False),
+])  # fmt: skip
+def test_scripts_and_regions_differ_only_where_both_are_stated(one: str, other: str, same: bool) -> None:
+    assert same_language(one, other) is same
 
 
 @pytest.mark.parametrize(("text", "pair"), [
@@ -75,3 +71,17 @@ def test_languages_have_names() -> None:
     pytest.importorskip("language_data", reason="language_data is not installed: pip install 'wholetext[judges]'")
     assert [language_name(code) for code in ("de", "zho_Hans", "", "x!")] == [
         "German", "Chinese (Simplified)", "an unstated language", "x!"]
+
+
+def test_codes_in_a_score() -> None:
+    def notes(langs: str) -> list[str]:
+        scores = wt.score({"a": ["x y"], "b": ["y z"]}, ["chrf", "bleu"], refs=["x y"], langs=langs)
+        return [note for note in scores.warnings if "language code" in note]
+
+    codes = ("zh", "zho_Hans", "cmn_Hans", "zh-CN")
+    made, ref = ["我喜欢吃苹果和香蕉。"], ["我爱吃苹果和香蕉。"]
+    (score,) = {wt.score(made, "bleu", refs=ref, langs=f"en-{code}").score for code in codes}
+    assert 60 < score < 70
+    assert notes("en-de") == []
+    assert notes("en-xq") == ["the language code 'xq' is unknown: language-specific rules do not apply"]
+    assert notes("en-cmn_Hans") == ["the language code 'cmn_Hans' is treated as 'zh', its macrolanguage"]

@@ -49,12 +49,9 @@ def test_counts_by_hand() -> None:
     assert feature(hyp, ref, "the same last character") == 0
 
 
-def test_texts_shorter_than_an_order_are_judged_by_the_one_below() -> None:
+def test_short_texts_repetition_and_foreign_script() -> None:
     assert feature("abc", "abd", "precision of characters' 6-grams") == 0.5  # as of 2-grams: ab of ab, bc
     assert feature("", "abd", "recall of characters' 1-grams") == 0
-
-
-def test_repetition_and_foreign_script_show() -> None:
     assert feature("no no no no", "no", "repetition in the hypothesis") == 0.75
     assert feature("он ran", "he ran", "foreign script in the hypothesis alone") == 2 / 5
 

@@ -31,7 +31,7 @@ def align(
         ),
     ] = "auto",
     split: Annotated[
-        Literal["rules", "pysbd", "blingfire", "none"],
+        Literal["rules", "none"],
         option("--split", help="Sentence splitter for the outputs."),
     ] = "rules",
     similarity: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wholetext.alignment.vectors import covered, encode, identity, sentence_vectors
-from wholetext.flags.checks import Notes, SideBySide
+from wholetext.flags.degenerate import Notes, SideBySide
 
 COSINE = 0.15  # of sentence vectors; docs/degenerate.md has the rates
 SHORTEST = 12  # characters of an output that is judged

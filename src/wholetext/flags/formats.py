@@ -1,16 +1,20 @@
 """Formats and instructions that an output did not follow: kept, included or left out.
 
-Like the flags of ``degenerate`` these are hints for people and prefer silence to a false alarm:
-what no reference keeps either is not required. docs/degenerate.md has the precision of each check.
+JSON keys, placeholders, tags, URLs, addresses, code fences and numbers must be kept. Like the flags
+of ``degenerate`` these are hints for people and prefer silence to a false alarm: what no reference
+keeps either is not required. docs/degenerate.md has the precision of each check.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from wholetext.flags import markup
+from wholetext.errors import WholetextError
+from wholetext.files.parsing import read_json
 from wholetext.flags.degenerate import DEGENERATE, Flag, FormatKind, side_by_side, summary
 from wholetext.flags.numbers import missing_numbers
 from wholetext.flags.prompts import leaked
@@ -26,13 +30,31 @@ WORDS: dict[str, str] = {
     "email": "changed e-mail addresses",
     "number": "changed numbers",
 }
-KEPT: dict[FormatKind, Callable[[str], markup.Tokens]] = {
-    "placeholder": markup.placeholders,
-    "tag": markup.tags,
-    "url": markup.urls,
-    "email": markup.emails,
-}
-_SIGN = re.compile(r"[{%<@:]")  # what each of these kinds has at least one of, or "www."
+# HTML, and the inline elements of XLIFF and TMX
+_HTML = (
+    "a abbr b blockquote br button code dd del div dl dt em figure font footer h1 h2 h3 h4 h5 h6 header hr i img input "
+    "ins label li mark ol option p pre q s section select small span strong sub sup table tbody td th thead tr tt u ul "
+    "video bpt ept ph mrk seg it bx ex"
+)
+_TAG = re.compile(rf"<(/?)({'|'.join(_HTML.split())})(?:\s[^<>]*=[^<>]*)?\s*/?>", re.I)
+_PLACEHOLDER = re.compile(
+    r"\{\{[^{}\n]{1,60}\}\}|[$%#]\{[^{}\n]{1,60}\}"  # {{name}} ${name} %{name}
+    r"|\{[A-Za-z_]\w*(?:[.:,][^{}\n]{0,40})?\}|\{\d{0,2}\}"  # {name} {0}
+    r"|(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:\(\w+\)|\d+\$)?(?:[sdif@]|\.\d+f|l[du])(?![A-Za-z0-9])|%[A-Z][A-Z_]{2,}%"
+    r"|</?\d{1,3}/?>|</?[gx]\d{1,3}/?>"
+)
+_URL = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+",
+    re.I,
+)
+_EMAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+_FENCED = re.compile(r"^\s*```[ \t]*\w*[ \t]*\n(.*?)\n?[ \t]*```\s*$", re.S)
+_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")  # common in sources; nothing else is repaired
+
+KEPT: tuple[FormatKind, ...] = ("placeholder", "tag", "url", "email")
+_SIGN = re.compile(r"[{%<@:]")  # what placeholders, tags and addresses have, or "www."
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -50,10 +72,16 @@ def format_flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
     A text may have several kinds, each once. Without a source, only leaked prompts and JSON that
     is not valid are noticed.
     """
+    texts = side_by_side(corpus, output)
+    units: dict[str, list[tuple[int | None, _Text]]] = {}
+    for at, doc in enumerate(texts.docs):
+        src = None if texts.src is None else texts.src[at]
+        text = _Text(texts.hyp[at], src, tuple(ref[at] for ref in texts.refs))
+        units.setdefault(doc, []).append((texts.segments[at], text))
     return tuple(
         Flag(kind, doc, segment, note)
-        for doc, units in _segments(corpus, output)
-        for segment, kind, note in _document(units)
+        for doc, parts in units.items()
+        for segment, kind, note in _document(parts)
     )
 
 
@@ -67,31 +95,18 @@ def notes_on_flags(flags: Mapping[str, Sequence[Flag]]) -> list[str]:
     return [note for note in notes if note]
 
 
-def _segments(
-    corpus: Corpus, output: Output
-) -> Iterator[tuple[str, list[tuple[int | None, _Text]]]]:
-    """Yield each document with its segments; one that does not align is one text."""
-    texts = side_by_side(corpus, output)
-    units: dict[str, list[tuple[int | None, _Text]]] = {doc.id: [] for doc in corpus.docs}
-    for at, doc in enumerate(texts.docs):
-        src = None if texts.src is None else texts.src[at]
-        units[doc].append(
-            (texts.segments[at], _Text(texts.hyp[at], src, tuple(ref[at] for ref in texts.refs)))
-        )
-    yield from units.items()
-
-
 def _document(
     units: list[tuple[int | None, _Text]],
 ) -> Iterator[tuple[int | None, FormatKind, str]]:
     whole = _joined([text for _, text in units])
     alone = units[0][0] if len(units) == 1 else None  # where a fault of the whole document is
-    if markup.looks_like_json(whole.hyp if whole.src is None else whole.src) and (
-        note := markup.json_fault(whole.hyp, whole.src)
+    if looks_like_json(whole.hyp if whole.src is None else whole.src) and (
+        note := json_fault(whole.hyp, whole.src)
     ):
         yield alone, "json", note
     if whole.src is not None:
-        marks, *expected = map(markup.fences, (whole.hyp, whole.src, *whole.refs))
+        sides = (whole.hyp, whole.src, *whole.refs)
+        marks, *expected = (len(_FENCE.findall(side)) for side in sides)
         if marks not in expected:
             yield alone, "fence", f"{marks} fences, the source has {expected[0]}"
     for at, (segment, text) in enumerate(units):
@@ -100,11 +115,11 @@ def _document(
         if text.src is None:
             continue
         if any(_SIGN.search(side) or "www." in side.lower() for side in (text.hyp, text.src)):
-            for kind, tokens in KEPT.items():
-                if note := _changed(kind, tokens, text, whole):
+            for kind in KEPT:
+                if note := _changed(kind, text, whole):
                     yield segment, kind, note
-        neighbours = [neighbour for _, neighbour in units[max(0, at - 1) : at + 2]]
-        if note := _lost_numbers(text, neighbours):
+        near = [neighbour for _, neighbour in units[max(0, at - 1) : at + 2]]
+        if _DIGIT.search(text.src) and (note := _lost_numbers(text, near)):
             yield segment, "number", note
 
 
@@ -122,7 +137,7 @@ def _joined(texts: list[_Text]) -> _Text:
 
 def _lost_numbers(text: _Text, near: list[_Text]) -> str:
     """Name numbers that segment and neighbours lack, though a reference has them."""
-    lost = missing_numbers(markup.without_tokens(text.src or ""), text.hyp)
+    lost = missing_numbers(without_tokens(text.src or ""), text.hyp)
     if not lost:
         return ""
     around = _joined(near)
@@ -135,19 +150,16 @@ def _lost_numbers(text: _Text, near: list[_Text]) -> str:
     return f"missing: {', '.join(lost[:3])}" if lost else ""
 
 
-def _changed(
-    kind: FormatKind, tokens: Callable[[str], markup.Tokens], text: _Text, whole: _Text
-) -> str:
+def _changed(kind: FormatKind, text: _Text, whole: _Text) -> str:
     """Name tokens of the source that segment and document lack, or that were added."""
-    if (expected := tokens(text.src or "")) == (actual := tokens(text.hyp)):
+    expected, actual = _tokens(kind, text.src or ""), _tokens(kind, text.hyp)
+    if expected == actual:
         return ""
-    here, there = tokens(whole.hyp), tokens(whole.src or "")
-    lost, added = (
-        [*((expected - actual) & (there - here))],
-        [*((actual - expected) & (here - there))],
-    )
+    here, there = _tokens(kind, whole.hyp), _tokens(kind, whole.src or "")
+    lost = [*((expected - actual) & (there - here))]
+    added = [*((actual - expected) & (here - there))]
     if whole.refs:  # as often as in some reference is enough
-        theirs = [tokens(ref) for ref in whole.refs]
+        theirs = [_tokens(kind, ref) for ref in whole.refs]
         lost = [token for token in lost if here[token] < min(ref[token] for ref in theirs)]
         added = [token for token in added if here[token] > max(ref[token] for ref in theirs)]
     if kind in ("url", "email"):  # other words for the same place are common: only a loss counts
@@ -158,3 +170,79 @@ def _changed(
         if changed
     ]
     return "; ".join(parts)
+
+
+# ---------------------------------------------------------------- what must be kept
+
+
+def _tokens(kind: FormatKind, text: str) -> Counter[str]:
+    """Count tokens of a kind as they are compared: without attributes, blanks, case, scheme."""
+    if kind == "tag":
+        return Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text))
+    if kind == "placeholder":
+        return Counter("".join(token.split()) for token in _PLACEHOLDER.findall(text))
+    if kind == "email":
+        return Counter(map(str.lower, _EMAIL.findall(text)))
+    addresses = (address.rstrip(".,;:!?…*_~-/&").lower() for address in _URL.findall(text))
+    return Counter(re.sub(r"^(?:https?://)?(?:www\.)?", "", address) for address in addresses)
+
+
+def looks_like_json(text: str) -> bool:
+    """Tell whether a document is a JSON object or array, or a fenced block of one."""
+    body = _body(text)
+    return (
+        len(body) > 2
+        and body[0] + body[-1] in ("{}", "[]")
+        and any(quote in body for quote in '"”“„«')
+    )
+
+
+def json_fault(output: str, source: str | None) -> str:
+    """Describe faults of output that must be JSON: invalid, or other keys; or ``""``."""
+    hyp = _value(output)
+    if source is None or not looks_like_json(source) or (src := _value(source)) is None:
+        return "not valid JSON" if hyp is None and looks_like_json(output) else ""
+    if hyp is None:
+        return "not valid JSON"
+    before, after = Counter(_keys(src)), Counter(_keys(hyp))
+    lost, added = list((before - after).elements()), list((after - before).elements())
+    parts = [
+        f"{len(keys)} {word}, e.g. {keys[0]}"
+        for keys, word in ((lost, "lost"), (added, "added"))
+        if keys
+    ]
+    return f"keys: {'; '.join(parts)}" if parts else ""
+
+
+def _body(text: str) -> str:
+    fenced = _FENCED.match(text)
+    return (fenced[1] if fenced else text).strip()
+
+
+def _value(text: str) -> object:
+    try:
+        return read_json(_TRAILING_COMMA.sub("", _body(text)))
+    except WholetextError:
+        return None
+
+
+def _keys(value: object, path: str = "") -> Iterator[str]:
+    """Yield paths of keys; items of an array by their place."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, child in items:
+        yield f"{path}{key}"
+        yield from _keys(child, f"{path}{key}/")
+
+
+@lru_cache(maxsize=4096)  # each system's output is checked against the same sources
+def without_tokens(text: str) -> str:
+    """Mask tags, placeholders and addresses by a letter: their digits are no numbers."""
+    for pattern in (_URL, _EMAIL, _TAG, _PLACEHOLDER):
+        text = pattern.sub("x", text)
+    return text

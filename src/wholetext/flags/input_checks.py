@@ -6,11 +6,9 @@ the rates.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.text import code_of, scripts_of
 from wholetext.text.identify import listed, other_language
@@ -25,43 +23,35 @@ KANA = (0.02, 0.15)  # less is not Japanese, more is
 # what -l changes
 _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Thai": "th"}
 
-Documents = Mapping[str, Sequence[str]]
-
 
 def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     """Note what is suspicious about the input as a whole."""
-    sides: dict[str, Documents] = {}
+    sides: dict[str, Iterable[Sequence[str]]] = {}
     if corpus.has_source:
-        sides["the source"] = {doc.id: doc.src or () for doc in corpus.docs}
+        sides["the source"] = [doc.src or () for doc in corpus.docs]
     for name in corpus.references:
-        sides[f"the reference {name}"] = {doc.id: doc.refs[name] for doc in corpus.docs}
-    hyps = {f"the output of {output.system}": output.docs for output in outputs}
-    return [*_languages(corpus.langs, sides, hyps), *_equal(corpus, outputs)]
+        sides[f"the reference {name}"] = [doc.refs[name] for doc in corpus.docs]
+    sides |= {f"the output of {output.system}": output.docs.values() for output in outputs}
+    samples = {name: _sample(docs) for name, docs in sides.items()}
+    return [*_languages(corpus.langs, samples), *_equal(corpus, outputs)]
 
 
-def _languages(
-    langs: tuple[str, str], sides: Mapping[str, Documents], hyps: Mapping[str, Documents]
-) -> list[str]:
+def _languages(langs: tuple[str, str], samples: Mapping[str, Sequence[str]]) -> list[str]:
     """Note swapped or wrong pairs, and languages that must be declared."""
-    expected = {name: langs[0] if name == "the source" else langs[1] for name in (*sides, *hyps)}
-    every = {**sides, **hyps}
-    looks = {name: _look(_sample(docs), expected[name]) for name, docs in every.items()}
+    pair, source = "-".join(langs), "the source"
+    looks = {name: _look(texts, langs[name != source]) for name, texts in samples.items()}
     wrong = {name: look for name, look in looks.items() if look}
-    pair = "-".join(langs)
-    targets = [name for name in looks if name != "the source"]
-    swapped = (
-        "the source" in wrong
+    if (
+        source in wrong
         and all(langs)
         and all(looks.values())
-        and not any(
-            _look(_sample(docs), langs[int(name == "the source")]) for name, docs in every.items()
-        )
-    )
-    if swapped:
+        and not any(_look(texts, langs[name == source]) for name, texts in samples.items())
+    ):
         return [
-            f"source and target look swapped: the source {wrong['the source']}, "
+            f"source and target look swapped: the source {wrong[source]}, "
             f"but the pair is {pair}; give -l {langs[1]}-{langs[0]}, or exchange the files"
         ]
+    targets = [name for name in samples if name != source]
     shared = {looks[name] for name in targets}
     notes = []
     if len(targets) > 1 and len(shared) == 1 and "" not in shared:
@@ -69,12 +59,14 @@ def _languages(
         notes.append(
             f"references and outputs {plural}, but the pair is {pair}: check -l and the files"
         )
-        wrong = {name: look for name, look in wrong.items() if name == "the source"}
+        wrong = {name: look for name, look in wrong.items() if name == source}
     notes += [
         f"{name} {look}, but the pair is {pair}: check -l and the files"
         for name, look in wrong.items()
     ]
-    return notes + _undeclared(langs, every, targets)
+    if not langs[1] and targets:
+        notes += _undeclared(targets[0], samples[targets[0]])
+    return notes
 
 
 def _look(texts: Sequence[str], lang: str) -> str:
@@ -86,13 +78,13 @@ def _look(texts: Sequence[str], lang: str) -> str:
     if (
         scripts
         and content.sum() >= LETTERS
-        and content[_among(scripts)].sum() < FOREIGN * content.sum()
+        and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum()
     ):
         return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
     code, other = code_of(lang), ""
     # Japanese has kana, Chinese has not
     if scripts and "Han" in scripts and content.sum() >= LETTERS:
-        kana = content[_among(("Hiragana", "Katakana"))].sum() / content.sum()
+        kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
     elif listed(code):
@@ -100,32 +92,22 @@ def _look(texts: Sequence[str], lang: str) -> str:
     return f"looks like {other}, not {lang}" if other else ""
 
 
-@cache
-def _among(scripts: tuple[str, ...]) -> NDArray[np.bool_]:
-    return np.isin(SCRIPTS, scripts)
-
-
-def _undeclared(
-    langs: tuple[str, str], every: Mapping[str, Documents], targets: Sequence[str]
-) -> list[str]:
-    """Note an undeclared target language that decides about tokenizers and joiners."""
-    if langs[1] or not targets:
-        return []
-    content = letters(_sample(every[targets[0]])).sum(axis=0) * CONTENT
+def _undeclared(name: str, texts: Sequence[str]) -> list[str]:
+    """Note a target language that decides about tokenizers and joiners, and is not declared."""
+    content = letters(texts).sum(axis=0) * CONTENT
     script = str(SCRIPTS[content.argmax()])
     if content.sum() < LETTERS or script not in _BY_CODE:
         return []
     return [
-        f"{targets[0]} is written in {script}, and no language pair is given: tokenizers and "
+        f"{name} is written in {script}, and no language pair is given: tokenizers and "
         f"joiners are those of languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
     ]
 
 
-def _sample(docs: Documents) -> list[str]:
+def _sample(docs: Iterable[Sequence[str]]) -> list[str]:
     """Sample segments from all over a side, about ``SAMPLE`` characters."""
-    texts = [text for segments in docs.values() for text in segments]
-    step = max(1, sum(map(len, texts)) // SAMPLE)
-    return texts[::step]
+    texts = [text for segments in docs for text in segments]
+    return texts[:: max(1, sum(map(len, texts)) // SAMPLE)]
 
 
 def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:

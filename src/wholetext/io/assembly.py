@@ -1,19 +1,25 @@
-"""Parsed input → a validated corpus and outputs: the checks that all formats share."""
+"""Parsed input → a validated corpus and outputs: the checks that all formats share.
+
+``assemble`` takes documents; ``load`` cuts columns with one entry per segment into documents.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, choices, count, did_you_mean
+from wholetext.io.text import at
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
-from wholetext.types import Corpus, Output
+from wholetext.types import Corpus, Document, Output
 
 BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"
 Langs = str | tuple[str, str] | None
+Segments = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,10 @@ class Loaded:
             )
         if systems is not None:
             by_name = {output.system: output for output in outputs}
-            chosen = [
-                _known("system", name, list(by_name), corpus.id) for name in dict.fromkeys(systems)
-            ]
-            outputs = tuple(by_name[name] for name in chosen)
+            outputs = tuple(
+                by_name[_known("system", name, list(by_name), corpus.id)]
+                for name in dict.fromkeys(systems)
+            )
         return replace(self, corpus=corpus, outputs=outputs)
 
 
@@ -71,12 +77,22 @@ def pair(langs: Langs, where: str = "") -> tuple[str, str]:
         ) from None
 
 
-def among(langs: Langs, pairs: Sequence[str]) -> str:
-    """Find a pair in a list such as ``de-en``, in any style of codes; unchanged if none fits."""
+def chosen_pair(langs: Langs, pairs: Sequence[str], where: str) -> str:
+    """Find a pair such as ``de-en`` in any style of codes; None chooses the only one."""
     requested = pair(langs)
-    name = "-".join(requested)
+    name = "-".join(requested) if langs is not None else "".join(pairs[:1])
     same = [known for known in pairs if all(map(same_language, requested, pair(known)))]
-    return same[0] if name not in pairs and len(same) == 1 else name
+    if name not in pairs and len(same) == 1:
+        return same[0]
+    if name not in pairs or (langs is None and len(pairs) > 1):
+        raise InputError(
+            f"there is no language pair {name} here"
+            if langs is not None
+            else f"there are several language pairs here: {', '.join(pairs) or 'none'}",
+            where=where,
+            next=choices(name, pairs) if langs is not None else "choose one with -l",
+        )
+    return name
 
 
 def assemble(
@@ -142,11 +158,12 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     unknown = [doc for doc in output.docs if doc not in ids]
     missing = [doc for doc in ids if not output.docs.get(doc)]
     if unknown or missing:
+        names = unknown or missing
+        what = f"a document {names[0]!r} that the corpus does not have"
+        more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
         raise AlignmentError(
-            f"the output of {output.system!r} has a document {unknown[0]!r} "
-            f"that the corpus does not have{_more(unknown)}"
-            if unknown
-            else f"the output of {output.system!r} lacks document {missing[0]!r}{_more(missing)}",
+            f"the output of {output.system!r} "
+            f"{f'has {what}' if unknown else f'lacks document {names[0]!r}'}{more}",
             where=where,
             next=(did_you_mean(unknown[0], list(ids)[:2000]) if unknown else "")
             or "every output has the documents of the corpus; one empty segment stands for a "
@@ -162,11 +179,118 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     ]
 
 
-def _more(names: list[str]) -> str:
-    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""
-
-
 def _known(kind: str, name: str, known: list[str], where: str) -> str:
     if name not in known:
         raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
     return name
+
+
+@dataclass(frozen=True)
+class Column:
+    """A source, reference or output with one entry per segment, and the file it is from."""
+
+    kind: str  # src, ref, hyp
+    name: str
+    texts: Sequence[Any]
+    where: str
+
+
+@dataclass(frozen=True)
+class DocumentRun:
+    """Segments ``start:stop`` are one document."""
+
+    doc: str
+    start: int
+    stop: int
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+def length(columns: Sequence[Column]) -> int:
+    """Return the common number of segments; files that differ are an AlignmentError."""
+    first, *others = columns
+    for other in others:
+        if len(other.texts) != len(first.texts):
+            raise AlignmentError(
+                f"found {count(len(other.texts), 'line')}, "
+                f"but {first.where} has {len(first.texts)}",
+                where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
+                next="the files must be parallel, line by line; for outputs with other sentence "
+                "breaks put blank lines between the documents of every file, or give JSONL",
+            )
+    return len(first.texts)
+
+
+def load(
+    columns: Sequence[Column],
+    runs: Sequence[DocumentRun],
+    corpus: str,
+    langs: Langs,
+    notes: Sequence[str],
+    where: str,
+    parts: Sequence[Sequence[Segments]] = (),
+) -> Loaded:
+    """Cut columns into documents; ``parts`` are those of columns that are already cut."""
+    if not parts:
+        lines, named = length(columns), runs[-1].stop if runs else 0
+        if named != lines:
+            raise AlignmentError(
+                f"found {count(named, 'document id')}, "
+                f"but {columns[0].where} has {count(lines, 'line')}",
+                where=at(where, min(named, lines) + 1),
+                next="give one document id per line of text",
+            )
+        parts = [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]
+    texts: dict[str, dict[str, Sequence[Segments]]] = {"src": {}, "ref": {}, "hyp": {}}
+    for column, part in zip(columns, parts):
+        texts[column.kind][column.name] = part
+    src = texts["src"].get("")
+    docs = tuple(
+        Document(
+            run.doc,
+            src[i] if src else None,
+            {name: part[i] for name, part in texts["ref"].items()},
+            run.meta,
+        )
+        for i, run in enumerate(runs)
+    )
+    ids = [run.doc for run in runs]
+    outputs = [Output(name, dict(zip(ids, part))) for name, part in texts["hyp"].items()]
+    return assemble(Corpus(corpus, pair(langs), docs), outputs, notes, where)
+
+
+def runs_of(
+    ids: Iterable[str], where: str, *, lines: Sequence[int] = (), domains: bool = False
+) -> tuple[list[DocumentRun], list[str]]:
+    """Make documents of one id per segment: each stretch of equal ids is a document.
+
+    An id that recurs after another document starts a new document with a suffixed id, with a note.
+    ``lines`` are the line numbers of the ids where these are not 1, 2, 3 …; with ``domains`` an id
+    may be ``DOMAIN<tab>ID``.
+    """
+    pairs = (entry.rpartition("\t") if domains else ("", "", entry) for entry in ids)
+    entries = ((domain.strip(), doc.strip()) for domain, _, doc in pairs)
+    runs, copies, again = list[DocumentRun](), Counter[str](), list[str]()
+    stop = 0
+    for (domain, doc), group in groupby(entries):
+        start, stop = stop, stop + sum(1 for _ in group)
+        place = at(where, lines[start] if lines else start + 1)
+        if not doc or "\t" in domain:
+            raise InputError(
+                "there is no document id here",
+                where=place,
+                next="write one document id per segment, or DOMAIN<tab>ID",
+            )
+        name = doc
+        while name in copies:
+            copies[doc] += 1
+            name = f"{doc}#{copies[doc]}"
+        copies[name] = 1
+        if name != doc:
+            again.append(
+                f"{place}: document id {doc!r} comes back after another document "
+                f"and is taken as a new document {name!r}"
+            )
+        runs.append(DocumentRun(name, start, stop, {"domain": domain} if domain else {}))
+    if len(again) > 1:
+        again[0] += f" ({len(again)} such in all)"
+    return runs, again[:1]

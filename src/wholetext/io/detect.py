@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any, Protocol
 
 from wholetext.errors import InputError
-from wholetext.io import formats
-from wholetext.io.assembly import BARE, Langs, Loaded, assemble
+from wholetext.io import formats, records
+from wholetext.io.assembly import BARE, Column, Langs, Loaded, assemble, length
 from wholetext.io.formats import lines, wmt
-from wholetext.io.formats.lines import LineFiles, Named, named
-from wholetext.io.segments import Column, length
-from wholetext.io.tables import DataFrame, columns_of, read_table
-from wholetext.io.text import FilePath, is_folder, opened, shown, stem
+from wholetext.io.formats.lines import LineFiles, named
+from wholetext.io.text import FilePath, TextFile, is_folder, opened, shown, stem
 from wholetext.types import Output
+
+
+class DataFrame(Protocol):
+    """A table with named columns, listed by ``columns`` or ``column_names`` (datasets)."""
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+    def __len__(self) -> int: ...
 
 
 def read(
@@ -40,22 +47,59 @@ def read(
     """
     if format is not None:
         formats.find(format)
-    names = columns_of(source)
+    names = None if isinstance(source, LineFiles) else columns_of(source)
     if names is not None:
-        loaded = read_table(source, names, langs)
+        loaded = _table(source, names, langs)
     else:
-        files = _files(source)
-        if files.corpus is not None or (format in (None, "wmt") and _starts_with_wmt(files)):
-            loaded = _with_corpus(files, langs, format, segments, systems)
-        else:
+        files = source if isinstance(source, LineFiles) else _files(source)
+        parallel = files.src is not None or files.refs or files.docs is not None
+        if files.corpus is not None and parallel:
+            raise InputError(
+                "source, references and document ids are given twice: "
+                "as separate files and in the corpus",
+                where=shown(files.corpus),
+                next="give one of them; only outputs can be added to a corpus",
+            )
+        if parallel or (files.corpus is None and not _starts_with_wmt(files, format)):
             loaded = lines.read(files, langs)
+        else:
+            loaded = _with_corpus(files, langs, format, segments, systems)
     loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
 
+def columns_of(source: object) -> list[Any] | None:
+    """Return the column names of a table; None if it is not a table."""
+    if isinstance(source, (str, bytes, Sequence)) or not hasattr(source, "__getitem__"):
+        return None
+    names = getattr(source, "column_names", None)
+    names = getattr(source, "columns", None) if names is None else names
+    if isinstance(names, dict):  # datasets.DatasetDict: split → names
+        raise InputError(
+            f"this has several parts: {', '.join(map(str, names))}",
+            next="choose one of them: dataset['test']",
+        )
+    return list(names) if isinstance(names, Iterable) else None
+
+
+def _table(table: Any, names: Sequence[Any], langs: Langs) -> Loaded:
+    """Read one segment (or document) per row; the columns are those of a TSV."""
+    labels = [str(name).strip() for name in names]
+    kinds = [records.key_of(label) for label in labels]
+    if not any(key and key[0] in ("hyp", "hyps") for key in kinds):
+        raise InputError(
+            f"no column has the output of a system: {', '.join(labels)}",
+            where="table",
+            next="call a column hyp or hyp:SYSTEM (docs/formats.md)",
+        )
+    if ("hyp", "") in kinds and ("system", "") not in kinds:
+        labels[kinds.index(("hyp", ""))] = "hyp:hyp"
+    rows = zip(*(table[name] for name in names))
+    numbered = ((i, dict(zip(labels, row))) for i, row in enumerate(rows))
+    return records.load(numbered, "table", langs)
+
+
 def _files(source: object) -> LineFiles:
-    if isinstance(source, LineFiles):
-        return source
     if isinstance(source, (str, os.PathLike)):
         return LineFiles(corpus=source)
     if not isinstance(source, Sequence):
@@ -66,6 +110,18 @@ def _files(source: object) -> LineFiles:
     return LineFiles(corpus=source[0] if source else None, hyps=source[1:])
 
 
+def _starts_with_wmt(files: LineFiles, format: str | None) -> bool:
+    """Tell whether the first output is a file or folder of WMT."""
+    if not files.hyps or format not in (None, "wmt"):
+        return False
+    first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
+    path = first[1] if isinstance(first, tuple) else first
+    if is_folder(path):
+        return True
+    with opened(path) as file:
+        return path != "-" and wmt.recognise(file)
+
+
 def _with_corpus(
     files: LineFiles, langs: Langs, format: str | None, segments: str, systems: Sequence[str] | None
 ) -> Loaded:
@@ -73,20 +129,8 @@ def _with_corpus(
 
     If every one of ``systems`` has a file, other files are not read, so their faults do not matter.
     """
-    if files.src is not None or files.refs or files.docs is not None:
-        raise InputError(
-            "source, references and document ids are given twice: "
-            "as separate files and in the corpus",
-            where=shown(files.corpus or ""),
-            next="give one of them; only outputs can be added to a corpus",
-        )
-    corpus, notes = files.corpus, list[str]()
-    hyps = _named(files.hyps, langs, notes)
-    if corpus is not None and format in (None, "wmt") and is_folder(corpus):
-        tests, inside, left = wmt.folder(corpus, langs)
-        if tests or inside:
-            corpus, hyps = tests, {**named(inside), **hyps}
-            notes += left
+    notes: list[str] = []
+    corpus, hyps = _without_folders(files, langs, notes)
     if systems is not None and hyps.keys() >= set(systems):
         hyps = {name: hyps[name] for name in systems}
     first = ""
@@ -109,26 +153,19 @@ def _with_corpus(
     return loaded
 
 
-def _starts_with_wmt(files: LineFiles) -> bool:
-    """Tell whether there are only outputs, and the first is a file or folder of WMT."""
-    if files.src is not None or files.refs or files.docs is not None or not files.hyps:
-        return False
-    first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
-    path = first[1] if isinstance(first, tuple) else first
-    if is_folder(path):
-        return True
-    with opened(path) as file:
-        return path != "-" and wmt.recognise(file)
-
-
-def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
-    """Map names to files; a folder stands for its system files of the language pair."""
-    if isinstance(files, Mapping):
-        return dict(files)
-    entries = list[FilePath | tuple[str, FilePath]]()
-    for entry in files:
+def _without_folders(
+    files: LineFiles, langs: Langs, notes: list[str]
+) -> tuple[FilePath | None, dict[str, FilePath]]:
+    """Return the corpus and named outputs; a folder of WMT stands for its files."""
+    corpus, hyps = files.corpus, list[FilePath | tuple[str, FilePath]]()
+    if corpus is not None and is_folder(corpus):
+        tests, inside, left = wmt.folder(corpus, langs)
+        if tests or inside:
+            corpus, hyps = tests, [*inside]
+            notes += left
+    for entry in files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps:
         if isinstance(entry, tuple) or not is_folder(entry):
-            entries.append(entry)
+            hyps.append(entry)
             continue
         tests, inside, left = wmt.folder(entry, langs)
         if tests or not inside:
@@ -138,9 +175,9 @@ def _named(files: Named, langs: Langs, notes: list[str]) -> dict[str, FilePath]:
                 where=shown(entry),
                 next="give the test set as the corpus, and check -l",
             )
-        entries += inside
+        hyps += inside
         notes += left
-    return named(entries)
+    return corpus, named(hyps)
 
 
 def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
@@ -148,41 +185,48 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
 
     ``name`` is the system's, unless the file itself names its systems.
     """
-    outputs, where, corpus, notes = list[Output](), shown(path), loaded.corpus, loaded.warnings
+    corpus, notes, left_out = loaded.corpus, loaded.warnings, loaded.others - {*loaded.corpus.ids}
     with opened(path) as file:
         file.head()  # a folder or a test set is not an output
         kind = formats.recognise(file)
         if kind == "lines":
-            sizes = [len(doc) for doc in corpus.docs]
-            column = Column("hyp", name, list(file.lines()), where)
-            length([Column("src", "", range(sum(sizes)), "the corpus"), column])
-            left = iter(column.texts)  # in the order of the corpus
-            docs = {doc: tuple(islice(left, size)) for doc, size in zip(corpus.ids, sizes)}
-            outputs.append(Output(name, docs))
+            outputs = [_lines(file, loaded, name)]
         else:
-            wmt_options = {"segments": segments, "corpus": corpus, "system": name}
-            options = wmt_options if kind == "wmt" else {}
-            more = formats.read(kind, file, corpus.langs if all(corpus.langs) else None, **options)
-            left_out = loaded.others.difference(corpus.ids)
-            for output in more.outputs:
-                docs = {doc: text for doc, text in output.docs.items() if doc not in left_out}
-                system = name if output.system == stem(path) else output.system
-                outputs.append(replace(output, system=system, docs=docs))
+            options = {"segments": segments, "corpus": corpus, "system": name}
+            langs = corpus.langs if all(corpus.langs) else None
+            more = formats.read(kind, file, langs, **(options if kind == "wmt" else {}))
+            outputs = [
+                replace(
+                    output,
+                    system=name if output.system == stem(path) else output.system,
+                    docs={doc: text for doc, text in output.docs.items() if doc not in left_out},
+                )
+                for output in more.outputs
+            ]
             if kind == "wmt":
                 metas = {doc.id: wmt.about_output(doc) for doc in more.corpus.docs}
                 documents = (
                     replace(doc, meta={**doc.meta, **metas.get(doc.id, {})}) for doc in corpus.docs
                 )
-                corpus = replace(corpus, docs=tuple(documents))
+                loaded = replace(loaded, corpus=replace(corpus, docs=tuple(documents)))
                 notes = (*notes, *(note for note in more.warnings if note != BARE))
     if not outputs:
         raise InputError(
             "there is no output of a system in this file",
-            where=where,
+            where=shown(path),
             next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)",
         )
-    done = assemble(corpus, (*loaded.outputs, *outputs), notes, where)
-    return replace(done, others=loaded.others)
+    outputs = [*loaded.outputs, *outputs]
+    return replace(assemble(corpus, outputs, notes, shown(path)), others=loaded.others)
+
+
+def _lines(file: TextFile, loaded: Loaded, name: str) -> Output:
+    """Cut plain lines into the documents of the corpus, in its order."""
+    sizes = dict(zip(loaded.corpus.ids, loaded.corpus.sizes.tolist()))
+    column = Column("hyp", name, list(file.lines()), file.name)
+    length([Column("src", "", range(sum(sizes.values())), "the corpus"), column])
+    texts = iter(column.texts)
+    return Output(name, {doc: tuple(islice(texts, size)) for doc, size in sizes.items()})
 
 
 def _without_references(loaded: Loaded) -> Loaded:

@@ -12,9 +12,17 @@ from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.files.parsing import read_json, reading
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.segments import Column, DocumentRun, Segments, runs_of
-from wholetext.io.segments import load as load_segments
+from wholetext.io.assembly import (
+    Column,
+    DocumentRun,
+    Langs,
+    Loaded,
+    Segments,
+    assemble,
+    pair,
+    runs_of,
+)
+from wholetext.io.assembly import load as load_segments
 from wholetext.io.text import at, clean, stem
 from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -83,10 +91,16 @@ def load(
             gathered.add(record)
     langs = chosen.settled()
     if gathered is None:
-        names = "src, ref (or ref:NAME), hyp:SYSTEM; in JSONL also refs and outputs"
-        raise InputError("there is no text here", where=where, next=f"texts are called {names}")
+        raise InputError(
+            "there is no text here",
+            where=where,
+            next="texts are called src, ref (or ref:NAME), hyp:SYSTEM; "
+            "in JSONL also refs and outputs",
+        )
     notes = [f"fields not used: {', '.join(parser.unused)}"] if parser.unused else []
-    return replace(gathered.loaded(corpus or stem(where), langs, notes), others=chosen.others)
+    return replace(
+        gathered.loaded(corpus or stem(where), langs, notes), others=frozenset(chosen.others)
+    )
 
 
 class _Parser:
@@ -188,11 +202,7 @@ class LanguagePairs:
         self.requested = pair(langs) if langs is not None else None
         self.where = where
         self.stated: dict[tuple[str, str], bool] = {}  # whether the pair is selected
-        self._others: set[str] = set()
-
-    @property
-    def others(self) -> frozenset[str]:
-        return frozenset(self._others)
+        self.others: set[str] = set()  # documents left out
 
     def wants(self, record: Record) -> bool:
         if record.langs == ("", ""):
@@ -200,7 +210,7 @@ class LanguagePairs:
         selected = self.requested is None or all(map(same_language, self.requested, record.langs))
         self.stated[record.langs] = selected
         if not selected:
-            self._others.add(record.doc)
+            self.others.add(record.doc)
         return selected
 
     def settled(self) -> tuple[str, str]:
@@ -260,9 +270,8 @@ class SegmentRecords:
             segments = count(len(lead), "segment", "are")
             notes = [*notes, f"no document ids are given: all {segments} taken as one document"]
         for i, run in enumerate(runs):
-            first = lead[run.start]
-            meta = {name: values[first] for name, values in self.metas.items() if values[first]}
-            runs[i] = replace(run, meta=meta)
+            values = {name: column[lead[run.start]] for name, column in self.metas.items()}
+            runs[i] = replace(run, meta={name: value for name, value in values.items() if value})
         texts = [
             Column(*key, column, where)
             for key, column in columns.items()

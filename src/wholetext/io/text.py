@@ -7,12 +7,11 @@ import io
 import os
 import stat
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import reading
@@ -37,11 +36,17 @@ class TextFile:
 
     @cached_property
     def _raw(self) -> io.BufferedReader:
-        with _reading(self.name, self.path):
-            raw = _plain(self.path)
-            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-        unzipped = cast(io.RawIOBase, gzip.GzipFile(fileobj=raw))
-        return io.BufferedReader(unzipped, _BUFFER) if zipped else raw
+        """The open file; standard input and pipes are read into memory, so ``head`` can peek."""
+        if self.path == "-":
+            raw = _in_memory(sys.stdin.buffer.read())
+        else:
+            raw = io.BufferedReader(io.FileIO(self.path), _BUFFER)
+            if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+                with raw as pipe:
+                    raw = _in_memory(pipe.read())
+        if raw.peek(2)[:2] != b"\x1f\x8b":
+            return raw
+        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BUFFER)
 
     def close(self) -> None:
         if "_raw" in self.__dict__:
@@ -49,49 +54,44 @@ class TextFile:
 
     def head(self) -> str:
         """Return the first characters (of 64 KiB) without leading blanks; they stay unread."""
-        with _reading(self.name):
-            return (
-                self._raw.peek(_BUFFER)
-                .removeprefix(_BOM)
-                .decode("utf-8", errors="replace")
-                .lstrip()
-            )
+        start = self._raw.peek(_BUFFER).removeprefix(_BOM)
+        return start.decode("utf-8", errors="replace").lstrip()
 
     def chunks(self) -> Iterator[bytes]:
         """Yield all bytes in large pieces."""
-        with _reading(self.name):
-            while piece := self._raw.read(1 << 20):
-                yield piece
+        while piece := self._raw.read(1 << 20):
+            yield piece
 
     def lines(self) -> Iterator[str]:
         r"""Yield lines without their ends, ``\n`` or ``\r\n``."""
-        with _reading(self.name):
-            for number, raw in enumerate(self._raw, 1):
-                yield self._line(raw, number)
-
-    def _line(self, raw: bytes, number: int) -> str:
-        raw = raw.removesuffix(b"\n").removesuffix(b"\r")
-        try:
-            text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            raise InputError(
-                f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
-                where=at(self.name, number),
-                next="convert it from its encoding: iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN",
-            ) from None
-        return clean(text, at(self.name, number)) if "\0" in text else text
+        for number, raw in enumerate(self._raw, 1):
+            raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+            try:
+                text = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
+            except UnicodeDecodeError as error:
+                byte = error.object[error.start]
+                raise InputError(
+                    f"byte {error.start + 1} of this line (0x{byte:02x}) is not UTF-8",
+                    where=at(self.name, number),
+                    next="convert it from its encoding: "
+                    "iconv -f WINDOWS-1252 -t UTF-8 FILE > CLEAN",
+                ) from None
+            yield clean(text, at(self.name, number)) if "\0" in text else text
 
 
 @contextmanager
 def opened(path: FilePath) -> Iterator[TextFile]:
     """Open a file for a reader; whatever the reader does not foresee is an error that names it."""
     file = TextFile(path)
-    try:
-        with reading(file.name):
+    with reading(file.name, what="cannot read this file"):
+        try:
             yield file
-    finally:
-        file.close()
+        except FileNotFoundError:
+            names = sorted(entry.name for entry in Path(path).parent.glob("*"))[:1000]
+            remedy = did_you_mean(Path(path).name, names) or "check the path"
+            raise InputError("no such file", where=file.name, next=remedy) from None
+        finally:
+            file.close()
 
 
 def read_lines(path: FilePath) -> list[str]:
@@ -147,11 +147,10 @@ def file_name(name: str) -> str:
 def clean(text: str, where: str) -> str:
     """Return a text that UTF-8 can hold; a NUL or a lone surrogate is an InputError."""
     fault = "a NUL character" if "\0" in text else ""
-    if not text.isascii():
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            fault = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        fault = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
     if fault:
         raise InputError(f"there is {fault} in this text", where=where, next="remove it")
     return text
@@ -159,55 +158,27 @@ def clean(text: str, where: str) -> str:
 
 def write_lines(path: FilePath, lines: Iterable[str]) -> None:
     """Write one line per string (``.gz``: compressed); a line break in a string is an error."""
-    name = os.fspath(path)
-
-    def write(out: TextIO) -> None:
+    with text_writer(path) as out:
         for number, line in enumerate(lines, 1):
+            where = at(os.fspath(path), number)
             if "\n" in line or line.endswith("\r"):
                 raise InputError(
                     "a line break inside a segment cannot be written to a file of lines",
-                    where=at(name, number),
+                    where=where,
                     next="write JSONL, or replace the line breaks by spaces",
                 )
-            out.write(clean(line, at(name, number)) + "\n")
-
-    write_text(path, write)
-
-
-def write_text(path: FilePath, write: Callable[[TextIO], None]) -> None:
-    """Write a text file atomically; ``.gz`` is compressed."""
-    with writing(path, InputError) as raw:
-        packed = gzip.GzipFile(fileobj=raw, mode="wb") if Path(path).suffix == ".gz" else raw
-        with (
-            packed,
-            io.TextIOWrapper(
-                cast(io.BufferedWriter, packed), encoding="utf-8", newline="\n"
-            ) as out,
-        ):
-            write(out)
-
-
-def _plain(path: str) -> io.BufferedReader:
-    """Open a file; standard input and pipes are read into memory, so that ``head`` can peek."""
-    if path == "-":
-        source: Any = nullcontext(sys.stdin.buffer)
-    else:
-        source = open(path, "rb", buffering=_BUFFER)  # noqa: PTH123, SIM115 - the caller closes it
-        if stat.S_ISREG(os.fstat(source.fileno()).st_mode):
-            return cast(io.BufferedReader, source)
-    with source as raw:
-        return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(raw.read())), _BUFFER)
+            out.write(clean(line, where) + "\n")
 
 
 @contextmanager
-def _reading(name: str, path: str = "") -> Iterator[None]:
-    """Convert errors of the operating system and gzip into an InputError."""
-    try:
-        yield
-    except FileNotFoundError:
-        names = sorted(path.name for path in Path(path).parent.glob("*"))[:1000]
-        remedy = did_you_mean(Path(path).name, names) or "check the path"
-        raise InputError("no such file", where=name, next=remedy) from None
-    # gzip raises EOFError and zlib.error, a NUL in the path ValueError
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"cannot read this file: {error}", where=repr(name)[1:-1]) from None
+def text_writer(path: FilePath) -> Iterator[TextIO]:
+    """Write a text file atomically; ``.gz`` is compressed."""
+    with writing(path, InputError) as raw:
+        packed = gzip.GzipFile(fileobj=raw, mode="wb") if Path(path).suffix == ".gz" else raw
+        buffer = cast(io.BufferedWriter, packed)
+        with packed, io.TextIOWrapper(buffer, encoding="utf-8", newline="\n") as out:
+            yield out
+
+
+def _in_memory(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(cast(io.RawIOBase, io.BytesIO(data)), _BUFFER)

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from wholetext.errors import InputError, choices, count
+from wholetext.io.assembly import DocumentRun
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.io.segments import DocumentRun
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means

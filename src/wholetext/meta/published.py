@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
+from wholetext.io.assembly import DocumentRun
 from wholetext.io.formats.published_scores import (
     Place,
     PublishedScores,
@@ -17,7 +18,6 @@ from wholetext.io.formats.published_scores import (
     score_files,
 )
 from wholetext.io.formats.wmt import facts
-from wholetext.io.segments import DocumentRun
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.participants import Participants
 from wholetext.types import Judgments

@@ -18,9 +18,8 @@ from wholetext.errors import InputError, WholetextWarning, choices, count
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.io.assembly import Loaded
-from wholetext.io.detect import read
+from wholetext.io.detect import DataFrame, columns_of, read
 from wholetext.io.formats.lines import Texts, from_texts
-from wholetext.io.tables import DataFrame, columns_of
 from wholetext.models.device import DTYPES, need_gpus
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer

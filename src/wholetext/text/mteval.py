@@ -36,7 +36,7 @@ def tokenize_13a(texts: Sequence[str]) -> list[str]:
 
 def _tokenized(texts: Sequence[str]) -> list[str]:
     # all lines as one string, so that each step is a single call; no step crosses a line end
-    text = "\n".join([f" {_line(one)} " for one in texts])
+    text = "\n".join([f" {_line(line)} " for line in texts])
     for mark in _MARKS:  # all but ' , - .
         text = text.replace(mark, f" {mark} ")
     lines = text.split("\n") if _STOPS.search(text) else [text]

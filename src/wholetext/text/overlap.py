@@ -75,11 +75,6 @@ class _Grams:
     def only(self, which: IntArray) -> None:
         self.at, self.code, self.owner = self.at[which], self.code[which], self.owner[which]
 
-    def renumber(self, first: IntArray, rest: int) -> None:
-        """Renumber tokens: ``first`` for those that begin n-grams, ``rest`` for the others."""
-        self.tokens = np.full(len(self.tokens), rest)
-        self.tokens[self.at] = first
-
     def longer(self, order: int, alphabet: int) -> IntArray:
         """A key for each n-gram with one token more, where the text has one."""
         self.only(np.flatnonzero(self.left[self.at] > order))
@@ -100,16 +95,14 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     number = int(sets.max(initial=-1)) + 1  # of sets
     each = len(refs[1]) // max(number, 1)
     hyp_counts, ref_counts = (
-        np.maximum(one[..., None] - np.arange(orders), 0).astype(np.float64)
-        for one in (hyps[1], refs[1].reshape(number, each)[sets])
+        np.maximum(sizes[..., None] - np.arange(orders), 0).astype(np.float64)
+        for sizes in (hyps[1], refs[1].reshape(number, each)[sets])
     )
     match, match_any = np.zeros(ref_counts.shape), np.zeros(hyp_counts.shape)
     theirs, ours = _Grams.of(refs, np.repeat(np.arange(number), each)), _Grams.of(hyps, sets)
     alphabet = 1 + max(int(side.tokens.max(initial=0)) for side in (theirs, ours))
-    group, size = (
-        np.arange(number),
-        number * alphabet,
-    )  # (codes,) the set of each; how large keys can be
+    group = np.arange(number)  # (codes,) the set of each
+    size = number * alphabet  # how large keys can be
     for order in range(orders):
         keys, theirs.code = np.unique(theirs.longer(order, alphabet), return_inverse=True)
         group = group[keys // alphabet]
@@ -138,7 +131,8 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
                 int(many.max(initial=0)) + 1
             )  # the last for tokens that the references do not have
             for side in (theirs, ours):
-                side.renumber(side.code - first[group[side.code]], alphabet - 1)
+                side.tokens = np.full(len(side.tokens), alphabet - 1)
+                side.tokens[side.at] = side.code - first[group[side.code]]
         size = len(keys) * alphabet
     return Overlap(hyp_counts, ref_counts, match, match_any)
 
@@ -148,14 +142,14 @@ def _sums(values: IntArray, ends: IntArray) -> IntArray:
     return np.asarray(np.diff(np.append(0, np.cumsum(values))[np.append(0, ends)]))
 
 
-def find(keys: IntArray, wanted: IntArray, size: int | None = None) -> IntArray:
+def find(keys: IntArray, numbers: IntArray, size: int | None = None) -> IntArray:
     """Find numbers in sorted ``keys`` (all below ``size``, if known); -1 where absent."""
     if size is not None and size <= _TABLE:
         places = np.full(size, -1, dtype=np.int32)
         places[keys] = np.arange(len(keys), dtype=np.int32)
-        return np.asarray(places[wanted])
-    at = np.searchsorted(keys, wanted)
-    return np.where(np.append(keys, -2)[at] == wanted, at, -1)
+        return np.asarray(places[numbers])
+    at = np.searchsorted(keys, numbers)
+    return np.where(np.append(keys, -2)[at] == numbers, at, -1)
 
 
 def compared(groups: Sequence[Sequence[str]]) -> tuple[list[str], IntArray]:
@@ -170,9 +164,9 @@ def compared(groups: Sequence[Sequence[str]]) -> tuple[list[str], IntArray]:
 def characters(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Texts as (all characters, lengths), characters numbered by those that occur."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    there = np.zeros(int(codes.max(initial=0)) + 1, dtype=bool)
-    there[codes] = True
-    number = np.cumsum(there) - 1
+    occurs = np.zeros(int(codes.max(initial=0)) + 1, dtype=bool)
+    occurs[codes] = True
+    number = np.cumsum(occurs) - 1
     return number[codes], np.array([len(text) for text in texts], dtype=np.int64)
 
 
@@ -218,7 +212,7 @@ def _shares(
     texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]
 ) -> FloatArray:
     """N-gram precision and recall, (pairs, 2·orders); ``texts`` alternate hyp and ref."""
-    found = []
+    shares = []
     for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
         hyps, refs = texts[::2][block], texts[1::2][block]
         counts = overlap(number([*hyps, *refs]), np.arange(len(hyps)), max(orders))
@@ -235,8 +229,8 @@ def _shares(
         pair[neither[:, 0], 0] = 1.0
         for i in range(1, len(orders)):  # texts too short for an order are judged by the one below
             pair[neither[:, i], i] = pair[neither[:, i], i - 1]
-        found.append(pair.reshape(len(hyp), -1))
-    return np.concatenate(found) if found else np.zeros((0, 2 * len(orders)))
+        shares.append(pair.reshape(len(hyp), -1))
+    return np.concatenate(shares) if shares else np.zeros((0, 2 * len(orders)))
 
 
 def _rest(hyp: str, ref: str, hyp_words: Sequence[str], ref_words: Sequence[str]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from wholetext.text.codes import code_of
 from wholetext.types import IntArray
-
-BLOCK = 8192  # texts handled at a time, so that memory does not grow with their number
 
 # Ranges of letters (first, last) by script, from the block charts of the Unicode standard.
 _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
@@ -155,26 +153,13 @@ def density(lang: str) -> float:
 
 def letters(texts: Sequence[str]) -> IntArray:
     """Count letters by script, in the order of ``SCRIPTS``: (texts, scripts)."""
-    kinds, counts = len(SCRIPTS) + 1, [np.zeros((0, len(SCRIPTS)), dtype=np.int64)]
-    for codes, sizes in code_points(texts):
-        owner = np.repeat(np.arange(len(sizes)) * kinds, sizes)
-        flat = np.bincount(owner + _kinds(codes), minlength=len(sizes) * kinds)
-        counts.append(flat.reshape(len(sizes), kinds)[:, 1:])
-    return np.concatenate(counts)
-
-
-def code_points(texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], IntArray]]:
-    """Yield blocks of texts as (all code points, number per text)."""
-    for begin in range(0, len(texts), BLOCK):
-        block = texts[begin : begin + BLOCK]
-        codes = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        yield codes, np.fromiter(map(len, block), dtype=np.int64, count=len(block))
-
-
-def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Map code points to 1 + index of their script, 0 for non-letters."""
-    table = _table()
-    return table[np.minimum(codes, len(table) - 1)]
+    kinds, table = len(SCRIPTS) + 1, _table()
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    owner = np.repeat(np.arange(len(texts)) * kinds, sizes)
+    scripts = table[np.minimum(codes, len(table) - 1)]
+    flat = np.bincount(owner + scripts, minlength=len(texts) * kinds)
+    return np.asarray(flat.reshape(len(texts), kinds)[:, 1:])
 
 
 @lru_cache(maxsize=1)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
 
-from wholetext.errors import MissingExtra, SpecError, choices
+from wholetext.errors import SpecError, choices
 from wholetext.text import code_of
 
 Splitter = Callable[[str], list[str]]
-SPLITTERS = ("rules", "none", "pysbd", "blingfire")
+SPLITTERS = ("rules", "none")
 
 _CLOSERS = "\"'”’»›)\\]」』）】》"
 # Candidates: CJK stops end a sentence at once, others before a blank (bounded: linear time).
@@ -58,10 +56,10 @@ def split(text: str, lang: str = "") -> list[str]:
     sentences = []
     for line in text.splitlines():
         start = quotes = counted = 0
-        for found in _CANDIDATE.finditer(line):
-            if _ends(line, start, found, lang):
-                quotes += line.count('"', counted, found.end())
-                counted = stop = found.end()
+        for mark in _CANDIDATE.finditer(line):
+            if _ends(line, start, mark, lang):
+                quotes += line.count('"', counted, mark.end())
+                counted = stop = mark.end()
                 if (quote := _APART.match(line, stop)) and (
                     quote[1] != '"' or quotes % 2 or quote.end() == len(line)
                 ):
@@ -69,29 +67,25 @@ def split(text: str, lang: str = "") -> list[str]:
                 sentences.append(line[start:stop])
                 start = stop
         sentences.append(line[start:])
-    return _stripped(sentences)
+    return [sentence.strip() for sentence in sentences if sentence.strip()]
 
 
-def _stripped(parts: Iterable[str]) -> list[str]:
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
-    if found.group()[0] in "。！？｡．":
+def _ends(line: str, start: int, mark: re.Match[str], lang: str) -> bool:
+    if mark.group()[0] in "。！？｡．":
         sentence = (
-            line[start : found.end()] if found.end() - start < 2000 else ""
+            line[start : mark.end()] if mark.end() - start < 2000 else ""
         )  # a quote left open must not win
         quoting = any(sentence.count(a) > sentence.count(b) for a, b in ("「」", "『』"))
         # a quotation of whole sentences goes on with its verb: 「…。」と述べた。
-        return not quoting and not (found.group()[-1] in "」』”" and _KANA.match(line, found.end()))
-    opened = _OPENERS.match(line, found.end())
-    next_at = opened.end() if opened else found.end()
+        return not quoting and not (mark.group()[-1] in "」』”" and _KANA.match(line, mark.end()))
+    opened = _OPENERS.match(line, mark.end())
+    next_at = opened.end() if opened else mark.end()
     following = line[next_at : next_at + 1]
     if following.islower():
         return False
-    if found.group() != ".":
+    if mark.group() != ".":
         return True
-    before = line[max(start, found.start() - 40) : found.start()].split()
+    before = line[max(start, mark.start() - 40) : mark.start()].split()
     word = before[-1].lstrip("\"'“‘„‚«‹([/–—-") if before else ""
     if _DOTTED.fullmatch(word) or (len(word) == 1 and word.isalpha()):
         return False
@@ -105,25 +99,7 @@ def _ends(line: str, start: int, found: re.Match[str], lang: str) -> bool:
 
 
 def splitter(name: str, lang: str = "") -> Splitter:
-    """Return a splitter: ``rules`` (built in), ``pysbd``, ``blingfire`` or ``none``."""
-    match name:
-        case "rules":
-            return lambda text: split(text, lang)
-        case "none":
-            return lambda text: [text]
-        case "pysbd":
-            known = _installed("pysbd.languages").LANGUAGE_CODES
-            code = code_of(lang) if code_of(lang) in known else "en"
-            segmenter = _installed("pysbd").Segmenter(language=code, clean=False)
-            return lambda text: _stripped(segmenter.segment(text))
-        case "blingfire":
-            tool = _installed("blingfire")
-            return lambda text: _stripped(str(tool.text_to_sentences(text)).split("\n"))
-    raise SpecError(f"there is no sentence splitter {name!r}", next=choices(name, SPLITTERS))
-
-
-def _installed(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise MissingExtra(module, "align") from None
+    """Return a splitter: ``rules``, or ``none``, which keeps a text whole."""
+    if name not in SPLITTERS:
+        raise SpecError(f"there is no sentence splitter {name!r}", next=choices(name, SPLITTERS))
+    return (lambda text: split(text, lang)) if name == "rules" else (lambda text: [text])

@@ -12,12 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
-from wholetext.io.assembly import Langs, Loaded, among
+from wholetext.io.assembly import Column, DocumentRun, Langs, Loaded, chosen_pair, load, runs_of
 from wholetext.io.formats.scores import Names, ScoreLevel, read_scores, score_names
-from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
 from wholetext.io.text import (
     FilePath,
     TextFile,
@@ -55,18 +55,9 @@ class EvalSet:
         """Open a folder; ``langs`` may be left out if it has only one language pair."""
         if isinstance(folder, EvalSet) and langs in (None, folder.langs):
             return folder
-        root = folder.root if isinstance(folder, EvalSet) else _root(folder)
+        root = Path(folder.root if isinstance(folder, EvalSet) else folder)
         pairs = language_pairs(root)
-        name = among(langs, pairs) if langs is not None else "".join(pairs[:1])
-        if name not in pairs or (langs is None and len(pairs) > 1):
-            raise InputError(
-                f"this EvalSet has no language pair {name}"
-                if langs is not None
-                else f"this EvalSet has several language pairs: {', '.join(pairs) or 'none'}",
-                where=str(root),
-                next=choices(name, pairs) if langs is not None else "choose one with -l",
-            )
-        return cls(root, name, pairs)
+        return cls(root, chosen_pair(langs, pairs, str(root)), pairs)
 
     @property
     def name(self) -> str:
@@ -149,7 +140,7 @@ class EvalSet:
 
     def items(self, level: ScoreLevel) -> Sequence[str] | int:
         """What a level scores: documents, domains, or the number of segments; 0 if unknown."""
-        if level == "sys" or not (self.root / "documents" / f"{self.langs}.docs").is_file():
+        if level == "sys" or not self._docs.is_file():
             return 0
         if level == "seg":
             return self.documents[-1].stop
@@ -178,16 +169,9 @@ class EvalSet:
             *(_column("ref", ref, path, notes) for ref, path in self._references.items()),
             *(_column("hyp", system, path, notes) for system, path in self._outputs.items()),
         ]
-        lines = length(columns)
         runs, more = self._documents
-        if runs[-1].stop != lines:
-            raise AlignmentError(
-                f"documents/{self.langs}.docs has {count(runs[-1].stop, 'line')} but "
-                f"{source.name} has {lines}",
-                where=str(self.root),
-                next="the files of an EvalSet have one line per segment",
-            )
-        return load(columns, runs, self.root.name, self.langs, [*more, *notes], str(self.root))
+        notes = [*more, *notes]
+        return load(columns, runs, self.root.name, self.langs, notes, str(self._docs))
 
     @cached_property
     def _outputs(self) -> dict[str, Path]:
@@ -197,9 +181,13 @@ class EvalSet:
     def _references(self) -> dict[str, Path]:
         return _listed(self.root / "references", f"{self.langs}.")
 
+    @property
+    def _docs(self) -> Path:
+        return self.root / "documents" / f"{self.langs}.docs"
+
     @cached_property
     def _documents(self) -> tuple[tuple[DocumentRun, ...], list[str]]:
-        with opened(self.root / "documents" / f"{self.langs}.docs") as file:
+        with opened(self._docs) as file:
             # the two columns are separated by a tab or by a space
             ids = (
                 line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines()
@@ -253,17 +241,16 @@ def write(folder: FilePath, loaded: Loaded) -> None:
             where=str(root),
             next="give the languages, e.g. -l de-en",
         )
-    domains = (doc.meta.get("domain", "") for doc in docs)
-    if any("\t" in text or text != text.strip() for text in (*corpus.ids, *domains)):
+    names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
+    if any("\t" in text or text != text.strip() for text in names):
         raise InputError("a document id or domain has tabs or blanks around it", where=str(root))
-    for output in loaded.outputs:
-        for doc in docs:
-            if len(output.docs[doc.id]) != len(doc):
-                raise AlignmentError(
-                    f"document {doc.id!r} has other segments in the output of {output.system!r}",
-                    where=str(root),
-                    next="align it first, or write JSONL",
-                )
+    for output, doc in product(loaded.outputs, docs):
+        if len(output.docs[doc.id]) != len(doc):
+            raise AlignmentError(
+                f"document {doc.id!r} has other segments in the output of {output.system!r}",
+                where=str(root),
+                next="align it first, or write JSONL",
+            )
     ids = [f"{doc.meta.get('domain') or 'all'}\t{doc.id}" for doc in docs for _ in range(len(doc))]
     if all(doc.src is not None for doc in docs):  # also an empty placeholder
         write_lines(
@@ -313,11 +300,9 @@ def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
     """Read the lines of a text; missing translations become empty, with a note."""
     lines = [line.rstrip() for line in read_lines(path)]
     missing = [i for i, line in enumerate(lines) if line == MISSING]
-    for i in missing:
-        lines[i] = ""
     if missing:
         notes.append(
             f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, "
             f"taken as empty text (first: line {missing[0] + 1})"
         )
-    return Column(kind, name, lines, str(path))
+    return Column(kind, name, ["" if line == MISSING else line for line in lines], str(path))

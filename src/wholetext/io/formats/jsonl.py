@@ -6,14 +6,14 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
 from wholetext.io.records import NULLS, REALIGNED
-from wholetext.io.text import FilePath, TextFile, at, clean, write_text
+from wholetext.io.text import FilePath, TextFile, at, clean, text_writer
 
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
@@ -27,15 +27,18 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     return records.load(objects(file), file.name, langs)
 
 
-def objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the numbered objects of a file, one per line; blank lines at the end are ignored."""
+def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbered objects of a file, one per line; blank lines at the end are ignored.
+
+    ``constants`` allows NaN and infinities.
+    """
     blank = 0
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
             blank = blank or number
             continue
         where, remedy = at(file.name, blank or number), "write one JSON object per line"
-        fields = None if blank else read_json(line, where=where, next=remedy)
+        fields = None if blank else read_json(line, where=where, next=remedy, constants=constants)
         if not isinstance(fields, dict):
             raise InputError("this line is not a JSON object", where=where, next=remedy)
         yield number, fields
@@ -44,15 +47,9 @@ def objects(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
 def write(path: FilePath, loaded: Loaded) -> None:
     """Write a line that names the corpus, then one document per line; ``read`` restores it."""
     corpus, outputs = loaded.corpus, loaded.outputs
-    name = os.fspath(path)
-
-    def line(value: Mapping[str, object], number: int) -> str:
-        text = json.dumps(value, ensure_ascii=False)
-        return clean("\0" if NUL.search(text) else text, at(name, number)) + "\n"
-
-    def lines(out: TextIO) -> None:
-        out.write(line({"corpus": corpus.id, "langs": list(corpus.langs)}, 1))
-        for number, doc in enumerate(corpus.docs, 2):
+    with text_writer(path) as out:
+        out.write(_line({"corpus": corpus.id, "langs": list(corpus.langs)}, os.fspath(path)))
+        for doc in corpus.docs:
             meta = dict(doc.meta)
             for output in outputs:
                 if doc.id in output.realigned:
@@ -67,7 +64,10 @@ def write(path: FilePath, loaded: Loaded) -> None:
                 "outputs": {output.system: output.docs[doc.id] for output in outputs},
                 "meta": meta,
             }
-            given = {key: value for key, value in fields.items() if value not in (None, {})}
-            out.write(line(given, number))
+            present = {key: value for key, value in fields.items() if value not in (None, {})}
+            out.write(_line(present, f"{path}, document {doc.id!r}"))
 
-    write_text(path, lines)
+
+def _line(fields: Mapping[str, object], where: str) -> str:
+    text = json.dumps(fields, ensure_ascii=False)
+    return clean("\0" if NUL.search(text) else text, where) + "\n"

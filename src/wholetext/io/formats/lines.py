@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.segments import Column, DocumentRun, Segments, length, load, runs_of
+from wholetext.io.assembly import (
+    Column,
+    DocumentRun,
+    Langs,
+    Loaded,
+    Segments,
+    length,
+    load,
+    runs_of,
+)
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
 from wholetext.notes import Note
 
@@ -67,11 +75,15 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
             "or force the format (--reader)",
         )
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
-    paths = {("src", ""): files.src} if files.src is not None else {}
-    paths |= {("ref", name): path for name, path in refs.items()}
-    paths |= {("hyp", name): path for name, path in hyps.items()}
-    notes: list[str] = []
-    columns = [_column(kind, name, path, notes) for (kind, name), path in paths.items()]
+    paths = [("src", "", files.src)] if files.src is not None else []
+    paths += [("ref", name, path) for name, path in refs.items()]
+    paths += [("hyp", name, path) for name, path in hyps.items()]
+    columns, notes = list[Column](), list[str]()
+    for kind, name, path in paths:
+        with opened(path) as file:
+            if file.head().startswith(("<?xml", "<dataset", '{"')):
+                notes.append(f"{file.name} looks like XML or JSONL, but is read as plain lines")
+            columns.append(Column(kind, name, list(file.lines()), file.name))
     if not columns:
         raise InputError(
             "no texts were given", next="give outputs (-t) and a source (-s) or references (-r)"
@@ -80,7 +92,7 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
         return _without_ids(columns, files.breaks, notes, langs)
     with opened(files.docs) as docs:
         runs, more = runs_of(docs.lines(), docs.name, domains=True)
-    return _with_ids(columns, runs, docs.name, [*notes, *more], langs)
+    return load(columns, runs, stem(columns[0].where), langs, [*notes, *more], docs.name)
 
 
 def from_texts(
@@ -115,28 +127,23 @@ def from_texts(
     if docs is None:
         return _without_ids(columns, "none", (), langs)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
-    return _with_ids(columns, runs, "docs", notes, langs)
+    return load(columns, runs, stem(columns[0].where), langs, notes, "docs")
 
 
 def nested(texts: object) -> bool:
     """Tell whether these are documents, each a list of segments."""
-    first = (
-        next(iter(texts), "") if isinstance(texts, Sequence) and not isinstance(texts, str) else ""
-    )
-    return isinstance(first, Sequence) and not isinstance(first, str)
+    if isinstance(texts, str) or not isinstance(texts, Sequence) or not len(texts):
+        return False
+    return isinstance(texts[0], Sequence) and not isinstance(texts[0], str)
 
 
 def _by_name(texts: Any, kind: str, documents: bool) -> dict[str, Any]:
     """Return texts by name; several unnamed ones are numbered."""
     if isinstance(texts, Mapping):
         return dict(texts)
-    if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(
-            f"expected a list of strings, got {type(texts).__name__}", where=f"{kind}s"
-        )
-    if texts and not documents and not isinstance(texts[0], str):
+    if nested(texts) and not documents:
         return {f"{kind}{i}": part for i, part in enumerate(texts)}
-    return {kind: texts} if len(texts) else {}
+    return {} if isinstance(texts, Sequence) and not len(texts) else {kind: texts}
 
 
 def _documents(
@@ -166,23 +173,6 @@ def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) 
                 where=column.where,
                 next="every side needs the same number of documents",
             )
-
-
-def _with_ids(
-    columns: Sequence[Column],
-    runs: Sequence[DocumentRun],
-    where: str,
-    notes: Sequence[str],
-    langs: Langs,
-) -> Loaded:
-    first, lines, ids = columns[0].where, length(columns), runs[-1].stop if runs else 0
-    if ids != lines:
-        raise AlignmentError(
-            f"found {count(ids, 'document id')}, but {first} has {count(lines, 'line')}",
-            where=at(where, min(ids, lines) + 1),
-            next="give one document id per line of text",
-        )
-    return load(columns, runs, stem(first), langs, notes, first)
 
 
 def _without_ids(
@@ -241,13 +231,6 @@ def _split(column: Column) -> list[Segments]:
             )
         docs.append(tuple(column.texts[start + 1 : stop]))
     return docs
-
-
-def _column(kind: str, name: str, path: FilePath, notes: list[str]) -> Column:
-    with opened(path) as file:
-        if file.head().startswith(("<?xml", "<dataset", '{"')):
-            notes.append(f"{file.name} looks like XML or JSONL, but is read as plain lines")
-        return Column(kind, name, list(file.lines()), file.name)
 
 
 def _checked(texts: Any, where: str) -> Segments:

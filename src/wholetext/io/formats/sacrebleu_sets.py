@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from wholetext.errors import InputError, choices, count, did_you_mean
-from wholetext.io.assembly import Langs, Loaded, among
-from wholetext.io.segments import Column, DocumentRun, length, load, runs_of
+from wholetext.errors import InputError, count, did_you_mean
+from wholetext.io.assembly import (
+    Column,
+    DocumentRun,
+    Langs,
+    Loaded,
+    chosen_pair,
+    length,
+    load,
+    runs_of,
+)
 from wholetext.io.text import FilePath, TextFile, read_lines
 
 PREFIX = "sacrebleu:"
-
-
-def names() -> tuple[str, ...]:
-    """List the test sets that sacrebleu knows."""
-    from sacrebleu.dataset import DATASETS
-
-    return tuple(sorted(DATASETS))
 
 
 def recognise(file: TextFile) -> bool:
@@ -36,13 +37,7 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
             next=did_you_mean(name, list(DATASETS)) or "sacrebleu --list shows them all",
         )
     pairs = sorted(DATASETS[name].langpairs)
-    if langs is None:
-        raise InputError(
-            f"test set {name} needs a language pair", next=f"choose one with -l: {', '.join(pairs)}"
-        )
-    lp = among(langs, pairs)
-    if lp not in pairs:
-        raise InputError(f"test set {name} has no language pair {lp}", next=choices(lp, pairs))
+    lp = chosen_pair(langs, pairs, f"test set {name}")
     files = _files(DATASETS[name], name, lp)
     columns = [Column("src", "", read_lines(files["src"]), files["src"])]
     columns += [
@@ -55,8 +50,10 @@ def read(source: FilePath, langs: Langs = None) -> Loaded:
         runs, notes = runs_of(read_lines(files["docid"]), files["docid"])
     else:
         runs = [DocumentRun("doc1", 0, segments)]
-        taken = f"all {count(segments, 'segment', 'are')} taken as one document"
-        notes.append(f"test set {name} has no document ids: {taken}")
+        notes.append(
+            f"test set {name} has no document ids: "
+            f"all {count(segments, 'segment', 'are')} taken as one document"
+        )
     return load(columns, runs, name, langs, notes, f"{name} {lp}")
 
 

@@ -100,13 +100,16 @@ def write_scores(
         ("doc", "doc"),
         ("sys", "corpus"),
     )
-    paths = []
-    for short, level in levels:
-        values = [system.at(level) * (1 if system.higher_is_better else -1) for system in scores]
-        paths.append(
-            write_table(Path(folder) / f"{label}.{short}.score", systems, values, gaps=gaps)
+    signs = [1 if system.higher_is_better else -1 for system in scores]
+    return tuple(
+        write_table(
+            Path(folder) / f"{label}.{short}.score",
+            systems,
+            [system.at(level) * sign for system, sign in zip(scores, signs)],
+            gaps=gaps,
         )
-    return tuple(paths)
+        for short, level in levels
+    )
 
 
 def write_table(

@@ -21,7 +21,7 @@ from wholetext.io.assembly import Langs, Loaded, pair
 from wholetext.io.formats.jsonl import objects
 from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
 from wholetext.io.records import DocumentRecords, Key, LanguagePairs, Record
-from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, write_text
+from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, text_writer
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
 
@@ -89,7 +89,7 @@ def read(
             documents.add(record)
     pairs = corpus.langs if corpus and documents.docs.keys() & known.keys() else chosen.settled()
     loaded = documents.loaded(reader.corpus or stem(file.name), pairs, reader.notes)
-    return replace(loaded, others=chosen.others)
+    return replace(loaded, others=frozenset(chosen.others))
 
 
 def facts(doc: str) -> tuple[tuple[str, str], str, bool]:
@@ -156,7 +156,8 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
         stated = pair if all(corpus.langs) else {}
         return _json({"doc_id": doc.id, **stated, **src, "refs": named, **plain, **others})
 
-    write_text(path, lambda out: out.writelines(f"{line(doc)}\n" for doc in corpus.docs))
+    with text_writer(path) as out:
+        out.writelines(f"{line(doc)}\n" for doc in corpus.docs)
 
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
@@ -169,7 +170,8 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
         text = _joined(doc, output.docs[doc.id], where, system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
-    write_text(path, lambda out: out.writelines(f"{line(doc)}\n" for doc in loaded.corpus.docs))
+    with text_writer(path) as out:
+        out.writelines(f"{line(doc)}\n" for doc in loaded.corpus.docs)
 
 
 def about_output(doc: Document) -> dict[str, str]:

@@ -29,7 +29,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     root = _parse(file)
     elements = [*root.iter("doc")]
     regular = [element for element in elements if element.get("testsuite") is None]
-    missing, notes = dict[str, list[str]](), list[str]()
+    missing: dict[str, list[str]] = {}
     docs, outputs = list[Document](), dict[str, dict[str, tuple[str, ...]]]()
     for element in regular:
         doc, named = element.get("id") or "", list(_texts(element, file.name))
@@ -40,20 +40,17 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         for (kind, name), text in texts.items():
             side = f"reference {name!r}" if kind == "ref" else f"the output of {name!r}"
             extra = [key for key in text if key not in lead]
-            if not extra:
-                gaps = [f"document {doc!r}, segment {key}" for key in lead if key not in text]
-                missing.setdefault(side, []).extend(gaps)
-                texts[kind, name] = {key: text.get(key, "") for key in lead}
-            elif kind == "hyp" and _has_own_breaks(text, lead):
-                notes.append(f"{side} has other segment ids than the source: taken in their order")
-            else:
+            if extra:
                 raise AlignmentError(
                     f"{side} of document {doc!r} has a segment {extra[0]!r} that the source does "
                     "not have",
                     where=at(file.name, element.sourceline),
-                    next="number its segments as those of the source; an output "
-                    "with other sentence breaks has numbers from 1 on without gaps",
+                    next="number its segments as those of the source; "
+                    "an output with other sentence breaks can be given as JSONL",
                 )
+            gaps = [f"document {doc!r}, segment {key}" for key in lead if key not in text]
+            missing.setdefault(side, []).extend(gaps)
+            texts[kind, name] = {key: text.get(key, "") for key in lead}
         segments = {key: tuple(text.values()) for key, text in texts.items()}
         refs = {name: text for (kind, name), text in segments.items() if kind == "ref"}
         meta = {key: element.get(key) for key in ("domain", "origlang") if element.get(key)}
@@ -61,7 +58,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         for kind, name in texts:
             if kind == "hyp":
                 outputs.setdefault(name, {})[doc] = segments[kind, name]
-    notes += [
+    notes = [
         f"{side} lacks {count(len(places), 'segment')}, taken as empty text (first: {places[0]})"
         for side, places in missing.items()
         if places
@@ -72,12 +69,6 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     corpus = Corpus(root.get("id") or stem(file.name), pair_of_file, tuple(docs))
     systems = [Output(system, by_doc) for system, by_doc in outputs.items()]
     return assemble(corpus, systems, notes, file.name)
-
-
-def _has_own_breaks(text: Text, lead: Text) -> bool:
-    """Tell whether both are numbered from 1 on, or have no id in common."""
-    numbered = all([*side] == [str(i + 1) for i in range(len(side))] for side in (text, lead))
-    return numbered or text.keys().isdisjoint(lead)
 
 
 def _parse(file: TextFile) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, cast
 
 from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, choices
 from wholetext.text import code_of
@@ -166,14 +166,12 @@ def analyser_for(
             raise SpecError(
                 f"the tagger {tool!r} reads {only!r}, not {lang!r}", next="use tagger=auto"
             )
-        found = _tagger(tool).open(lang, detail, layers)
-        if found is None:
+        analyser = _tagger(tool).open(lang, detail, layers)
+        if analyser is None:
             raise _nothing(lang, tool, needs)
-        return found
-    offered = [
-        found for tool in AUTO if (found := _tagger(tool).open(lang, "", layers)) is not None
-    ]
-    best = max(offered, key=lambda one: len(one.layers & layers), default=None)
+        return analyser
+    offers = [_tagger(tool).open(lang, "", layers) for tool in AUTO]
+    best = max(filter(None, offers), key=lambda offer: len(offer.layers & layers), default=None)
     only_lemmas = (
         best is not None and lang in TAGGED and best.layers == LEMMAS and not layers <= LEMMAS
     )
@@ -184,8 +182,7 @@ def analyser_for(
 
 def _tagger(name: str) -> type[Analyser]:
     module, _, kind = TAGGERS[name].partition(":")
-    found: type[Analyser] = getattr(import_module(f"wholetext.text.taggers.{module}"), kind)
-    return found
+    return cast(type[Analyser], getattr(import_module(f"wholetext.text.taggers.{module}"), kind))
 
 
 def _nothing(lang: str, name: str, needs: frozenset[Layer]) -> MissingExtra | ModelError:
@@ -196,10 +193,9 @@ def _nothing(lang: str, name: str, needs: frozenset[Layer]) -> MissingExtra | Mo
         )
     if lang in TAGGED:
         return MissingExtra(f"{tagger} for the language {lang!r}", lang)
-    ways = ["install a spaCy pipeline for it", "give annotations (tagger=given/FILE.conllu)"]
-    if needs <= {"sentence"}:  # all that it gives
-        ways.append("ask for tagger=plain")
+    plain = ", or ask for tagger=plain" if needs <= {"sentence"} else ""  # all that it gives
     return ModelError(
         f"there is no {tagger.split(' ', 1)[1]} for the language {lang or 'unknown'!r}",
-        next=f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}",
+        next="install a spaCy pipeline for it, or give annotations (tagger=given/FILE.conllu)"
+        + plain,
     )

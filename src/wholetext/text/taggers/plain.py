@@ -19,12 +19,12 @@ _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+[^\sa-zß-ÿа-я])|[。！�
 
 def words(text: str) -> list[tuple[int, int]]:
     """Character spans of the tokens of a text."""
-    return [found.span() for found in _TOKEN.finditer(text)]
+    return [match.span() for match in _TOKEN.finditer(text)]
 
 
 def sentences(text: str) -> tuple[tuple[int, int], ...]:
     """Character spans of the sentences of a text, without the blanks around them."""
-    ends = [found.end() for found in _END.finditer(text)] + [len(text)]
+    ends = [match.end() for match in _END.finditer(text)] + [len(text)]
     spans, start = [], 0
     for end in ends:
         piece = text[start:end]
@@ -38,12 +38,12 @@ def locate(tokens: Iterable[str], text: str) -> list[tuple[int, int]]:
     """Locate tokens in their text, in order; a missing token gets an empty span."""
     spans, at = [], 0
     for token in tokens:
-        found = text.find(token, at)
-        if found < 0:
+        start = text.find(token, at)
+        if start < 0:
             spans.append((at, at))
             continue
-        at = found + len(token)
-        spans.append((found, at))
+        at = start + len(token)
+        spans.append((start, at))
     return spans
 
 
@@ -60,8 +60,8 @@ class PlainAnalyser(Analyser):
         return word
 
     def analyse(self, text: str) -> Analysis:
-        found = [(text[start:end], start, end) for start, end in words(text)]
         tokens = tuple(
-            Token(word, self.lemma(word), "", "", "", start, end) for word, start, end in found
+            Token(text[start:end], self.lemma(text[start:end]), "", "", "", start, end)
+            for start, end in words(text)
         )
         return Analysis(tokens, (), sentences(text))

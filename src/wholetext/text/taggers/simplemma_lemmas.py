@@ -21,12 +21,11 @@ class SimplemmaAnalyser(PlainAnalyser):
 
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
-        found = find_spec("simplemma")
-        folders = (found and found.submodule_search_locations) or ()
-        there = any(
-            list(Path(folder).glob(f"strategies/dictionaries/data/{lang}.*")) for folder in folders
-        )
-        return cls(lang, layers) if there else None
+        package = find_spec("simplemma")
+        folders = (package and package.submodule_search_locations) or ()
+        dictionary = f"strategies/dictionaries/data/{lang}.*"
+        known = any(list(Path(folder).glob(dictionary)) for folder in folders)
+        return cls(lang, layers) if known else None
 
     def lemma(self, word: str) -> str:
         import simplemma

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.packages import check_package
 from wholetext.plugins import installed as entry_points
 from wholetext.text.taggers.analysis import (
@@ -55,8 +55,6 @@ _LONGEST = 100_000  # characters per text: spaCy's memory grows with the length
 _WORTH = 50_000  # characters from which a second process is repaid (more than a second of tagging)
 _CHUNK = 64  # segments sent to a process at a time
 
-_forked: Any = None  # the pipeline as child processes inherit it
-
 
 def installed(lang: str) -> list[str]:
     """List the installed pipelines of a language, best first."""
@@ -84,17 +82,14 @@ class SpacyAnalyser(Analyser):
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
         """Open the pipeline ``detail``, or the best installed one."""
-        there = find_spec("spacy") is not None
-        if detail and not there:
+        missing = find_spec("spacy") is None
+        if detail and missing:
             raise MissingExtra("spaCy", lang if lang in TAGGED else "en")
-        names = [detail] if detail else installed(lang) if there else []
+        names = [detail] if detail else [] if missing else installed(lang)
         return cls(names[0], layers) if names else None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
-        processes = self._processes(batch)
-        if processes == 1:
-            return _analyse(self._pipeline, batch, self.layers)
-        return _in_processes(self._pipeline, batch, self.layers, processes)
+        return _analyse(self._pipeline, batch, self.layers, self._processes(batch))
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -126,15 +121,13 @@ class SpacyAnalyser(Analyser):
 
         if self.processes is not None:
             return max(1, self.processes)
-        if sum(map(len, batch)) < _WORTH or not hasattr(
-            os, "sched_getaffinity"
-        ):  # macOS and Windows do not fork well
-            return 1
-        if multiprocessing.current_process().daemon:  # may have no children
-            return 1
-        if any(
-            "transformer" in name for name in self._pipeline.pipe_names
-        ):  # torch hangs in a forked child
+        if (
+            sum(map(len, batch)) < _WORTH
+            or not hasattr(os, "sched_getaffinity")  # macOS and Windows do not fork well
+            or multiprocessing.current_process().daemon  # may have no children
+            # torch hangs in a forked child
+            or any("transformer" in name for name in self._pipeline.pipe_names)
+        ):
             return 1
         return min(len(os.sched_getaffinity(0)), 8)
 
@@ -153,14 +146,16 @@ def _version(package: str) -> str:
         return "unknown"  # loading it reports the error
 
 
-def _analyse(pipeline: Any, texts: Iterable[str], layers: frozenset[Layer]) -> list[Analysis]:
+def _analyse(
+    pipeline: Any, texts: Iterable[str], layers: frozenset[Layer], processes: int
+) -> list[Analysis]:
     """Analyse texts; very long ones are cut at blanks to bound memory."""
     pieces = [_pieces(text) for text in texts]
     try:
-        docs = pipeline.pipe((piece for cut in pieces for _, piece in cut), batch_size=_CHUNK)
+        docs = pipeline.pipe(
+            (piece for cut in pieces for _, piece in cut), batch_size=_CHUNK, n_process=processes
+        )
         return [joined([(start, _read(next(docs), layers)) for start, _ in cut]) for cut in pieces]
-    except WholetextError:
-        raise
     except Exception as error:
         raise ModelError(
             f"spaCy could not analyse a text: {error}",
@@ -204,23 +199,3 @@ def _read(doc: Any, layers: frozenset[Layer]) -> Analysis:
         return Analysis(tokens, entities, ((0, len(doc.text)),))
     spans = ((sent.start_char, sent.end_char) for sent in doc.sents if sent.text.strip())
     return Analysis(tokens, entities, tuple(spans))
-
-
-def _in_processes(
-    pipeline: Any, batch: Sequence[str], layers: frozenset[Layer], processes: int
-) -> list[Analysis]:
-    """Analyse in forked processes, which return analyses rather than spaCy documents."""
-    import multiprocessing
-
-    global _forked
-    chunks = [(list(batch[at : at + _CHUNK]), layers) for at in range(0, len(batch), _CHUNK)]
-    _forked = pipeline
-    try:
-        with multiprocessing.get_context("fork").Pool(processes) as pool:
-            return [analysis for part in pool.imap(_in_child, chunks) for analysis in part]
-    finally:
-        _forked = None
-
-
-def _in_child(chunk: tuple[list[str], frozenset[Layer]]) -> list[Analysis]:
-    return _analyse(_forked, *chunk)
