@@ -260,14 +260,9 @@ def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
         tokenizer.src_lang, tokenizer.tgt_lang = (language_code(lang, codes) for lang in langs)
 
 
-def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
-    """Raise an error if a language is given for a model without language codes."""
-    if named and not _codes(load_tokenizer(folder)):
-        raise ModelError(
-            f"the model has no language codes, so it does not read {named[0]}",
-            where=model,
-            next=f"leave {named[0]} out",
-        )
+def languages(folder: Path) -> list[str]:
+    """List the language codes of a model; most models have none."""
+    return _codes(load_tokenizer(folder))
 
 
 def _codes(tokenizer: Any) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from wholetext.metrics.blonde.categories import UNCOUNTED, CategoryTable, Profile, Scheme
@@ -13,25 +13,8 @@ from wholetext.text.taggers.analysis import Analysis, Layer, Token
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
 _SEPARATORS = re.compile(r"[|<>!,]+")
 UNIVERSAL = frozenset(
-    {
-        "ADJ",
-        "ADP",
-        "ADV",
-        "AUX",
-        "CCONJ",
-        "DET",
-        "INTJ",
-        "NOUN",
-        "NUM",
-        "PART",
-        "PRON",
-        "PROPN",
-        "PUNCT",
-        "SCONJ",
-        "SYM",
-        "VERB",
-        "X",
-    }
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"}
+    | {"PUNCT", "SCONJ", "SYM", "VERB", "X"}
 )
 
 
@@ -51,20 +34,14 @@ def layers_for(table: CategoryTable) -> frozenset[Layer]:
     layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
     if table.labels and "entity" not in table.left_out:
         layers.add("entity")
-    wanted = {
-        part
-        for forms in table.tags.values()
-        for tags in forms.values()
-        for tag in tags
-        for part in filter(None, _SEPARATORS.split(tag))
-    }
-    if wanted & UNIVERSAL:
-        layers.add("pos")
-    if any("=" in part for part in wanted):
-        layers.add("morph")
-    if any("=" not in part and part not in UNIVERSAL for part in wanted):
-        layers.add("tag")
-    return frozenset(layers)
+    tags = (tag for forms in table.tags.values() for tags in forms.values() for tag in tags)
+    parts = (part for tag in tags for part in _SEPARATORS.split(tag) if part)
+    return frozenset(layers | {_layer(part) for part in parts})
+
+
+def _layer(part: str) -> Layer:
+    """Return the layer that a tag or feature belongs to."""
+    return "morph" if "=" in part else "pos" if part in UNIVERSAL else "tag"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +51,6 @@ class Finder:
     table: CategoryTable
     layers: frozenset[Layer]
     profile: Profile = "reference"
-    _seen: dict[str, str] = field(default_factory=dict)  # morphology → tense feature, or ""
 
     @property
     def scheme(self) -> Scheme | None:
@@ -87,21 +63,17 @@ class Finder:
     @property
     def uncounted(self) -> tuple[str, ...]:
         """Categories that this analyser leaves undefined."""
-        gone = () if self.scheme else ("tense",)
-        gone = gone if "entity" in self.layers else (*gone, "entity")
-        return tuple(category for category in gone if category not in self.table.left_out)
+        known = {"tense": self.scheme, "entity": "entity" in self.layers}
+        left_out = self.table.left_out
+        return tuple(
+            name for name, counted in known.items() if not counted and name not in left_out
+        )
 
     @property
     def by_spelling(self) -> tuple[str, ...]:
         """Categories identified by spelling alone, as the analyser has no tags."""
-        given = self.layers & {"tag", "pos", "morph"}
-        return (
-            ()
-            if given
-            else tuple(
-                category for category in self.table.tags if category not in self.table.left_out
-            )
-        )
+        tagged = self.layers & {"tag", "pos", "morph"}
+        return tuple(c for c in self.table.tags if not tagged and c not in self.table.left_out)
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
         """Find all occurrences, by category."""
@@ -111,12 +83,8 @@ class Finder:
             "entity": self._entities,
             "marker": self._markers,
         }
-        return tuple(
-            one
-            for category, find in each.items()
-            if category not in self.table.left_out
-            for one in find(analysis)
-        )
+        used = (find for category, find in each.items() if category not in self.table.left_out)
+        return tuple(occurrence for find in used for occurrence in find(analysis))
 
     def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
         tokens = analysis.tokens
@@ -156,30 +124,20 @@ class Finder:
         gives what follows the last token, ``SCONJ<!VERB`` what does not come before the first.
         Without tags, spelling decides.
         """
-        wanted = self.table.tags.get(category, {})
-        chosen = wanted.get(form) or (wanted.get("*") if first == last else None)
-        before = tokens[first - 1 : first] if first else ()
-        for one in chosen or ():
-            rest, _, follows = one.partition(">")
+        required = self.table.tags.get(category, {})
+        chosen = required.get(form) or (required.get("*") if first == last else None)
+        before, after = tokens[max(first - 1, 0) : first], tokens[last + 1 : last + 2]
+        for tag in chosen or ():
+            rest, _, follows = tag.partition(">")
             own, _, precedes = rest.partition("<")
-            if (
-                all(_has(tokens[first], part) for part in filter(None, own.split("|")))
-                and _beside(precedes, before)
-                and _beside(follows, tokens[last + 1 : last + 2])
-            ):
+            fits = all(_has(tokens[first], part) for part in filter(None, own.split("|")))
+            if fits and _beside(precedes, before) and _beside(follows, after):
                 return True
         return not chosen
 
     def _by_morph(self, morph: str) -> str:
-        if morph not in self._seen:
-            has = set(morph.split("|"))
-            fits = (
-                name
-                for wanted, name in self.table.tenses["morph"].items()
-                if has.issuperset(wanted.split("|"))
-            )
-            self._seen[morph] = next(fits, "")
-        return self._seen[morph]
+        has, tenses = set(morph.split("|")), self.table.tenses["morph"]
+        return next((tense for key, tense in tenses.items() if has >= {*key.split("|")}), "")
 
     def _pronouns(self, analysis: Analysis) -> Iterator[Occurrence]:
         tokens = analysis.tokens
@@ -255,13 +213,13 @@ class Finder:
 
 def _has(token: Token, part: str) -> bool:
     """Tell whether a token has a tag or feature; a token without any of that kind passes."""
-    given = token.morph if "=" in part else token.pos if part in UNIVERSAL else token.tag
-    return not given or (part in given.split("|") if "=" in part else part == given)
+    value: str = getattr(token, _layer(part))
+    return not value or part in value.split("|")
 
 
-def _beside(wanted: str, neighbour: Sequence[Token]) -> bool:
+def _beside(required: str, neighbour: Sequence[Token]) -> bool:
     """Tell whether the adjacent token has one of the tags ``A,B``, or none of ``!A,B``."""
-    if not wanted or any(not (token.tag or token.pos) for token in neighbour):
+    if not required or any(not (token.tag or token.pos) for token in neighbour):
         return True
-    listed = set(wanted.lstrip("!").split(","))
-    return any(listed & {token.tag, token.pos} for token in neighbour) != wanted.startswith("!")
+    listed = set(required.lstrip("!").split(","))
+    return any(listed & {token.tag, token.pos} for token in neighbour) != required.startswith("!")
