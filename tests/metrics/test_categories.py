@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import InputError, SpecError
-from wholetext.metrics.blonde.categories import CATEGORIES, languages, load_table
-from wholetext.metrics.blonde.occurrences import Finder, layers_for
+from wholetext.metrics.blonde.categories import (
+    CATEGORIES,
+    Finder,
+    languages,
+    layers_for,
+    load_table,
+)
 from wholetext.text.taggers.analysis import Analysis, Entity, Token
 from wholetext.text.taggers.plain import words
 

@@ -10,8 +10,7 @@ import pytest
 
 from wholetext.errors import InputError, MissingExtra, ModelError
 from wholetext.io import Loaded
-from wholetext.metrics.blonde.categories import languages, load_table
-from wholetext.metrics.blonde.occurrences import Finder, layers_for
+from wholetext.metrics.blonde.categories import Finder, languages, layers_for, load_table
 from wholetext.scoring.evaluate import Options, score
 from wholetext.text.taggers import analysis
 from wholetext.text.taggers.analysis import Analysis, Entity, Token, analyser_for

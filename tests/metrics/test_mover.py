@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from wholetext.metrics.bertscore import earth_movers_distance
 from wholetext.metrics.discoscore.metric import similarity
-from wholetext.metrics.mover import earth_movers_distance
 
 
 def test_by_hand() -> None:

@@ -11,10 +11,9 @@ import pytest
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
 from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
 from wholetext.io import Loaded
-from wholetext.metrics.bertscore import BertScore
+from wholetext.metrics.bertscore import BertScore, Mover
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
-from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
 from wholetext.models import tokenizer
 from wholetext.models.layout import Layout, Parts

@@ -173,8 +173,7 @@ def cut_above(model: Any, top: int | None) -> Any:
 
 def read_pretrained(folder: Path) -> Any:
     """An encoder for inference, without importing transformers' models where possible."""
-    model = read_family(folder)
-    return load_pretrained(folder) if model is None else model
+    return read_family(folder) or load_pretrained(folder)
 
 
 def load_pretrained(folder: Path) -> Any:
@@ -219,15 +218,13 @@ def states(
     ]
     closed = None
     if not bool(mask.all()):  # added before the softmax: -inf for padding
-        closed = (
-            outputs[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
-        )
+        zeros = outputs[0].new_zeros(mask.shape)
+        closed = zeros.masked_fill_(~mask, float("-inf"))[:, None, None, :]
     chosen = None if last is None else _choose(mask, last)
-    *layers, top = model.encoder.layer or [None]
+    layers = list(model.encoder.layer)
     for layer in layers:
-        outputs.append(_run(layer, model.config, outputs[-1], closed))
-    if top is not None:
-        outputs.append(_run(top, model.config, outputs[-1], closed, chosen))
+        where = chosen if layer is layers[-1] else None
+        outputs.append(_run(layer, model.config, outputs[-1], closed, where))
     return outputs
 
 

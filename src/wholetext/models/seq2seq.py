@@ -110,12 +110,11 @@ class Seq2Seq:
             next_ids = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, next_ids))
         per_text = [[next(logs) for _ in span] for span in spans]
-        if self.truncation == "reference":
-            return [
-                _cut(layout, len(self.ids(x.target.text)), steps)
-                for x, layout, steps in zip(batch, targets, per_text)
-            ]
-        return [_whole(layout, steps) for layout, steps in zip(targets, per_text)]
+        # published: a sequence cut on the right counts removed tokens, with log-probability 0
+        sizes = [
+            len(self.ids(x.target.text)) if self.truncation == "reference" else None for x in batch
+        ]
+        return [_sums(*text) for text in zip(targets, per_text, sizes)]
 
     def marked(self, layout: Layout) -> str:
         tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
@@ -207,20 +206,15 @@ def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
     return logs
 
 
-def _whole(layout: Layout, logs: list[float]) -> TokenLogProbs:
-    """Log-probabilities of the steps of a span, one by one."""
-    if layout.start == 0:  # the model writes nothing before a text
-        return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
-    return TokenLogProbs(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
-
-
-def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
-    """The same for a sequence cut on the right: removed tokens count as log-probability 0."""
-    before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
+def _sums(layout: Layout, logs: list[float], tokens: int | None) -> TokenLogProbs:
+    """Sum the log-probabilities of the steps of a span; ``tokens`` is as laid out unless given."""
+    before = logs[:1] if 0 < layout.start <= len(layout.ids) else []
     inside = logs[len(before) : len(before) + layout.stop - layout.start]
     after = logs[len(before) + len(inside) :]
-    opening = float("nan") if layout.start == 0 else sum(before)
-    return TokenLogProbs(opening, sum(inside), tokens, sum(after))
+    opening = sum(before) if layout.start else float("nan")  # nothing is written before a text
+    return TokenLogProbs(
+        opening, sum(inside), len(inside) if tokens is None else tokens, sum(after)
+    )
 
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
@@ -284,18 +278,10 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
     ]
     if len(matches) == 1:
         return matches[0]
-    what = (
-        "needs the language of the text" if not lang else f"does not support the language {lang!r}"
-    )
-    if matches:
-        what = f"has several codes for the language {lang!r}"
-    near = (
-        matches
-        or [code for code in codes if lang and code.startswith(normalised[:2])]
-        or list(codes)
-    )
+    what = f"has {'several codes' if matches else 'no code'} for the language {lang!r}"
+    near = matches or [code for code in codes if lang and code.startswith(normalised[:2])]
     raise ModelError(
         f"the model {what}",
         next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
-        f"{', '.join(near)}",
+        f"{', '.join(near or codes)}",
     )

@@ -1,17 +1,22 @@
-"""Category tables (TOML): the pronouns, markers, tenses and entity labels of a language."""
+"""Category tables (TOML) of a language, and what they find in an analysed segment.
+
+A table has the pronouns, discourse markers, tenses and entity labels of a language.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from wholetext.errors import InputError, SpecError
 from wholetext.files.parsing import file_bytes, read_toml
+from wholetext.text.taggers.analysis import Analysis, Layer, Token
 
 Profile = Literal["reference", "paper", "fixed"]
 Scheme = Literal["morph", "tags", "words"]
@@ -22,6 +27,12 @@ _OPTIONAL = ("reference", "paper", "tags", "left_out", "overlapping", "not_marke
 # the last three correct the analyser by spelling
 _SCHEMES = ("morph", "tags", "words", "forms", "endings", "needs_endings")
 _GROUPS = ("person", "nonperson")
+_NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
+_SEPARATORS = re.compile(r"[|<>!,]+")
+UNIVERSAL = frozenset(
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"}
+    | {"PUNCT", "SCONJ", "SYM", "VERB", "X"}
+)
 _TABLES = files("wholetext.metrics.blonde") / "tables"
 
 
@@ -160,3 +171,213 @@ def _profiled(
         possessive=tuple(reference.get("possessive", raw["entity"].get("possessive", ()))),
         weights={key: float(value) for key, value in reference.get("weights", {}).items()},
     )
+
+
+# ---------------------------------------------------------------- occurrences
+
+
+class Occurrence(NamedTuple):
+    """One occurrence. Occurrences match across texts if category, feature and key are equal."""
+
+    category: str
+    feature: str  # what weights and reports go by
+    key: str  # the entity's name; elsewhere the feature again
+    start: int  # characters of the segment
+    end: int
+    word: str = ""  # lower-cased; decides which of several equal items are shown as matched
+
+
+def layers_for(table: CategoryTable) -> frozenset[Layer]:
+    """Return the layers that a table uses, so that an analyser runs nothing else."""
+    layers: set[Layer] = {_NEEDS[scheme] for scheme in table.tenses if scheme in _NEEDS}
+    if table.labels and "entity" not in table.left_out:
+        layers.add("entity")
+    tags = (tag for forms in table.tags.values() for tags in forms.values() for tag in tags)
+    parts = (part for tag in tags for part in _SEPARATORS.split(tag) if part)
+    return frozenset(layers | {_layer(part) for part in parts})
+
+
+def _layer(part: str) -> Layer:
+    """Return the layer that a tag or feature belongs to."""
+    return "morph" if "=" in part else "pos" if part in UNIVERSAL else "tag"
+
+
+@dataclass(frozen=True, eq=False)
+class Finder:
+    """A table for an analyser with these layers, under a profile."""
+
+    table: CategoryTable
+    layers: frozenset[Layer]
+    profile: Profile = "reference"
+
+    @property
+    def scheme(self) -> Scheme | None:
+        """How tense is identified: by morphology, else by tags, else by words."""
+        for scheme in ("morph", "tags", "words"):
+            if scheme in self.table.tenses and (scheme == "words" or _NEEDS[scheme] in self.layers):
+                return scheme
+        return None
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Categories that this analyser leaves undefined."""
+        known = {"tense": self.scheme, "entity": "entity" in self.layers}
+        left_out = self.table.left_out
+        return tuple(
+            name for name, counted in known.items() if not counted and name not in left_out
+        )
+
+    @property
+    def by_spelling(self) -> tuple[str, ...]:
+        """Categories identified by spelling alone, as the analyser has no tags."""
+        tagged = self.layers & {"tag", "pos", "morph"}
+        return tuple(c for c in self.table.tags if not tagged and c not in self.table.left_out)
+
+    def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
+        """Find all occurrences, by category."""
+        each = {
+            "tense": self._tenses,
+            "pronoun": self._pronouns,
+            "entity": self._entities,
+            "marker": self._markers,
+        }
+        used = (find for category, find in each.items() if category not in self.table.left_out)
+        return tuple(occurrence for find in used for occurrence in find(analysis))
+
+    def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
+        tokens = analysis.tokens
+        for place, token in enumerate(tokens if self.scheme else ()):
+            form, feature = token.text.lower(), self._tense(tokens, place)
+            if feature not in ("", UNCOUNTED) and self._allowed(
+                "tense", form, tokens, place, place
+            ):
+                yield Occurrence("tense", feature, feature, token.start, token.end, form)
+
+    def _tense(self, tokens: Sequence[Token], place: int) -> str:
+        """Return the tense of a token: by form or ending of a finite verb, else by the analyser."""
+        table, token = self.table, tokens[place]
+        form = token.text.lower()
+        if self.scheme == "words":
+            return table.tenses["words"].get(form, "")
+        if self.scheme == "tags":
+            before = tokens[place - 1].tag if place else ""
+            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(
+                token.tag, ""
+            )
+        uncounted = table.tense_forms.get(form) == UNCOUNTED or not form[:1].isalpha()
+        feature = "" if uncounted else self._by_morph(token.morph)
+        if feature and "VerbForm=Fin" in token.morph:
+            if form in table.tense_forms:
+                return table.tense_forms[form]
+            ending = next((end for end in table.tense_endings if form.endswith(end)), None)
+            feature = table.tense_endings[ending] if ending else feature
+        return feature if form.endswith(table.needs_endings.get(feature, "")) else ""
+
+    def _allowed(
+        self, category: str, form: str, tokens: Sequence[Token], first: int, last: int
+    ) -> bool:
+        """Tell whether the first token has a tag that the table requires (``*``: single words).
+
+        ``KOUS`` is a tag or part of speech, ``PRON|Number=Plur`` one with a feature; ``SCONJ>PRON``
+        gives what follows the last token, ``SCONJ<!VERB`` what does not come before the first.
+        Without tags, spelling decides.
+        """
+        required = self.table.tags.get(category, {})
+        chosen = required.get(form) or (required.get("*") if first == last else None)
+        before, after = tokens[max(first - 1, 0) : first], tokens[last + 1 : last + 2]
+        for tag in chosen or ():
+            rest, _, follows = tag.partition(">")
+            own, _, precedes = rest.partition("<")
+            fits = all(_has(tokens[first], part) for part in filter(None, own.split("|")))
+            if fits and _beside(precedes, before) and _beside(follows, after):
+                return True
+        return not chosen
+
+    def _by_morph(self, morph: str) -> str:
+        has, tenses = set(morph.split("|")), self.table.tenses["morph"]
+        return next((tense for key, tense in tenses.items() if has >= {*key.split("|")}), "")
+
+    def _pronouns(self, analysis: Analysis) -> Iterator[Occurrence]:
+        tokens = analysis.tokens
+        for index, token in enumerate(tokens):
+            before = tokens[index - 1].text if index else "."
+            feature = self._pronoun(
+                token, initial=before not in (",", ";") and not before[-1:].isalnum()
+            )
+            if feature and self._allowed("pronoun", token.text.lower(), tokens, index, index):
+                yield Occurrence(
+                    "pronoun", feature, feature, token.start, token.end, token.text.lower()
+                )
+
+    def _pronoun(self, token: Token, *, initial: bool) -> str:
+        """Return the feature of a pronoun; any case counts in ``fixed``, else lower and Title case.
+
+        ``^Sie`` in a table is the form where a sentence may begin, so that its capital is not
+        evidence.
+        """
+        known, text, lower = self.table.pronouns, token.text, token.text.lower()
+        if initial and f"^{text}" in known:
+            return known[f"^{text}"]
+        if text in known and (text == lower or not initial):
+            return known[text]
+        if self.profile != "fixed" and text != lower.capitalize():
+            return ""
+        return known.get(lower, "")
+
+    def _entities(self, analysis: Analysis) -> Iterator[Occurrence]:
+        places = {token.start: place for place, token in enumerate(analysis.tokens)}
+        for entity in analysis.entities:
+            group, place = self.table.labels.get(entity.label), places.get(entity.start)
+            if group and (
+                place is None or self._allowed("entity", entity.text, analysis.tokens, place, place)
+            ):
+                name = entity.text
+                for ending in self.table.possessive:
+                    name = name.removesuffix(ending)
+                yield Occurrence("entity", group, name, entity.start, entity.start + len(name))
+
+    def _markers(self, analysis: Analysis) -> Iterator[Occurrence]:
+        """Find markers: the longest at a position, or all if they may overlap."""
+        tokens, table = analysis.tokens, self.table
+        words = [token.text.lower() for token in tokens]
+        free = 0  # the first token that no marker has taken
+        for first in range(len(tokens)):
+            if first < free:
+                continue
+            found = list(self._phrases(tokens, words, first))
+            for phrase, last in found if table.overlapping else found[-1:]:
+                free = first if table.overlapping else last + 1
+                feature = table.markers.get(phrase)
+                if feature and phrase not in table.not_markers:
+                    yield Occurrence(
+                        "marker", feature, feature, tokens[first].start, tokens[last].end, phrase
+                    )
+
+    def _phrases(
+        self, tokens: Sequence[Token], words: Sequence[str], first: int
+    ) -> Iterator[tuple[str, int]]:
+        """Yield the markers and excluded phrases that begin at a token, with their last token."""
+        table, phrase, last = self.table, words[first], first
+        while phrase in table.beginnings:
+            if phrase in table.not_markers or (
+                phrase in table.markers and self._allowed("marker", phrase, tokens, first, last)
+            ):
+                yield phrase, last
+            last += 1
+            if last == len(words):
+                return
+            phrase += (" " if tokens[last].start > tokens[last - 1].end else "") + words[last]
+
+
+def _has(token: Token, part: str) -> bool:
+    """Tell whether a token has a tag or feature; a token without any of that kind passes."""
+    value: str = getattr(token, _layer(part))
+    return not value or part in value.split("|")
+
+
+def _beside(required: str, neighbour: Sequence[Token]) -> bool:
+    """Tell whether the adjacent token has one of the tags ``A,B``, or none of ``!A,B``."""
+    if not required or any(not (token.tag or token.pos) for token in neighbour):
+        return True
+    listed = set(required.lstrip("!").split(","))
+    return any(listed & {token.tag, token.pos} for token in neighbour) != required.startswith("!")

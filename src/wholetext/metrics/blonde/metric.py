@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, SpecError, choices
 from wholetext.metrics.blonde import units
-from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
-from wholetext.metrics.blonde.occurrences import Finder, layers_for
+from wholetext.metrics.blonde.categories import (
+    CategoryTable,
+    Finder,
+    Profile,
+    layers_for,
+    load_table,
+)
 from wholetext.metrics.blonde.units import CATEGORIES, DISCOURSE, NGRAMS
 from wholetext.metrics.surface import SMOOTH_VALUES, Smoothing
 from wholetext.text import code_of

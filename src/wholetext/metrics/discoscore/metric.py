@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wholetext.errors import SpecError, count
+from wholetext.metrics.bertscore import earth_movers_distance
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import (
     AnalysedText,
@@ -28,7 +29,6 @@ from wholetext.metrics.cohesion.metric import Focus, FocusMetric
 from wholetext.metrics.cohesion.vectors import EMBEDDED
 from wholetext.metrics.discoscore.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.metrics.model_metric import english_only, locate
-from wholetext.metrics.mover import earth_movers_distance
 from wholetext.models.encoder import open_encoder
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
@@ -49,10 +49,6 @@ class EncodedMetric(FocusMetric):
     revision: str = ""
     layers: int = 8
     too_long: TooLong = "window"
-
-    @property
-    def space(self) -> tuple[str, float] | None:
-        return (self.vectors, self.threshold) if self.focus == "entity" else None
 
     def facts(self) -> Mapping[str, str]:
         tagger, *vectors = super().facts().items()
