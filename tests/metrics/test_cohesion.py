@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +103,6 @@ def test_micro_test_of_the_specification() -> None:
 # ---------------------------------------------------------------- definitions by hand
 
 
-def test_the_formula_of_freq_is_the_code_s_default() -> None:
-    """The page divides by what ``over`` divides by, first for the default."""
-    foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
-    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8")
-    formula = r"FREQ = mentions of foci (.*) / number of (\w+) foci +\(over=repeated: number of (\w+) foci"
-    assert re.findall(formula, page) == [("that are mentioned more than once", "all", "such")]
-    assert Freq().over == "all" and [frequency(foci, Freq().over), frequency(foci, "repeated")] == [5 / 3, 5 / 2]
-
-
 def test_features_and_chains() -> None:
     foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
     assert repetition(foci) == (5 / 3, 2 / 3)
@@ -192,27 +182,6 @@ def test_a_tagger_without_parts_of_speech_is_refused() -> None:
 
 # ---------------------------------------------------------------- any text
 
-words = st.sampled_from([*NOUNS, "the", "saw", "is", ".", ". the", "👍"])
-texts = st.lists(words, max_size=30).map(" ".join)
-
-
-@settings(max_examples=80, deadline=None)
-@given(texts, texts)
-def test_any_text(one: str, other: str) -> None:
-    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
-    for metric in (Rc(), Lc(), EntityGraph(), EntityGraph(weighting="w"), LexicalGraph(), Freq(focus="entity"), Conn(),
-                   Rc(definition="wong-kit"), Lc(definition="wong-kit", items="lemma")):
-        low, high = metric.range
-        assert low <= value(metric, run, one) <= high
-    whole = LexicalChain(per_chain=True)
-    read_ = grid(reading(one, NOUNS))
-    chained = any(len(set(places)) > 1 for places in read_.values())
-    assert value(whole, run, one, one) == (1.0 if chained else 0.0)
-    assert value(whole, run, one, other) <= 1.0
-    assert value(LexicalChain(variant="f"), run, one, other) == pytest.approx(
-        value(LexicalChain(variant="f"), run, other, one))
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.integers(0, 9), min_size=1, max_size=6).map(tuple)))
 def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
@@ -236,18 +205,6 @@ def test_entities_partition_the_foci(names: list[str], seed: int) -> None:
     assert len(entities(foci, vectors, 1.1)) == len(names)
 
 
-def test_blocks_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
-    rng = np.random.default_rng(3)
-    foci = {f"n{i}": tuple(int(s) for s in rng.integers(0, 50, 6)) for i in range(20)}
-    vectors = StaticVectors.given({f"n{i}": rng.normal(size=3) for i in range(20)})
-    before, groups = adjacency(foci, 50, "w"), entities(foci, vectors, 0.6)
-    monkeypatch.setattr(grids, "_CELLS", 130)
-    assert (adjacency(foci, 50, "w") == before).all()
-    assert entities(foci, vectors, 0.6) == groups
-
-
 @pytest.mark.parametrize("spec", [
     "lc(vectors=mine.txt)", "lc(threshold=0.5)", "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
     "ds-sent(vectors=mine.txt)", "ds-focus(focus=nn,threshold=0.9)"])  # fmt: skip
@@ -256,9 +213,3 @@ def test_parameters_that_a_choice_does_not_read_are_refused(spec: str) -> None:
     name = spec.partition("(")[0]
     with pytest.raises(SpecError, match=rf"{name}\(\w+=\w+\) does not read (vectors|threshold|items)"):
         scorer(spec).metric.resolve(("de", "en"))
-
-
-def test_parameters_that_are_read_are_accepted() -> None:
-    for spec in ("lc(items=lemma)", "lc(definition=wong-kit,items=vectors,vectors=mine.txt,threshold=0.5)",
-                 "freq(focus=entity,threshold=0.5)", "lexical-graph(threshold=0.5)"):  # fmt: skip
-        assert scorer(spec).metric.resolve(("de", "en"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from wholetext.metrics.cohesion.grids import by_focus, grid, mentions, read
 from wholetext.text.taggers.analysis import Analysis, Token
 
@@ -28,11 +26,6 @@ def test_sentences_run_on_over_segments() -> None:
     assert mentions(found, "lemma") == {"cat": (1, 7)} and mentions(found) == {}
 
 
-def test_a_segment_without_sentences_is_one() -> None:
-    found = read(["cat dog"], [analysis("cat dog", {"cat": "cat", "dog": "dog"})])
-    assert found.sentences == ((0, 2),) and grid(found) == {"cat": (0,), "dog": (0,)}
-
-
 def test_words_between_blanks() -> None:
     text = "Cats sat."
     tokens = (Token("Cats", "cat", "", "NOUN", "", 0, 4), Token("sat", "sit", "", "VERB", "", 5, 8),
@@ -40,11 +33,6 @@ def test_words_between_blanks() -> None:
     found = read([text], [Analysis(tokens, (), ((0, 9),))], "spaces")
     assert found.words == ("cats", "sat.") and found.nouns == ((0, "cat"),) and found.noun_words == ()
     assert found.content == (("cats", "cat"), ("sat", "sit"))
-
-
-def test_segments_and_analyses_must_line_up() -> None:
-    with pytest.raises(ValueError):
-        read(["a", "b"], [Analysis(())])
 
 
 def test_blank_text_reads_as_nothing() -> None:

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
-from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
+from wholetext.errors import MetricError, ModelError, TextTooLong
 from wholetext.io import Loaded
 from wholetext.metrics.bertscore import BertScore, Mover
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.metrics.sbert import Sbert
-from wholetext.models import tokenizer
-from wholetext.models.layout import Layout, Parts
 from wholetext.registry import scorer
-from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
@@ -52,22 +49,6 @@ def small(many: int = 6) -> tuple[Corpus, list[Output]]:
 def rows(results: Any) -> FloatArray:
     (by_system,) = results.scores.values()
     return np.stack([scores.at("row") for scores in by_system.values()])
-
-
-def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For all systems, what fits and what is encoded: 0.1.0 laid 447 texts out 1,565 times."""
-    seen: list[str] = []
-    plain = tokenizer.lay_out
-
-    def counted(parts: Parts, *how: Any) -> Layout:
-        seen.append(repr((parts, how)))
-        return plain(parts, *how)
-
-    monkeypatch.setattr(tokenizer, "lay_out", counted)
-    monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
-    corpus, outputs = small()
-    score(Loaded(corpus, outputs), [f"context(prev=2):bertscore(layer=2)@{BERT}"], options=NO_CACHE)
-    assert len(seen) == len(set(seen)) > 20
 
 
 @pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",
@@ -199,36 +180,6 @@ def test_models_that_read_one_token_say_what_context_means(tiny: Path, golden: P
         first.measure(asked, Engine())
 
 
-def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.models import device, encoder
-
-    metric, asked = Sbert(BERT).resolve(("en", "de")), cut(TEXTS["en-de"])[:6]
-    wanted = metric.measure(asked, Engine())
-    real = encoder.Encoder.hidden
-
-    def greedy(self: Any, sequences: Any, **more: Any) -> Any:
-        with device.memory():
-            if len(sequences) > 2:
-                raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-        return real(self, sequences, **more)
-
-    monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
-    np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
-    assert sorted(device.DTYPES) == ["bf16", "fp16", "fp32"]
-
-
-@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
-@pytest.mark.parametrize("device", ["cpu", "auto"])
-def test_low_precision_on_a_cpu_is_an_error(device: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    corpus, outputs = small()
-    with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
-        score(Loaded(corpus, outputs), [f"sbert@{BERT}"], options=Options(cache=False, device=device, dtype=dtype))
-    with pytest.raises(InputError, match="no precision"):
-        Options(cache=False, dtype="fp8")
-
-
 def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     models = {
@@ -250,12 +201,6 @@ def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
             metric.encoder(Engine())
     with pytest.raises(MetricError, match="target language"):
         scorer("bertscore").metric.resolve(("", ""))
-
-
-def test_equal_texts_need_no_transport() -> None:
-    metric = Mover(BERT, layer=2).resolve(("en", "de"))
-    same = [Request((view,), None, (view,)) for view in (Excerpt(("The same words.",), (0, 1)),)]
-    assert metric.reduce_rows(metric.measure(same, Engine()))[0, 0] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_sentence_vectors_are_those_of_sentence_transformers() -> None:

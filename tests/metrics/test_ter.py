@@ -100,15 +100,6 @@ def test_references_in_another_order(drawn: list[tuple[list[str], random.Random]
     check([(shuffled(chance, words), words) for words, chance in drawn])
 
 
-@pytest.mark.parametrize("largest", [1, 40, 300])
-def test_tables_of_any_size_give_the_same_edits(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs are searched in parts where their tables would be too large."""
-    monkeypatch.setattr(ter, "_LARGEST", largest)
-    chance = random.Random(3)
-    refs = [[chance.choice("abcdefghijkl") for _ in range(size)] for size in (3, 70, 9, 20, 66, 12, 30)]
-    check([(shuffled(chance, ref), ref) for ref in refs])
-
-
 LIMITS = [("_MAX_SHIFT_SIZE", "MAX_SIZE"), ("_MAX_SHIFT_DIST", "MAX_DISTANCE"), ("_MAX_SHIFT_CANDIDATES", "MAX_TRIED")]
 
 
@@ -146,10 +137,6 @@ def test_the_search_gives_up_after_many_shifts() -> None:
 def test_empty_texts(hyp: str, ref: str, number: int) -> None:
     check([(hyp.split(), ref.split())])
     assert list(edits([hyp.split()], [tuple(ref.split())])) == [number]
-
-
-def test_no_texts() -> None:
-    assert len(edits([], [])) == 0
 
 
 @pytest.mark.slow

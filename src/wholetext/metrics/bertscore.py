@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import InputError, ModelError
+from wholetext.files.parsing import file_bytes
 from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
 from wholetext.models.embeddings import Tokens, TokenVectors
 from wholetext.models.encoder import open_encoder
 from wholetext.models.tokenizer import TokenizedText, read_config
 from wholetext.text import code_of
+from wholetext.text.overlap import blocks
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:
@@ -138,28 +140,15 @@ class TokenMetric(EncoderMetric):
     def compared(self, requests: Sequence[Request], run: Runtime) -> Iterator[list[Pair]]:
         """Yield (hypothesis, reference) token vectors per request; memory is bounded."""
         backend = self.backend(run)
-        room = KEEP // (
-            4 * int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
-        )  # tokens
-        start, size = 0, 0
-        sizes = [
-            sum(backend.fit(view).tokens for _, view in self.inputs(request))
-            for request in requests
-        ]
-        for stop in range(1, len(requests) + 1):
-            size += sizes[stop - 1]
-            if stop < len(requests) and size + sizes[stop] <= room:
-                continue
-            chunk = requests[start:stop]
-            tokens = iter(
-                run.map(backend, [view for request in chunk for _, view in self.inputs(request)])
-            )
-            for at, request in enumerate(chunk, start):
-                pairs = [(next(tokens), next(tokens)) for _ in request.refs]
-                if not all(side.scored.any() for pair in pairs for side in pair):
+        width = int(backend.encoder.tokenizer.config.get("hidden_size") or 1024)
+        room = KEEP // (4 * width)  # tokens
+        sizes = [sum(backend.fit(x).tokens for _, x in self.inputs(r)) for r in requests]
+        for part in blocks(sizes, room):
+            tokens = self.mapped(requests[part], run)
+            for at, row in enumerate(tokens, part.start):
+                if not all(side.scored.any() for side in row):
                     run.warn("an empty hypothesis or reference scores 0", at)
-                yield pairs
-            start, size = stop, 0
+                yield list(zip(row[::2], row[1::2]))
 
 
 @dataclass(frozen=True)
@@ -193,7 +182,7 @@ class BertScore(TokenMetric):
         if not self.baseline:
             return super().facts()
         # by its content, whatever the path of the table
-        content = sha256(_bytes(Path(self.baseline))).hexdigest()[:12]
+        content = sha256(file_bytes(Path(self.baseline))).hexdigest()[:12]
         return {**super().facts(), "baseline": "table", "baseline_hash": content}
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
@@ -244,27 +233,14 @@ class BertScore(TokenMetric):
 def read_baseline(path: Path, layer: int) -> FloatArray:
     """Read (f1, precision, recall) of random pairs at a layer; columns LAYER,P,R,F."""
     try:
-        rows = list(csv.DictReader(_bytes(path).decode("utf-8").splitlines()))
+        rows = csv.DictReader(file_bytes(path).decode("utf-8").splitlines())
         row = next(row for row in rows if int(float(row["LAYER"])) == layer)
         return np.array([float(row[column]) for column in ("F", "P", "R")])
-    except (KeyError, ValueError) as fault:
+    except (KeyError, ValueError, StopIteration) as fault:
         raise InputError(
-            f"the baseline table cannot be read ({fault})",
+            f"the baseline table has no line for layer {layer} ({fault!r})",
             where=str(path),
             next="it needs a header line LAYER,P,R,F and one line per layer",
-        ) from fault
-    except StopIteration:
-        raise InputError(
-            f"the baseline table has no line for layer {layer}", where=str(path)
-        ) from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as fault:
-        raise InputError(
-            f"the baseline table cannot be read ({fault.strerror})", where=str(path)
         ) from fault
 
 

@@ -63,7 +63,7 @@ class Tokenizer:
         self._core = _core(vocabulary or folder, self._full)
         self._encoded = lru_cache(_MEMO)(self._encode)
         self.layout = lru_cache(_LAYOUTS)(self._layout)  # fitting, batching and running need it
-        self.pad = _id(self._full.pad_token_id, 0)
+        self.pad: int = self._full.pad_token_id or 0
         with guarded(vocabulary or folder, BROKEN):
             self.markers = self._markers()
             self.positions = self._positions()
@@ -97,12 +97,9 @@ class Tokenizer:
     def decode(self, ids: Ids) -> str:
         return str(self._full.decode(list(ids)))
 
-    def tokens(self, ids: Ids) -> list[str]:
-        """Ids as printable word pieces."""
-        return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
-
     def marked(self, layout: Layout) -> str:
-        return layout.marked(self.tokens(layout.ids))
+        """The word pieces of a sequence, with «the scored ones» marked."""
+        return layout.marked(self._full.convert_ids_to_tokens(list(layout.ids)))
 
     def parts(self, view: Excerpt, strip: bool = False) -> Parts:
         return Parts.of(view, lambda text: self.ids(text, strip))
@@ -137,8 +134,9 @@ class Tokenizer:
         bound = int(
             self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0
         )
-        offset = self.config.get("model_type") in OFFSET
-        return bound - _id(self.config.get("pad_token_id"), 1) - 1 if bound and offset else bound
+        padding = self.config.get("pad_token_id")
+        first = 1 + (padding if isinstance(padding, int) else 1)
+        return bound - first if bound and self.config.get("model_type") in OFFSET else bound
 
     def _limit(self) -> int:
         """Ids the model takes, markers included."""
@@ -168,7 +166,7 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
     """An error where a limit leaves no room for text, or exceeds ``most`` positions (0: any)."""
     if limit < minimum or (most and limit > most):
         raise MetricError(
-            f"limit={limit} leaves no room for text, or exceeds the model's maximum",
+            f"limit={limit} leaves no room for text, or is more than the model takes",
             where=model,
             next=f"from {minimum} to {most or 'any number'}; without limit= it is the model's maximum",
         )
@@ -184,13 +182,10 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    wrong = [key for key in _SIZES if not isinstance(config.get(key) or 0, int)]
-    if wrong:
-        raise ModelError(
-            f"{wrong[0]} is {str(config[wrong[0]])[:40]!r}, not a number",
-            where=str(path),
-            next=AGAIN,
-        )
+    for key in _SIZES:
+        if not isinstance(config.get(key) or 0, int):
+            stated = str(config[key])[:40]
+            raise ModelError(f"{key} is {stated!r}, not a number", where=str(path), next=AGAIN)
     return config
 
 
@@ -254,7 +249,3 @@ def _core(folder: Path, full: Any) -> Any:
     core.no_truncation()
     core.no_padding()
     return core
-
-
-def _id(value: Any, otherwise: int) -> int:
-    return value if isinstance(value, int) else otherwise

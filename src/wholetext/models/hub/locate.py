@@ -106,10 +106,9 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(f"the model {model!r} (package {packaged.module})", packaged.extra)
         check_package(packaged.package)
         return _local(path, model, revision)
-    is_file = _existing(model) is not None
-    if is_file or not HUB_NAME.fullmatch(model):
+    if _existing(model) is not None or not HUB_NAME.fullmatch(model):
         raise ModelError(
-            "is a file, not a model folder" if is_file else "there is no such model folder",
+            "there is no such model folder",
             where=model[:200],
             next="give a folder with config.json or hparams.yaml, or a hub name",
         )
@@ -317,6 +316,12 @@ def content_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ModelError(
+                "this is a device or a pipe, not a file of a model",
+                where=str(path),
+                next="remove it from the folder",
+            )
         hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
         if path.is_file() and not hidden:
             status = path.stat()
