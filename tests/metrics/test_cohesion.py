@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, entities, grid, read
+from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, grid, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -191,18 +191,6 @@ def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
             shared = sum(i in places and j in places for places in foci.values()) if i < j else 0
             assert w[i, j] == (shared / (j - i) if shared else 0.0)
             assert u[i, j] == (1 / (j - i) if shared else 0.0)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True), st.integers(0, 2**32 - 1))
-def test_entities_partition_the_foci(names: list[str], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    vectors = StaticVectors.given({name: rng.normal(size=3) for name in names[::2]})
-    foci = {name: (at,) for at, name in enumerate(names)}
-    merged = entities(foci, vectors, 0.5)
-    assert sorted(place for places in merged.values() for place in places) == list(range(len(names)))
-    assert sorted(part for name in merged for part in name.split("-")) == sorted(names)
-    assert len(entities(foci, vectors, 1.1)) == len(names)
 
 
 @pytest.mark.parametrize("spec", [

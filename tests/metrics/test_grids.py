@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wholetext.metrics.cohesion.grids import by_focus, grid, mentions, read
+from wholetext.metrics.cohesion.grids import grid, mentions, read
 from wholetext.text.taggers.analysis import Analysis, Token
 
 
@@ -33,8 +33,3 @@ def test_words_between_blanks() -> None:
     found = read([text], [Analysis(tokens, (), ((0, 9),))], "spaces")
     assert found.words == ("cats", "sat.") and found.nouns == ((0, "cat"),) and found.noun_words == ()
     assert found.content == (("cats", "cat"), ("sat", "sit"))
-
-
-def test_blank_text_reads_as_nothing() -> None:
-    assert read([], []).words == () and read([" "], [Analysis(())]).sentences == ()
-    assert by_focus([]) == {}

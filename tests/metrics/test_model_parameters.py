@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tests.metrics.neural_texts import TINY, with_tokenizers
+from tests.metrics.neural_texts import with_tokenizers
 from wholetext import score
-from wholetext.errors import MetricError, ModelError
+from wholetext.errors import MetricError
 from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
@@ -41,24 +40,6 @@ def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit
         return  # relative positions have no bound
     with pytest.raises(MetricError, match=f"limit={limit} leaves no room for text, or is more"):
         scored(f"{metric}(limit={limit})@{models / LIMITED[metric]}")
-
-
-def test_an_absent_encoder_names_the_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    shutil.copytree(TINY / "comet-reg-mix", tmp_path / "my-comet")
-    with pytest.raises(ModelError, match=r"my-comet: its encoder 'tiny-xlmr' was not found") as caught:
-        scored(f"comet@{tmp_path / 'my-comet'}")
-    assert "next to" in caught.value.next
-
-
-def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    spec = f"bertscore(layer=1)@{models / 'tiny-bert'}"
-    assert scored(spec).score
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ModelError, match=r"device cuda\S* is not available"):
-        scored(spec, device="cuda")
 
 
 @pytest.mark.parametrize("metric", ["bertscore", "mover", "sbert"])

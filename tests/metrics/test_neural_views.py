@@ -89,16 +89,6 @@ def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path)
         np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
 
 
-@pytest.mark.slow
-def test_every_golden_checkpoint_keeps_its_scores_in_any_batch(golden: Path) -> None:
-    for folder in sorted((golden / "models").glob("*comet*")):
-        metric = Comet(str(folder)).resolve(("en", "de"))
-        asked = cut(TEXTS["en-de"]) + cut(TEXTS["zh-en"])
-        engines = [Engine(batch_tokens=budget) for budget in (1, 300, 1024, 8000)]
-        found = [metric.reduce_rows(metric.measure(asked, engine)) for engine in engines]
-        assert np.ptp(found, axis=0).max() <= 1e-6, folder.name
-
-
 def test_the_contract_of_metrics(tiny: Path) -> None:
     check_metric(f"bertscore(layer=2)@{BERT}")
     check_metric(f"context(prev=1):sbert@{BERT}")
@@ -115,25 +105,6 @@ def long_document() -> tuple[Corpus, list[Output]]:
         side[300] = " ".join(["The bridge over the river was closed again."] * 220)
     doc = Document("long", tuple(sides["src"]), {"ref": tuple(sides["ref"])})
     return Corpus("long", ("en", "de"), (doc,)), [Output("one", {"long": tuple(sides["hyp"])})]
-
-
-VIEWS = ("sentence", "context(prev=2)", "context(prev=3,next=2,hyp=own)", "slide(size=6,step=6)", "slide(tokens=500)",
-         "paragraph(size=10)", "whole")  # fmt: skip
-
-
-@pytest.mark.parametrize("metric", ["bertscore(layer=1)@BERT", pytest.param("sbert@BERT", marks=pytest.mark.long),
-                                    pytest.param("comet@TINY/comet-reg-mix", marks=pytest.mark.long),
-                                    "comet@TINY/comet-kiwi-bert"])  # fmt: skip
-def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
-    corpus, outputs = long_document()
-    metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
-    results = score(Loaded(corpus, outputs), [f"{view}:{metric}" for view in VIEWS], options=NO_CACHE)
-    for by_system in results.scores.values():
-        scores = by_system["one"]
-        assert np.isfinite(scores.at("row")).all()
-        assert scores.lost is not None and int(scores.signature["lost_focus"]) == (scores.lost[:, 1] > 0).sum() >= 1
-        at = next(i for i, row in enumerate(scores.rows) if row.start <= 300 < row.stop)
-        assert scores.lost[at, 1] > 1000
 
 
 def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

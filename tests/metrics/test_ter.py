@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
 from wholetext.metrics import ter
-from wholetext.metrics.ter import alignment, beam, edits, ones, pairs, table
+from wholetext.metrics.ter import alignment, beam, edits, pairs, table
 
 Texts = list[tuple[list[str], list[str]]]
 
@@ -63,13 +62,6 @@ def test_texts_longer_than_a_machine_word(width: int, monkeypatch: pytest.Monkey
 def test_carries_run_through_all_machine_words() -> None:
     same = list("a" * 200)
     check_matrices([(same, same), (same[1:], ["b", *same[1:]]), (["a"], [*list("b" * 191), "a"])])
-
-
-def test_ones_counts_the_first_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    bits = np.array([[0, 2**64 - 1, 0b1011], [1, 2**64 - 1, 2**63]], dtype=np.uint64)  # (machine words, n)
-    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
-    monkeypatch.delattr(np, "bitwise_count", raising=False)  # numpy 1 has none
-    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
 
 
 def check(texts: Texts) -> None:

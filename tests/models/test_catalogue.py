@@ -130,17 +130,6 @@ def test_the_hub_cache_is_checked_by_content(tmp_path: Path, model: Path) -> Non
     assert bad(snapshot) == dict.fromkeys(["model.safetensors", "config.json"], "other content than the hub's")
 
 
-def test_files_of_torch_before_1_6_are_good(model: Path) -> None:
-    torch = pytest.importorskip("torch")
-    (model / "model.safetensors").unlink()
-    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    assert bad(model) == {}
-    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin")
-    assert bad(model) == {}
-    (model / "pytorch_model.bin").write_bytes((model / "pytorch_model.bin").read_bytes()[:200])
-    assert "pytorch_model.bin" in bad(model)
-
-
 @pytest.mark.parametrize("name", ["config.json", "pytorch_model.bin", "tokenizer.json", "other.safetensors"])
 def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     (model / name).unlink(missing_ok=True)

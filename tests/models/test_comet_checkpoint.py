@@ -60,7 +60,7 @@ def load(model: Path) -> None:
     found = CometModel(locate(str(model)), Precision("cpu"))
     found.encoder.model  # noqa: B018
     found.mix  # noqa: B018
-    found.head(6 * 32)
+    found.estimator  # noqa: B018
 
 
 def test_the_tensors_are_the_ones_torch_reads(model: Path) -> None:

@@ -52,24 +52,6 @@ def test_a_batch_has_one_thread_so_rounding_does_not_depend_on_their_number() ->
     assert list(side_by_side("cpu", work, batches)) == alone and alone[0][0] == 1
 
 
-def test_a_failed_batch_ends_the_run_and_nothing_that_waits_is_begun() -> None:
-    begun: list[int] = []
-    failed = threading.Event()
-
-    def work(batch: int) -> int:
-        begun.append(batch)
-        if batch == 0:
-            failed.set()
-            raise ValueError("a bad batch")
-        failed.wait(30)
-        return batch
-
-    with pytest.raises(ValueError, match="a bad batch"):
-        list(side_by_side("cpu", work, range(1000)))
-    assert len(begun) < 1000
-    assert torch.get_num_threads() == 2
-
-
 def test_exact_attention_holds_in_every_lane_and_is_put_back() -> None:
     located = locate(str(TINY))
     encoder = Encoder(located, Tokenizer(located.path), Precision("cpu"))

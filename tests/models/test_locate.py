@@ -140,23 +140,6 @@ def test_only_tensors_are_loaded(tmp_path: Path) -> None:
     assert options["trust_remote_code"] is False
 
 
-def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = folder(tmp_path / "m", config__json="{}", model__safetensors="x" * 100)
-    monkeypatch.setattr(hub, "LARGE", 50)
-    read: list[str] = []
-    plain = hub.sha256
-    monkeypatch.setattr(hub, "sha256", lambda path: read.append(Path(path).name) or plain(path))
-    first = hub.content_hash(at)
-    hub._file_hash.cache_clear()  # as in another process
-    assert hub.content_hash(at) == first and read.count("model.safetensors") == 1
-    (at / "model.safetensors").write_text("y" * 100)
-    os.utime(at / "model.safetensors", ns=(1, 1))
-    assert hub.content_hash(at) != first and read.count("model.safetensors") == 2
-    monkeypatch.setenv("WHOLETEXT_CACHE", str(at))  # a folder: no cache can be opened there
-    hub._file_hash.cache_clear()
-    assert hub.content_hash(at) != first
-
-
 @pytest.mark.parametrize("name", ["/", "..", "../secret", "/etc", "~root", "~nouser/x", "a/b/c", "", "x\0y"])
 def test_a_checkpoint_cannot_choose_what_is_opened(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret").mkdir()

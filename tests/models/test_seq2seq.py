@@ -193,23 +193,3 @@ class Trap:
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:
         return Path.touch, (self.path,)
-
-
-def test_out_of_memory_halves_the_batch(backend: Seq2Seq, monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.models import seq2seq
-
-    asked = [Pair(plain(a), plain(b)) for a in TEXTS for b in TEXTS]
-    wanted = Engine(batch_tokens=10_000).map(backend, asked)
-    sizes: list[int] = []
-    real = seq2seq.head_input
-
-    def small(model: object, **inputs: object) -> object:
-        sizes.append(len(inputs["input_ids"]))  # type: ignore[arg-type]
-        if sizes[-1] > 3:
-            raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
-        return real(model, **inputs)
-
-    monkeypatch.setattr(seq2seq, "head_input", small)
-    found = Engine(batch_tokens=10_000).map(backend, asked)
-    assert sizes[0] == 9 and 2 in sizes
-    np.testing.assert_allclose(np.array(found), np.array(wanted), rtol=1e-6, atol=1e-5, equal_nan=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
@@ -46,13 +47,13 @@ class ModelMetric(Metric):
     model: str = ""  # chosen by the target language where a metric names none
     revision: str = ""
 
+    @abstractmethod
     def backend(self, run: Runtime) -> Any:
         """Return the backend that reads the inputs; no weights are loaded yet."""
-        raise MetricError(f"{self.name} does not define its backend")
 
+    @abstractmethod
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
         """List (side, input) of everything the backend reads for a request."""
-        raise MetricError(f"{self.name} does not define its inputs")
 
     def shown(self, backend: Any, x: Any) -> str:
         """Render the tokens of an input, the scored ones marked."""

@@ -77,9 +77,9 @@ class Likelihood(ModelMetric):
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        backend = self.backend(run) if requests else None
-        fits = []
+        fits: list[Fit] = []
         for request in requests:
+            backend = self.backend(run)
             # each text is used on both sides; its losses are counted once
             pairs = [pair for _, pair in self.inputs(request)]
             sides = {pair.target: backend.target for pair in pairs}

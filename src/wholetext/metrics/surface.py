@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
+from wholetext.errors import MissingExtra, ModelError, SpecError
 from wholetext.text import code_of, is_unspaced
 from wholetext.text.mteval import tokenize_13a
 from wholetext.text.overlap import blocks, characters, compared, overlap, words
@@ -57,17 +57,17 @@ class Surface(Metric):
     block = 8192
     together: ClassVar[int] = 200_000  # characters counted at a time
 
+    @abstractmethod
     def sacrebleu(self) -> Any:
         """Return the configured sacrebleu metric."""
-        raise MetricError(f"{self.name} does not define its sacrebleu metric")
 
     def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
         """Prepare texts as sacrebleu does: tokens between blanks."""
         return [str(peer._preprocess_segment(text)) for text in texts]
 
+    @abstractmethod
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Count statistics (groups, k); a group is a hypothesis and its references, prepared."""
-        raise MetricError(f"{self.name} does not define its statistics")
 
     def facts(self) -> Mapping[str, str]:
         import sacrebleu
@@ -155,8 +155,6 @@ class Bleu(Surface):
                 f"bleu(smooth={self.smooth}) does not read smooth_value",
                 next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}",
             )
-        if self.tokenize in _SENTENCEPIECE:
-            _require_tokenizer(self.tokenize)
         try:
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,
@@ -201,7 +199,7 @@ class Bleu(Surface):
         highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
         match, count = totals[..., 2 : 2 + highest], totals[..., 2 + highest :]  # (..., order)
-        none = ~(match > 0).any(axis=-1)
+        none = np.asarray(~(match > 0).any(axis=-1))
         value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
             more = np.append(0.0, np.full(highest - 1, value))
@@ -238,22 +236,6 @@ class Bleu(Surface):
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
         return precision, np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
-
-
-def _require_tokenizer(name: str) -> None:
-    """Raise an error if sacrebleu would download a tokenizer although the hub is disabled."""
-    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
-    from sacrebleu.utils import SACREBLEU_DIR
-
-    from wholetext.models.hub.locate import offline
-
-    path = Path(SACREBLEU_DIR, "models", SPM_MODELS[name]["url"].rpartition("/")[2])
-    if offline() and not path.is_file():
-        raise ModelError(
-            f"the tokenizer {name} is not on this machine, and downloads are disabled "
-            "(HF_HUB_OFFLINE)",
-            next=f"fetch it: wholetext demo -m 'bleu(tokenize={name})' where downloads are allowed",
-        )
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ Encoders of the BERT family have their own forward pass, which skips what is nev
 from __future__ import annotations
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,9 @@ class EncoderBackend:
 
     encoder: Encoder
 
+    @abstractmethod
     def layout(self, x: Any) -> Layout:
-        raise NotImplementedError
+        """Return the token sequence of an input."""
 
     def fit(self, x: Any) -> Fit:
         return self.layout(x).fit
@@ -228,17 +229,12 @@ def states(
     return outputs
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """Selected tokens of a batch, as a mask and as a padded table of positions."""
+def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> tuple[Any, Any, Any] | None:
+    """Select the tokens at these positions of each row; None if nearly all or none are selected.
 
-    where: Any  # (batch, tokens)
-    table: Any  # (batch, most)
-    real: Any  # (batch, most) false at padding
-
-
-def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
-    """The tokens at these positions of each row; None if nearly all or none are selected."""
+    Returns a mask (batch, tokens), a padded table of positions (batch, most), and (batch, most)
+    where the table is no padding.
+    """
     torch = torch_module()
     count = sum(map(len, positions))
     if not count or count > _MOST * int(mask.sum()):
@@ -252,18 +248,21 @@ def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
     rows = torch.arange(len(mask), device=mask.device)[:, None].expand_as(table)
     where = torch.zeros_like(mask)
     where[rows[real], table[real]] = True
-    return _Chosen(where, table, real)
+    return where, table, real
 
 
-def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | None = None) -> Any:
+def _run(
+    layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None
+) -> Any:
     """A layer: attention and two dense layers with residuals and norms (Vaswani et al. 2017, §3.1).
 
     Activation and sums are computed in place: allocating memory takes as long as they do.
     """
     torch = torch_module()
+    where, table, real = chosen or (None, None, None)
     asking = state  # (batch, asking tokens, width)
     if chosen is not None:
-        asking = state.gather(1, chosen.table[:, :, None].expand(-1, -1, state.shape[2]))
+        asking = state.gather(1, table[:, :, None].expand(-1, -1, state.shape[2]))
     own, out = layer.attention.self, layer.attention.output
     heads = [
         part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
@@ -274,7 +273,7 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)
     mixed, before = mixed.transpose(1, 2).flatten(2), asking
     if chosen is not None:  # drop the padding: (chosen tokens, width)
-        mixed, before = mixed[chosen.real], asking[chosen.real]
+        mixed, before = mixed[real], asking[real]
     inner = out.LayerNorm(out.dense(mixed).add_(before))
     wide = layer.intermediate.dense(inner)
     in_place = torch.ops.aten.gelu_ if config.hidden_act == "gelu" else None
@@ -283,5 +282,5 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     if chosen is None:
         return after
     full = torch.zeros_like(state)
-    full[chosen.where] = after
+    full[where] = after
     return full

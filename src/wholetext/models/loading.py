@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.models.device import DTYPES, Precision, torch_module
+from wholetext.models.device import DTYPES, Precision, side_by_side, torch_module
 from wholetext.models.hub.locate import SAFE, Located, loading, locate
 from wholetext.models.tokenizer import reading
 from wholetext.types import Runtime
@@ -63,6 +64,17 @@ class Checkpoint:
             .eval()
             .to(device)
         )
+
+
+class CheckpointBackend:
+    """Base class of backends over an encoder-decoder model."""
+
+    checkpoint: Checkpoint
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.checkpoint.weights  # load them before threads use them
+        return side_by_side(self.checkpoint.device, work, batches)
 
 
 def open_checkpoint(

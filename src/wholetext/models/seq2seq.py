@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 from wholetext.errors import ModelError
-from wholetext.models.device import memory, padded, side_by_side, torch_module
+from wholetext.models.device import memory, padded, torch_module
 from wholetext.models.hub.locate import guarded
 from wholetext.models.layout import (
     Ids,
@@ -24,7 +24,7 @@ from wholetext.models.layout import (
     pad,
     together,
 )
-from wholetext.models.loading import Checkpoint
+from wholetext.models.loading import Checkpoint, CheckpointBackend
 from wholetext.models.tokenizer import NO_LIMIT, UNREADABLE, check_limit, load_tokenizer
 from wholetext.types import Excerpt, Fit
 
@@ -51,7 +51,7 @@ class TokenLogProbs(NamedTuple):
     after: float
 
 
-class Seq2Seq:
+class Seq2Seq(CheckpointBackend):
     """Any transformers encoder-decoder; ``langs`` are the languages of source and target."""
 
     def __init__(
@@ -78,11 +78,6 @@ class Seq2Seq:
 
     def fit(self, x: Pair) -> Fit:
         return together((self.source(x.source).fit, self.target(x.target).fit))
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.checkpoint.weights  # load them before threads use them
-        return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
@@ -133,25 +128,13 @@ class Seq2Seq:
         return self._laid_out(Parts.of(short, self.ids), self.writes)
 
     def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
+        layout = lay_out(parts, markers, self.limit, self.truncation)
         if self.truncation == "context":
-            return lay_out(parts, markers, self.limit)
-        full, begin = assemble(parts, markers)
-        if len(full) <= self.limit:
-            return lay_out(parts, markers, self.limit)
-        # truncated on the right; the scored segment keeps its start in the full sequence
-        ids = (*full[: self.limit - len(markers.closing)], *markers.closing)
-        remaining = max(
-            0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin
-        )
-        text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
-        lost = max(0, len(full) - self.limit)
-        focus = len(parts.scored) - remaining
-        return Layout(
-            ids,
-            min(begin, len(ids)),
-            min(begin + len(parts.scored), len(ids)),
-            Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus),
-        )
+            return layout
+        # the scored segment keeps its start in the full sequence
+        begin, size = assemble(parts, markers)[1], len(layout.ids)
+        stop = begin + len(parts.scored)
+        return replace(layout, start=min(begin, size), stop=min(stop, size))
 
     @property
     def _start(self) -> int:

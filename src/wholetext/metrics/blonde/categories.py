@@ -24,8 +24,8 @@ DISCOURSE = ("tense", "pronoun", "entity", "marker")
 UNCOUNTED = "uncounted"  # verbs with these forms or endings are passed over
 _REQUIRED = ("language", "origin", "pronoun", "marker", "tense", "entity")
 _OPTIONAL = ("reference", "paper", "tags", "left_out", "overlapping", "not_markers")
-# the last three correct the analyser by spelling
-_SCHEMES = ("morph", "tags", "words", "forms", "endings", "needs_endings")
+_SCHEMES: tuple[Scheme, ...] = ("morph", "tags", "words")
+_TENSE = (*_SCHEMES, "forms", "endings", "needs_endings")  # the last correct it by spelling
 _GROUPS = ("person", "nonperson")
 _NEEDS: dict[Scheme, Layer] = {"morph": "morph", "tags": "tag"}
 _SEPARATORS = re.compile(r"[|<>!,]+")
@@ -109,8 +109,8 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[str]:
     tense = dict(raw["tense"])
     features = {UNCOUNTED, *tense.pop("features", ())}
     for scheme, entries in tense.items():
-        if scheme not in _SCHEMES:
-            yield f"tense.{scheme} is not one of {', '.join(_SCHEMES)}"
+        if scheme not in _TENSE:
+            yield f"tense.{scheme} is not one of {', '.join(_TENSE)}"
         for feature in entries.keys() - features:
             yield f"tense.{scheme} names {feature!r}, which is not in tense.features"
     for category in {*raw.get("tags", {}), *raw.get("left_out", {})} - {*DISCOURSE}:
@@ -143,8 +143,8 @@ def _profiled(
         pairs = ((form, into.get(f, f)) for f, forms in entries.items() for form in forms)
         return {form: feature for form, feature in pairs if form not in without}
 
-    schemes = {scheme: raw["tense"].get(scheme, {}) for scheme in _SCHEMES}
-    needs, endings, forms = (schemes.pop(key) for key in ("needs_endings", "endings", "forms"))
+    tense = raw["tense"]
+    endings = by_form(tense.get("endings", {}))
     labels = by_form({group: raw["entity"].get(group, ()) for group in _GROUPS})
     return CategoryTable(
         language=raw["language"],
@@ -152,7 +152,7 @@ def _profiled(
         id=name or f"{Path(where).name}-{digest}",
         digest=digest,
         features={
-            "tense": tuple(raw["tense"].get("features", ())),
+            "tense": tuple(tense.get("features", ())),
             "pronoun": tuple(dict.fromkeys(into.get(f, f) for f in raw["pronoun"])),
             "entity": _GROUPS,
             "marker": tuple(dict.fromkeys(into.get(f, f) for f in raw["marker"])),
@@ -160,10 +160,10 @@ def _profiled(
         pronouns=by_form(raw["pronoun"]),
         markers={form.lower(): feature for form, feature in by_form(raw["marker"]).items()},
         labels={key: labels[key] for key in labels if key in reference.get("labels", labels)},
-        tense_forms=by_form(forms),
-        tense_endings=dict(sorted(by_form(endings).items(), key=lambda item: -len(item[0]))),
-        needs_endings={feature: tuple(ends) for feature, ends in needs.items()},
-        tenses={scheme: by_form(entries) for scheme, entries in schemes.items() if entries},
+        tense_forms=by_form(tense.get("forms", {})),
+        tense_endings=dict(sorted(endings.items(), key=lambda item: -len(item[0]))),
+        needs_endings={key: tuple(ends) for key, ends in tense.get("needs_endings", {}).items()},
+        tenses={key: by_form(tense[key]) for key in _SCHEMES if key in tense},
         overlapping=bool(raw.get("overlapping", True)),
         not_markers=frozenset(phrase.lower() for phrase in raw.get("not_markers", ())),
         tags=raw.get("tags", {}),

@@ -76,7 +76,9 @@ def read(
             words.extend(word.lower() for word in forms)
     if words_from == "spaces":
         noun_words = []  # places of tokens, not of these words
-    return AnalysedText(*map(tuple, (words, sentences, nouns, noun_words, content)))
+    return AnalysedText(
+        tuple(words), tuple(sentences), tuple(nouns), tuple(noun_words), tuple(content)
+    )
 
 
 def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, int], list[Token]]]:

@@ -16,11 +16,11 @@ from wholetext.metrics.comet.model import (
     CrossEncoder,
     GroupedVectors,
     Prediction,
-    RegressionHead,
     SentenceVectors,
     locate_comet,
     locate_encoder,
     read_hparams,
+    regression_scores,
 )
 from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.device import Precision
@@ -175,8 +175,7 @@ class Comet(ModelMetric):
             len(rows), len(rows[0]), -1
         )  # (rows, sides, width)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
-        judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(backend.model))
-        scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
+        scores = iter(regression_scores(backend.model, hyp, src, ref[0] if ref else None))
         each = [[next(scores) for _ in self._rows(request)] for request in requests]
         return mean_stats([np.mean(row) for row in each])
 

@@ -261,10 +261,12 @@ class CometModel:
         )
         return weights, float(self.tensor("layerwise_attention.gamma", (1,)))
 
-    def head(self, inputs: int) -> Any:
-        """Build the feed-forward estimator: (n, inputs) features → (n, 1)."""
+    @cached_property
+    def estimator(self) -> Any:
+        """The feed-forward estimator: (n, features) → (n, 1)."""
         torch = torch_module()
-        sizes = (inputs, *self.hparams.hidden_sizes, 1)
+        vectors = {"regression": 6, "referenceless": 4}.get(self.hparams.kind, 1)
+        sizes = (vectors * self.width, *self.hparams.hidden_sizes, 1)
         modules: list[Any] = []
         for i, (size, out) in enumerate(pairwise(sizes)):
             name = f"estimator.ff.{3 * i}"  # Linear, activation and dropout come in threes
@@ -390,8 +392,8 @@ class SentenceVectors(EncoderBackend):
                     where=hparams.encoder_model,
                 )
             return states[-1][:, 0].float()
-        mixed, gamma = self.model.mix if hparams.layer is None else ([], 1.0)
-        parts = [*enumerate(mixed)] or [(hparams.layer, 1.0)]
+        layer, gamma = hparams.layer, 1.0 if hparams.layer is not None else self.model.mix[1]
+        parts = [*enumerate(self.model.mix[0])] if layer is None else [(layer, 1.0)]
         total: Any = 0.0
         for layer, weight in parts:
             if weight:
@@ -441,48 +443,33 @@ def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
     return mean, (variance + 1e-12).sqrt()
 
 
-class RegressionHead:
+def regression_scores(
+    model: CometModel, hyp: Vector, src: Vector, ref: Vector | None
+) -> NDArray[np.float64]:
     """Scores (n,) from (n, width) vectors of hypothesis, source and reference."""
+    torch, device = torch_module(), model.encoder.device
+    head = None if model.hparams.kind == "ranking" else model.estimator  # made before threads ask
 
-    def __init__(self, model: CometModel) -> None:
-        self.model = model
+    def part(begin: int) -> NDArray[np.float32]:
+        with torch.inference_mode(), memory():
+            sides = (side[begin : begin + _ROWS] for side in (hyp, src, ref) if side is not None)
+            rows = [torch.from_numpy(side).to(device) for side in sides]
+            return _regressed(head, *rows).cpu().numpy()  # type: ignore[no-any-return]
 
-    @cached_property
-    def estimator(self) -> Any:
-        width = self.model.width
-        return self.model.head((4 if self.model.hparams.kind == "referenceless" else 6) * width)
+    parts = side_by_side(device, part, range(0, len(hyp), _ROWS))
+    return np.concatenate(list(parts)).astype(np.float64)
 
-    def scores(self, hyp: Vector, src: Vector, ref: Vector | None) -> NDArray[np.float64]:
-        torch, device = torch_module(), self.model.encoder.device
-        if self.model.hparams.kind != "ranking":
-            _ = self.estimator  # made once, before several ask for it
 
-        def part(begin: int) -> NDArray[np.float32]:
-            with torch.inference_mode(), memory():
-                rows = [
-                    torch.from_numpy(side[begin : begin + _ROWS]).to(device)
-                    for side in (hyp, src, ref)
-                    if side is not None
-                ]
-                return self._rows(*rows).cpu().numpy()  # type: ignore[no-any-return]
-
-        return np.concatenate(list(side_by_side(device, part, range(0, len(hyp), _ROWS)))).astype(
-            np.float64
-        )
-
-    def _rows(self, hyp: Any, src: Any, ref: Any = None) -> Any:
-        """Score rows: Rei et al. 2020, §2.3–2.4 (with a reference), Rei et al. 2021 (without)."""
-        torch = torch_module()
-        if self.model.hparams.kind == "ranking":
-            near = torch.nn.functional.pairwise_distance
-            source, reference = near(hyp, src), near(hyp, ref)
-            return 1 / (1 + 2 * source * reference / (source + reference))
-        pairs = [hyp * src, (hyp - src).abs()]
-        if ref is None:
-            return self.estimator(torch.cat([hyp, src, *pairs], dim=-1))[:, 0]
-        return self.estimator(torch.cat([hyp, ref, hyp * ref, (hyp - ref).abs(), *pairs], dim=-1))[
-            :, 0
-        ]
+def _regressed(head: Any, hyp: Any, src: Any, ref: Any = None) -> Any:
+    """Score rows: Rei et al. 2020, §2.3–2.4 (with a reference), Rei et al. 2021 (without)."""
+    torch = torch_module()
+    if head is None:  # ranking
+        near = torch.nn.functional.pairwise_distance
+        source, reference = near(hyp, src), near(hyp, ref)
+        return 1 / (1 + 2 * source * reference / (source + reference))
+    pairs = [hyp * src, (hyp - src).abs()]
+    against = [src] if ref is None else [ref, hyp * ref, (hyp - ref).abs()]
+    return head(torch.cat([hyp, *against, *pairs], dim=-1))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -562,7 +549,9 @@ class CrossEncoder(EncoderBackend):
             [layout.ids for layout in layouts], types, last=last
         )
         with torch.inference_mode(), memory():
-            scores = self.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
+            scores = (
+                self.model.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
+            )
             if hparams.word_layer is None:
                 return [Prediction(score, None) for score in scores]
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
@@ -573,10 +562,6 @@ class CrossEncoder(EncoderBackend):
                 )  # (hypothesis tokens, labels)
                 found.append(Prediction(score, labels.cpu().numpy()))
         return found
-
-    @cached_property
-    def estimator(self) -> Any:
-        return self.model.head(self.model.width)
 
     @cached_property
     def tagger(self) -> Any:
