@@ -251,9 +251,7 @@ def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> tuple[Any, Any, An
     return where, table, real
 
 
-def _run(
-    layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None
-) -> Any:
+def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -> Any:
     """A layer: attention and two dense layers with residuals and norms (Vaswani et al. 2017, §3.1).
 
     Activation and sums are computed in place: allocating memory takes as long as they do.
