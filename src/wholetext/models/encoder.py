@@ -257,9 +257,9 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -
     Activation and sums are computed in place: allocating memory takes as long as they do.
     """
     torch = torch_module()
-    where, table, real = chosen or (None, None, None)
     asking = state  # (batch, asking tokens, width)
     if chosen is not None:
+        where, table, real = chosen
         asking = state.gather(1, table[:, :, None].expand(-1, -1, state.shape[2]))
     own, out = layer.attention.self, layer.attention.output
     heads = [

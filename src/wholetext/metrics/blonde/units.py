@@ -54,11 +54,6 @@ class Unit:
 Pair = tuple[Unit, Sequence[Unit]]  # output, references
 
 
-def ngrams_of(words: Sequence[str]) -> Ngrams:
-    """Counters of n-grams for n = 1 to 4."""
-    return tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in (1, 2, 3, 4))
-
-
 def pooled(units: Sequence[Unit]) -> Unit:
     """A document as one unit, for ``clip_scope=document``."""
     orders = zip(*(unit.ngrams for unit in units))
@@ -168,18 +163,17 @@ class Lines:
         many = len(request.refs)
         segments = tuple(part for view in request.refs for part in view.parts)
         size, (first, _) = len(segments) // many, request.refs[0].focus
-        fault = "its references are not one piece of the corpus; use the view whole"
-        if any(len(lines) * many != len(self.references) for lines in files):
-            counts = " and ".join(str(len(lines)) for lines in files)
-            fault = f"there are {counts} lines for {len(self.references) // many} segments"
-        else:
-            for place in self._starts.get(segments[0] if segments else "", ()):
-                if self.references[place : place + len(segments)] == segments:
-                    begin = place // many + first
-                    stop = begin + size - first
-                    return self.annotations[begin:stop], self.names[begin:stop]
+        uneven = [len(lines) for lines in files if len(lines) * many != len(self.references)]
+        for place in self._starts.get(segments[0] if segments else "", ()):
+            if not uneven and self.references[place : place + len(segments)] == segments:
+                begin = place // many + first
+                stop = begin + size - first
+                return self.annotations[begin:stop], self.names[begin:stop]
+        what = "the references of a text are not one piece of the corpus: use the view whole"
+        if uneven:
+            what = f"there are {uneven[0]} lines for {len(self.references) // many} segments"
         raise InputError(
-            f"the annotation lines of a text are unknown: {fault}",
+            f"the annotation lines of a text are unknown: {what}",
             next="an annotation file has one line for each segment of the corpus, in order",
         )
 
@@ -225,7 +219,9 @@ class Reader:
         for index, part in enumerate(parts):
             if part not in self._read:
                 analysis = self.analyses[part.lower() if self.lowercase else part]
-                grams = ngrams_of([token.text for token in analysis.tokens]) if self.ngrams else ()
+                words = [token.text for token in analysis.tokens]
+                orders = range(1, len(NGRAMS) + 1) if self.ngrams else ()
+                grams = tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in orders)
                 self._read[part] = self.finder.find(analysis), grams
             occurrences, grams = self._read[part]
             if names:
