@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
 from wholetext.metrics import ter
-from wholetext.metrics.ter import alignment, beam, edits, pairs, table
+from wholetext.metrics.ter import alignment, beam, edits, ones, pairs, table
 
 Texts = list[tuple[list[str], list[str]]]
 
@@ -144,3 +145,10 @@ def test_wmt21_every_pair(data: Path, options: dict[str, bool]) -> None:
         for path in sorted(folder.iterdir())[:3]:
             hyps = [peer._preprocess_segment(line).split() for line in path.read_text("utf-8").split("\n")[:-1]]
             check(list(zip(hyps, refs))[::10])
+
+
+def test_ones_counts_the_first_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    bits = np.array([[0, 2**64 - 1, 0b1011], [1, 2**64 - 1, 2**63]], dtype=np.uint64)  # (machine words, n)
+    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
+    monkeypatch.delattr(np, "bitwise_count", raising=False)  # numpy 1 has none
+    assert list(ones(bits, np.array([128, 100, 2]))) == [1, 100, 2]
