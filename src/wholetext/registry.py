@@ -32,7 +32,7 @@ CORE_METRICS: Mapping[str, str] = {
     "bertscore": "wholetext.metrics.bertscore:BertScore",
     "comet": "wholetext.metrics.comet.metric:Comet",
     "sbert": "wholetext.metrics.sbert:Sbert",
-    "mover": "wholetext.metrics.mover:Mover",
+    "mover": "wholetext.metrics.bertscore:Mover",
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
     "metricx": "wholetext.metrics.metricx:MetricX",

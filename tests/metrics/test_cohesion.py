@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, entities, grid, read
+from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, grid, mentions, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -104,15 +103,6 @@ def test_micro_test_of_the_specification() -> None:
 # ---------------------------------------------------------------- definitions by hand
 
 
-def test_the_formula_of_freq_is_the_code_s_default() -> None:
-    """The page divides by what ``over`` divides by, first for the default."""
-    foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
-    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8")
-    formula = r"FREQ = mentions of foci (.*) / number of (\w+) foci +\(over=repeated: number of (\w+) foci"
-    assert re.findall(formula, page) == [("that are mentioned more than once", "all", "such")]
-    assert Freq().over == "all" and [frequency(foci, Freq().over), frequency(foci, "repeated")] == [5 / 3, 5 / 2]
-
-
 def test_features_and_chains() -> None:
     foci = {"cat": (0, 0, 2), "dog": (1,), "mat": (1, 2)}
     assert repetition(foci) == (5 / 3, 2 / 3)
@@ -192,27 +182,6 @@ def test_a_tagger_without_parts_of_speech_is_refused() -> None:
 
 # ---------------------------------------------------------------- any text
 
-words = st.sampled_from([*NOUNS, "the", "saw", "is", ".", ". the", "👍"])
-texts = st.lists(words, max_size=30).map(" ".join)
-
-
-@settings(max_examples=80, deadline=None)
-@given(texts, texts)
-def test_any_text(one: str, other: str) -> None:
-    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
-    for metric in (Rc(), Lc(), EntityGraph(), EntityGraph(weighting="w"), LexicalGraph(), Freq(focus="entity"), Conn(),
-                   Rc(definition="wong-kit"), Lc(definition="wong-kit", items="lemma")):
-        low, high = metric.range
-        assert low <= value(metric, run, one) <= high
-    whole = LexicalChain(per_chain=True)
-    read_ = grid(reading(one, NOUNS))
-    chained = any(len(set(places)) > 1 for places in read_.values())
-    assert value(whole, run, one, one) == (1.0 if chained else 0.0)
-    assert value(whole, run, one, other) <= 1.0
-    assert value(LexicalChain(variant="f"), run, one, other) == pytest.approx(
-        value(LexicalChain(variant="f"), run, other, one))
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.lists(st.integers(0, 9), min_size=1, max_size=6).map(tuple)))
 def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
@@ -222,30 +191,6 @@ def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
             shared = sum(i in places and j in places for places in foci.values()) if i < j else 0
             assert w[i, j] == (shared / (j - i) if shared else 0.0)
             assert u[i, j] == (1 / (j - i) if shared else 0.0)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True), st.integers(0, 2**32 - 1))
-def test_entities_partition_the_foci(names: list[str], seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    vectors = StaticVectors.given({name: rng.normal(size=3) for name in names[::2]})
-    foci = {name: (at,) for at, name in enumerate(names)}
-    merged = entities(foci, vectors, 0.5)
-    assert sorted(place for places in merged.values() for place in places) == list(range(len(names)))
-    assert sorted(part for name in merged for part in name.split("-")) == sorted(names)
-    assert len(entities(foci, vectors, 1.1)) == len(names)
-
-
-def test_blocks_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
-    rng = np.random.default_rng(3)
-    foci = {f"n{i}": tuple(int(s) for s in rng.integers(0, 50, 6)) for i in range(20)}
-    vectors = StaticVectors.given({f"n{i}": rng.normal(size=3) for i in range(20)})
-    before, groups = adjacency(foci, 50, "w"), entities(foci, vectors, 0.6)
-    monkeypatch.setattr(grids, "_CELLS", 130)
-    assert (adjacency(foci, 50, "w") == before).all()
-    assert entities(foci, vectors, 0.6) == groups
 
 
 @pytest.mark.parametrize("spec", [
@@ -258,7 +203,30 @@ def test_parameters_that_a_choice_does_not_read_are_refused(spec: str) -> None:
         scorer(spec).metric.resolve(("de", "en"))
 
 
-def test_parameters_that_are_read_are_accepted() -> None:
-    for spec in ("lc(items=lemma)", "lc(definition=wong-kit,items=vectors,vectors=mine.txt,threshold=0.5)",
-                 "freq(focus=entity,threshold=0.5)", "lexical-graph(threshold=0.5)"):  # fmt: skip
-        assert scorer(spec).metric.resolve(("de", "en"))
+def analysis(text: str, nouns: dict[str, str], cuts: tuple[tuple[int, int], ...] = ()) -> Analysis:
+    tokens, at = [], 0
+    for word in text.split(" "):
+        pos = "NOUN" if word in nouns else "PUNCT" if word == "." else "X"
+        tokens.append(Token(word, nouns.get(word, word), "", pos, "", at, at + len(word)))
+        at += len(word) + 1
+    return Analysis(tuple(t for t in tokens if t.text), (), cuts)
+
+
+def test_sentences_run_on_over_segments() -> None:
+    one, two = "The Cats sat . It rained .", "Cats left ."
+    found = read([one, "", two], [analysis(one, {"Cats": "cat"}, ((0, 14), (15, 26))), Analysis(()),
+                                  analysis(two, {"Cats": "Cat"}, ((0, 11),))])
+    assert found.words == ("the", "cats", "sat", ".", "it", "rained", ".", "cats", "left", ".")
+    assert found.sentences == ((0, 4), (4, 7), (7, 10))
+    assert grid(found) == {"cat": (0, 2)}
+    assert found.noun_words == ((1, "cat"), (7, "cat"))
+    assert mentions(found, "lemma") == {"cat": (1, 7)} and mentions(found) == {}
+
+
+def test_words_between_blanks() -> None:
+    text = "Cats sat."
+    tokens = (Token("Cats", "cat", "", "NOUN", "", 0, 4), Token("sat", "sit", "", "VERB", "", 5, 8),
+              Token(".", ".", "", "PUNCT", "", 8, 9))
+    found = read([text], [Analysis(tokens, (), ((0, 9),))], "spaces")
+    assert found.words == ("cats", "sat.") and found.nouns == ((0, "cat"),) and found.noun_words == ()
+    assert found.content == (("cats", "cat"), ("sat", "sit"))

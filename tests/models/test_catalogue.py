@@ -55,18 +55,16 @@ def test_names_of_models() -> None:
 
 
 def test_companions(tmp_path: Path) -> None:
-    comet, encoder = tmp_path / "comet", tmp_path / "xlm-roberta-large"
+    comet = tmp_path / "comet"
     comet.mkdir()
     (comet / "hparams.yaml").write_text("class_identifier: regression_metric\npretrained_model: xlm-roberta-large\n")
-    assert catalogue.companions(comet)[0][0] == "xlm-roberta-large"
-    encoder.mkdir()
-    assert catalogue.companions(comet)[0][0] == str(encoder)  # copied along: nothing to fetch
+    assert catalogue.required(comet)[0][0] == "xlm-roberta-large"
     metricx = tmp_path / "metricx"
     metricx.mkdir()
     (metricx / "config.json").write_text('{"model_type": "mt5"}')
-    assert catalogue.companions(metricx)[0][0] == "google/mt5-xl"
+    assert catalogue.required(metricx)[0][0] == "google/mt5-xl"
     (metricx / "spiece.model").write_bytes(b"")
-    assert catalogue.companions(metricx) == []
+    assert catalogue.required(metricx) == []
 
 
 def test_licences(tmp_path: Path) -> None:
@@ -132,44 +130,12 @@ def test_the_hub_cache_is_checked_by_content(tmp_path: Path, model: Path) -> Non
     assert bad(snapshot) == dict.fromkeys(["model.safetensors", "config.json"], "other content than the hub's")
 
 
-def test_files_of_torch_before_1_6_are_good(model: Path) -> None:
-    torch = pytest.importorskip("torch")
-    (model / "model.safetensors").unlink()
-    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    assert bad(model) == {}
-    torch.save({"a": torch.zeros(3)}, model / "pytorch_model.bin")
-    assert bad(model) == {}
-    (model / "pytorch_model.bin").write_bytes((model / "pytorch_model.bin").read_bytes()[:200])
-    assert "pytorch_model.bin" in bad(model)
-
-
 @pytest.mark.parametrize("name", ["config.json", "pytorch_model.bin", "tokenizer.json", "other.safetensors"])
 def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     (model / name).unlink(missing_ok=True)
     (model / name).symlink_to("/dev/zero")
     with pytest.raises(ModelError, match="a device or a pipe"):
         wt.models.verify_model(str(model))
-
-
-def test_links_in_circles_do_no_harm(model: Path) -> None:
-    (model / "self").symlink_to("self")
-    (model / "loop").symlink_to(".")
-    assert bad(model) == {}
-
-
-def test_hyper_parameters_are_read(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    (tmp_path / "hparams.yaml").write_text("class_identifier: regression_metric\npool: attention\n")
-    assert "pretrained_model" in bad(tmp_path)["hparams.yaml"]
-    told = (tmp_path / "hparams.yaml").read_text()
-    (tmp_path / "hparams.yaml").write_text(f"pretrained_model: x\n{told}")
-    assert "attention" in bad(tmp_path)["hparams.yaml"]
-
-
-@pytest.mark.parametrize("name", ["~nouser/x", "../nix", "x\0y", "a/b/c"])
-def test_paths_that_are_not_there(name: str) -> None:
-    with pytest.raises(ModelError, match="there is no such model folder"):
-        catalogue.present(name)
 
 
 def test_models_from_python(model: Path) -> None:

@@ -60,7 +60,7 @@ def load(model: Path) -> None:
     found = CometModel(locate(str(model)), Precision("cpu"))
     found.encoder.model  # noqa: B018
     found.mix  # noqa: B018
-    found.head(6 * 32)
+    found.estimator  # noqa: B018
 
 
 def test_the_tensors_are_the_ones_torch_reads(model: Path) -> None:
@@ -94,11 +94,11 @@ def test_a_missing_or_misshapen_tensor_is_named(model: Path, key: str) -> None:
     content = state(model)
     kept = content["state_dict"].pop(key)
     save(model, content)
-    with pytest.raises(ModelError, match=f"has no tensor '{key}'"):
+    with pytest.raises(ModelError, match=f"has no tensor for '{key}'"):
         load(model)
     content["state_dict"][key] = torch.zeros(*kept.shape, 2)
     save(model, content)
-    with pytest.raises(ModelError, match=f"'{key}' has the shape"):
+    with pytest.raises(ModelError, match=f"has the shape .* for '{key}'"):
         load(model)
 
 

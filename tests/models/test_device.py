@@ -60,19 +60,6 @@ def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch
     assert found["device"] == "cpu" and torch.__version__.startswith(found["torch"]) and "python" in found
 
 
-@pytest.mark.parametrize("device", ["cuda:x", "cuda:-1", "mps:1"])
-def test_a_number_that_is_no_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, 2, True)
-    with pytest.raises(ModelError, match=f"device {device} is not available"):
-        pick_device(device)
-
-
-def test_low_precision_on_a_numbered_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, 0, False)
-    with pytest.raises(ModelError, match="bf16 is for GPUs"):
-        pick_device("cpu:0", "bf16")
-
-
 def test_a_failed_allocation_of_a_library_is_memory_that_is_full() -> None:
     with pytest.raises(OutOfMemory), memory():
         raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")

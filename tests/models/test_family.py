@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +51,6 @@ def test_states_are_the_same_to_the_last_bit(tmp_path: Path, kind: str, head: bo
             assert torch.equal(one, other)
 
 
-def test_loading_draws_no_random_numbers(tmp_path: Path) -> None:
-    """A training run loads its encoder after the seed is set, or not at all where features are stored."""
-    folder = saved(tmp_path, "bert")
-    torch.manual_seed(1)
-    before = torch.get_rng_state()
-    assert read_family(folder) is not None and torch.equal(torch.get_rng_state(), before)
-
-
 def test_whatever_differs_is_left_to_transformers(tmp_path: Path) -> None:
     for number, more in enumerate(({"hidden_act": "relu"}, {"is_decoder": True})):
         assert read_family(saved(tmp_path / f"{number}", "bert", **more)) is None
@@ -80,14 +70,3 @@ def test_whatever_differs_is_left_to_transformers(tmp_path: Path) -> None:
     assert read_family(folder) is not None
     shutil.copy(path, folder / "model-00002.safetensors")
     assert read_family(folder) is None
-
-
-@pytest.mark.long
-def test_no_model_of_transformers_is_imported() -> None:
-    model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "tiny-bert"
-    program = ("import sys; from wholetext.scoring.evaluate import Options, score\n"
-               f"score(['a b'], {f'bertscore@{model}'!r}, refs=['a c'], options=Options(cache=False))\n"
-               "assert 'torch' in sys.modules\n"
-               "assert not {'transformers.modeling_utils', 'torch._dynamo'} & {*sys.modules}")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -40,14 +40,6 @@ def test_results_come_in_order_and_batches_run_at_the_same_time() -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_a_thread_of_its_own_sees_the_old_number_afterwards() -> None:
-    list(side_by_side("cpu", len, "a" * 8))
-    seen: list[int] = []
-    other = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
-    other.start(), other.join()
-    assert seen == [2]
-
-
 def test_a_batch_has_one_thread_so_rounding_does_not_depend_on_their_number() -> None:
     def work(batch: Any) -> tuple[int, bytes]:
         return torch.get_num_threads(), torch.nn.functional.linear(batch, weight).numpy().tobytes()
@@ -58,33 +50,6 @@ def test_a_batch_has_one_thread_so_rounding_does_not_depend_on_their_number() ->
     alone = list(side_by_side("cpu", work, batches))
     torch.set_num_threads(2)
     assert list(side_by_side("cpu", work, batches)) == alone and alone[0][0] == 1
-
-
-def test_where_lanes_have_several_threads_a_few_batches_are_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = threading.get_ident()
-    assert set(side_by_side("cuda", lambda batch: threading.get_ident(), range(99))) == {here}
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
-    assert set(side_by_side("cpu", lambda batch: threading.get_ident(), range(31))) == {here}
-    assert here not in set(side_by_side("cpu", lambda batch: threading.get_ident(), range(32)))
-    torch.set_num_threads(2)
-
-
-def test_a_failed_batch_ends_the_run_and_nothing_that_waits_is_begun() -> None:
-    begun: list[int] = []
-    failed = threading.Event()
-
-    def work(batch: int) -> int:
-        begun.append(batch)
-        if batch == 0:
-            failed.set()
-            raise ValueError("a bad batch")
-        failed.wait(30)
-        return batch
-
-    with pytest.raises(ValueError, match="a bad batch"):
-        list(side_by_side("cpu", work, range(1000)))
-    assert len(begun) < 1000
-    assert torch.get_num_threads() == 2
 
 
 def test_exact_attention_holds_in_every_lane_and_is_put_back() -> None:

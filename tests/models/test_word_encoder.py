@@ -45,12 +45,6 @@ def test_same_as_the_bare_model(encoder: WordEncoder, model: str) -> None:
     assert rows[3] == pytest.approx(hidden[ends[2] :].mean(axis=0), abs=1e-5)
 
 
-def test_fewer_layers(model: str, encoder: WordEncoder) -> None:
-    passage = Passage(("storm", "coast"), (0, 1))
-    assert not np.allclose(opened(model, layers=2).run([passage])[0], encoder.run([passage])[0], atol=1e-3)
-    assert np.allclose(opened(model, layers=4).run([passage])[0], encoder.run([passage])[0], atol=1e-6)
-
-
 def test_batches_do_not_matter(encoder: WordEncoder) -> None:
     passages = [Passage(tuple(["the", "storm", "reached", "the", "coast"][:n]), (0,), ((0, n),)) for n in (5, 1, 3)]
     together = encoder.run(passages)

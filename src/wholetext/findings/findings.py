@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wholetext.metrics.blonde.categories import load_table
-from wholetext.metrics.blonde.occurrences import Finder, Occurrence
+from wholetext.metrics.blonde.categories import Finder, Occurrence, load_table
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analysis, Layer, analyser_for
 from wholetext.types import FloatArray

@@ -208,7 +208,7 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
                 documents = (
                     replace(doc, meta={**doc.meta, **metas.get(doc.id, {})}) for doc in corpus.docs
                 )
-                loaded = replace(loaded, corpus=replace(corpus, docs=tuple(documents)))
+                corpus = replace(corpus, docs=tuple(documents))
                 notes = (*notes, *(note for note in more.warnings if note != BARE))
     if not outputs:
         raise InputError(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import ModelError
-from wholetext.metrics.model_metric import ModelMetric
+from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.hub.locate import locate
 from wholetext.models.loading import TOKENIZER, open_checkpoint
 from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
@@ -30,8 +29,6 @@ class MetricX(ModelMetric):
 
     name = "metricx"
     summary = "predicted MQM error score, 0 (best) to 25 (MetricX-23, MetricX-24)"
-    # decided in __post_init__
-    needs: ClassVar[frozenset[Side]] = frozenset({"src", "hyp", "ref"})  # type: ignore[misc]
     higher_is_better = False
     range = (0.0, 25.0)
     overlapping = True
@@ -45,24 +42,25 @@ class MetricX(ModelMetric):
     multi_ref: Literal["mean", "best"] = "mean"
     clamp: bool = True
 
-    def __post_init__(self) -> None:
+    @property
+    def _kind(self) -> tuple[Literal["23", "24"], Literal["ref", "qe"]]:
+        """Version and mode; ``auto`` is settled by the model's name."""
         name = self.model.lower()
         version = self.version if self.version != "auto" else "23" if "metricx-23" in name else "24"
         mode = self.mode if self.mode != "auto" else "qe" if "-qe-" in name else "ref"
-        needs: frozenset[Side] = frozenset({"hyp", "src"} if mode == "qe" else {"hyp", "ref"})
-        object.__setattr__(self, "needs", needs | {"src"} if version == "24" else needs)
-        object.__setattr__(self, "_settled", (version, mode))
+        return version, mode
+
+    @property
+    def needs(self) -> frozenset[Side]:  # type: ignore[override]
+        version, mode = self._kind
+        sides: set[Side] = {"hyp", "src"} if mode == "qe" else {"hyp", "ref"}
+        return frozenset(sides | {"src"} if version == "24" else sides)
 
     def resolve(self, langs: tuple[str, str]) -> MetricX:
         (version, mode), located = self._kind, locate(self.model, self.revision, patterns=TOKENIZER)
         limit = _LIMITS[version] if self.limit is None else self.limit
         check_limit(limit, 2, 0, self.model)
-        if mode == "qe" and self.multi_ref != "mean":
-            raise ModelError(
-                "the metric reads no reference, so multi_ref has no effect",
-                where=self.model,
-                next="leave multi_ref out",
-            )
+        refuse_unread(self, f"mode={mode}", ("multi_ref",) if mode == "qe" else ())
         return replace(self, revision=located.revision, version=version, mode=mode, limit=limit)
 
     def facts(self) -> Mapping[str, str]:
@@ -73,21 +71,11 @@ class MetricX(ModelMetric):
         return {**super().facts(), **({} if used == model else {"tokenizer": used.id})}
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        asked = [[prompt for _, prompt in self.inputs(request)] for request in requests]
-        predictions = iter(
-            run.map(self.backend(run), [prompt for prompts in asked for prompt in prompts])
-        )
         best = np.mean if self.multi_ref == "mean" else np.min
-        rows = []
-        for prompts in asked:
-            values = np.array([next(predictions) for _ in prompts])
-            rows.append(float(best(np.clip(values, *self.range) if self.clamp else values)))
-        return mean_stats(rows)
-
-    @property
-    def _kind(self) -> tuple[Literal["23", "24"], Literal["ref", "qe"]]:
-        kind: tuple[Literal["23", "24"], Literal["ref", "qe"]] = self.__dict__["_settled"]
-        return kind
+        rows = self.mapped(requests, run)
+        return mean_stats(
+            [best(np.clip(values, *self.range) if self.clamp else values) for values in rows]
+        )
 
     def backend(self, run: Runtime) -> Regressor:
         limit = self.limit or _LIMITS[self._kind[0]]

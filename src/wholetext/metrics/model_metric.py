@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any, ClassVar, cast
 
-from wholetext.errors import MetricError, ModelError
+from wholetext.errors import MetricError, ModelError, SpecError
 from wholetext.models.hub import locate as hub
 from wholetext.models.layout import together
 from wholetext.models.tokenizer import FILES
@@ -45,13 +47,13 @@ class ModelMetric(Metric):
     model: str = ""  # chosen by the target language where a metric names none
     revision: str = ""
 
+    @abstractmethod
     def backend(self, run: Runtime) -> Any:
         """Return the backend that reads the inputs; no weights are loaded yet."""
-        raise MetricError(f"{self.name} does not define its backend")
 
+    @abstractmethod
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
         """List (side, input) of everything the backend reads for a request."""
-        raise MetricError(f"{self.name} does not define its inputs")
 
     def shown(self, backend: Any, x: Any) -> str:
         """Render the tokens of an input, the scored ones marked."""
@@ -64,18 +66,24 @@ class ModelMetric(Metric):
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         if not requests:
             return []
-        backend, found = self.backend(run), []
-        for request in requests:
-            fits = [backend.fit(x) for x in dict.fromkeys(x for _, x in self.inputs(request))]
-            worst = max(
-                fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens), default=Fit(0)
-            )
-            found.append(worst if self.overlapping else together(fits))
-        return found
+        backend = self.backend(run)
+        combine = _worst if self.overlapping else together
+        inputs = (dict.fromkeys(x for _, x in self.inputs(request)) for request in requests)
+        return [combine(map(backend.fit, distinct)) for distinct in inputs]
+
+    def mapped(self, requests: Sequence[Request], run: Runtime) -> list[list[Any]]:
+        """Run the backend on the inputs of all requests: its outputs by request."""
+        inputs = [[x for _, x in self.inputs(request)] for request in requests]
+        outputs = iter(run.map(self.backend(run), list(chain.from_iterable(inputs))))
+        return [[next(outputs) for _ in row] for row in inputs]
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
         backend = self.backend(run)
         return [(side, self.shown(backend, x)) for side, x in self.inputs(request)]
+
+
+def _worst(fits: Iterable[Fit]) -> Fit:
+    return max(fits, key=lambda fit: (fit.lost_focus, fit.lost_context, fit.tokens))
 
 
 @dataclass(frozen=True)
@@ -90,11 +98,21 @@ class EncoderMetric(ModelMetric):
 
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
-        found: int | None = backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
-        return found
+        seen: int | None = backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
+        return seen
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         return english_only(self.model, langs[1])
+
+
+def refuse_unread(metric: Metric, setting: str, names: Container[str]) -> None:
+    """Raise an error for parameters without effect under a setting; signatures would have them."""
+    for field in fields(cast(Any, metric)):
+        if field.name in names and getattr(metric, field.name) != field.default:
+            raise SpecError(
+                f"{metric.name}({setting}) does not read {field.name}",
+                next=f"leave {field.name} out",
+            )
 
 
 def model_for(lang: str, metric: str, english: str, others: str) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError
-from wholetext.metrics.model_metric import ModelMetric
+from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.hub.locate import locate
 from wholetext.models.layout import together
 from wholetext.models.loading import TOKENIZER, open_checkpoint
-from wholetext.models.seq2seq import Pair, Seq2Seq, TokenLogProbs, refuse_languages
+from wholetext.models.seq2seq import Pair, Seq2Seq, TokenLogProbs, languages
 from wholetext.models.tokenizer import check_limit
-from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, Side, mean_stats
+from wholetext.types import Fit, FloatArray, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
 Span = Literal["reference", "sentence", "sentence+eos", "all"]
@@ -44,77 +43,59 @@ class Likelihood(ModelMetric):
     empty: float | None = None
     truncation: Literal["context", "reference"] = "context"
 
-    def __post_init__(self) -> None:
-        needs: frozenset[Side] = frozenset(
-            {"hyp", "src"} if self.direction == "src-hyp" else {"hyp", "ref"}
-        )
-        object.__setattr__(self, "needs", needs)
-        object.__setattr__(
-            self,
-            "outputs",
-            ("score", "precision", "recall") if self.direction == "f" else ("score",),
-        )
+    @property
+    def needs(self) -> frozenset[Side]:  # type: ignore[override]
+        return frozenset({"hyp", "src" if self.direction == "src-hyp" else "ref"})
+
+    @property
+    def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("score", "precision", "recall") if self.direction == "f" else ("score",)
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
         src, tgt = (
             lang if given == "auto" else given
             for lang, given in zip(langs, (self.src_lang, self.tgt_lang))
         )
-        ignored = {
-            "multi_ref": self.direction == "src-hyp" and self.multi_ref != "mean",
-            "src_lang": self.direction != "src-hyp" and self.src_lang != "auto",
-        }
-        for parameter in (name for name, given in ignored.items() if given):
-            raise MetricError(
-                f"direction={self.direction} does not read {parameter}",
-                next=f"leave {parameter} out",
-            )
+        unread = "multi_ref" if self.direction == "src-hyp" else "src_lang"
+        refuse_unread(self, f"direction={self.direction}", (unread,))
         if self.limit is not None:
             check_limit(self.limit, 1, 0, self.model)
         located = locate(self.model, self.revision, patterns=TOKENIZER)
-        named = [name for name in ("src_lang", "tgt_lang") if getattr(self, name) != "auto"]
-        refuse_languages(self.model, located.path, named)
+        if (self.src_lang, self.tgt_lang) != ("auto", "auto") and not languages(located.path):
+            refuse_unread(self, f"model={self.model}", ("src_lang", "tgt_lang"))
         read = src if self.direction == "src-hyp" else "auto"
         return replace(self, revision=located.revision, src_lang=read, tgt_lang=tgt)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        backend = self.backend(run)
-        asked = [
-            [Pair(source, target) for source, target in self._pairs(request)]
-            for request in requests
-        ]
-        heard = iter(run.map(backend, [pair for pairs in asked for pair in pairs]))
-        rows = []
-        for at, (request, pairs) in enumerate(zip(requests, asked)):
+        for at, request in enumerate(requests):
             if not request.hyp[0].text.strip():
                 run.warn("the output is empty, so only special tokens are scored", at)
-            rows.append(self._combine(np.array([self._mean(next(heard)) for _ in pairs])))
+        rows = [
+            self._combine(np.array([self._mean(logs) for logs in row]))
+            for row in self.mapped(requests, run)
+        ]
         return mean_stats(np.array(rows).reshape(len(requests), len(self.outputs)))
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
-        if not requests:
-            return []
-        backend = self.backend(run)
-        found = []
+        fits: list[Fit] = []
         for request in requests:
+            backend = self.backend(run)
             # each text is used on both sides; its losses are counted once
-            pairs = list(self._pairs(request))
-            sources = {view: backend.source(view).fit for view, _ in pairs}
-            targets = {view: backend.target(view).fit for _, view in pairs if view not in sources}
-            found.append(together([*sources.values(), *targets.values()]))
-        return found
+            pairs = [pair for _, pair in self.inputs(request)]
+            sides = {pair.target: backend.target for pair in pairs}
+            sides |= {pair.source: backend.source for pair in pairs}
+            fits.append(together(side(view).fit for view, side in sides.items()))
+        return fits
 
     def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        backend, found = self.backend(run), []
+        backend = self.backend(run)
         names = dict.fromkeys(request.hyp, "hyp") | dict.fromkeys(request.refs, "ref")
-        for source, target in self._pairs(request):
-            found.append(
-                (f"{names.get(source, 'src')} (read)", backend.marked(backend.source(source)))
-            )
-            found.append(
-                (f"{names.get(target, 'src')} (scored)", backend.marked(backend.target(target)))
-            )
-        return found
+        rows = []
+        for _, pair in self.inputs(request):
+            read, scored = backend.source(pair.source), backend.target(pair.target)
+            rows.append((f"{names.get(pair.source, 'src')} (read)", backend.marked(read)))
+            rows.append((f"{names.get(pair.target, 'src')} (scored)", backend.marked(scored)))
+        return rows
 
     def backend(self, run: Runtime) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
@@ -124,17 +105,15 @@ class Likelihood(ModelMetric):
             key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation)
         )
 
-    def _pairs(self, request: Request) -> Iterator[tuple[Excerpt, Excerpt]]:
-        """Yield (source, target) per reference: the pair for precision, then that for recall."""
+    def inputs(self, request: Request) -> list[tuple[str, Pair]]:
+        """List the pairs of each reference: the one for precision, then that for recall."""
         if self.direction == "src-hyp":
-            if request.src is not None:
-                yield request.src, request.hyp[0]
-            return
+            return [("", Pair(request.src, request.hyp[0]))] if request.src else []
+        pairs = []
         for hyp, ref in request.pairs():
-            if self.direction != "hyp-ref":
-                yield ref, hyp
-            if self.direction != "ref-hyp":
-                yield hyp, ref
+            pairs += [Pair(ref, hyp)] if self.direction != "hyp-ref" else []
+            pairs += [Pair(hyp, ref)] if self.direction != "ref-hyp" else []
+        return [("", pair) for pair in pairs]
 
     def _mean(self, logs: TokenLogProbs) -> float:
         before, total, count, after = logs

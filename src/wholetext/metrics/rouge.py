@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from importlib.metadata import version
+from typing import Any, Literal
 
-from wholetext.errors import MetricError
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
-_PRODUCT = 400_000_000  # words of the one times words of the other
+Prf = tuple[float, float, float]  # f1, precision, recall
 
 
 @dataclass(frozen=True)
@@ -25,71 +25,40 @@ class Rouge(Metric):
     stem: bool = False
 
     def facts(self) -> Mapping[str, str]:
-        from importlib.metadata import version
-
         return {"rouge-score": version("rouge-score"), "several_refs": "best f1"}
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        compare = _subsequence(self.stem) if self.kind == "L" else _package(self.kind, self.stem)
-        between = "\n" if self.kind == "Lsum" else None  # Lsum reads one sentence per line
+        from rouge_score.rouge_scorer import RougeScorer
+
+        scorer = RougeScorer([f"rouge{self.kind}"], use_stemmer=self.stem)
+        compare = subsequence if self.kind == "L" else _packaged
         rows = []
         for at, request in enumerate(requests):
             if any(char.isalpha() and not char.isascii() for char in request.hyp[0].text):
                 run.warn(
                     "rouge-score reads the letters a–z and digits alone and drops all others", at
                 )
-            texts = [
-                between.join(v.scored) if between else v.text
-                for v in (request.hyp[0], *request.refs)
-            ]
-            rows.append(
-                max((compare(ref, texts[0]) for ref in texts[1:]), key=lambda found: found[0])
-            )
+            views = (request.hyp[0], *request.refs)  # Lsum reads one sentence per line
+            hyp, *refs = ("\n".join(v.scored) if self.kind == "Lsum" else v.text for v in views)
+            rows.append(max((compare(scorer, ref, hyp) for ref in refs), key=lambda prf: prf[0]))
         return mean_stats(rows)
 
 
-Found = tuple[float, float, float]  # f1, precision, recall
-Compare = Callable[[str, str], Found]
+def _packaged(scorer: Any, ref: str, hyp: str) -> Prf:
+    (scores,) = scorer.score(ref, hyp).values()
+    return scores.fmeasure, scores.precision, scores.recall
 
 
-def _package(kind: str, stem: bool) -> Compare:
-    """Score with the package; the time of Lsum is bounded, as it grows with both lengths."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    name = f"rouge{kind}"
-    scorer = RougeScorer([name], use_stemmer=stem)
-
-    def compare(ref: str, hyp: str) -> Found:
-        if (
-            kind == "Lsum"
-            and (ref.count(" ") + ref.count("\n")) * (hyp.count(" ") + hyp.count("\n")) > _PRODUCT
-        ):
-            raise MetricError(
-                "these texts are too long for rouge(kind=Lsum): its time grows with their product",
-                next="use rouge(kind=L), or a smaller view: paragraph(size=50):rouge(kind=Lsum)",
-            )
-        found = scorer.score(ref, hyp)[name]
-        return found.fmeasure, found.precision, found.recall
-
-    return compare
-
-
-def _subsequence(stem: bool) -> Compare:
+def subsequence(scorer: Any, ref: str, hyp: str) -> Prf:
     """ROUGE-L with the package's tokens and formula, without its (words × words) table."""
     from rouge_score.scoring import fmeasure
-    from rouge_score.tokenizers import DefaultTokenizer
 
-    tokenize = DefaultTokenizer(stem).tokenize
-
-    def compare(ref: str, hyp: str) -> Found:
-        wanted, found = tokenize(ref), tokenize(hyp)
-        if not wanted or not found:
-            return 0.0, 0.0, 0.0
-        common = longest_common_subsequence(wanted, found)
-        precision, recall = common / len(found), common / len(wanted)
-        return fmeasure(precision, recall), precision, recall
-
-    return compare
+    expected, words = scorer._tokenizer.tokenize(ref), scorer._tokenizer.tokenize(hyp)
+    if not expected or not words:
+        return 0.0, 0.0, 0.0
+    common = longest_common_subsequence(expected, words)
+    precision, recall = common / len(words), common / len(expected)
+    return fmeasure(precision, recall), precision, recall
 
 
 def longest_common_subsequence(one: Sequence[str], two: Sequence[str]) -> int:

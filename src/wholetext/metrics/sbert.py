@@ -40,11 +40,8 @@ class Sbert(EncoderMetric):
         return frozenset({"hyp", self.against})
 
     def resolve(self, langs: tuple[str, str]) -> Sbert:
-        model = self.model
-        if not model:
-            model = (
-                ACROSS if self.against == "src" else model_for(langs[1], "sbert", ENGLISH, OTHERS)
-            )
+        across = ACROSS if self.against == "src" else ""
+        model = self.model or across or model_for(langs[1], "sbert", ENGLISH, OTHERS)
         return replace(self, model=model, revision=locate(self.name, model, self.revision).revision)
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
@@ -61,11 +58,8 @@ class Sbert(EncoderMetric):
         )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        asked = [[view for _, view in self.inputs(request)] for request in requests]
-        vectors = iter(run.map(self.backend(run), [view for row in asked for view in row]))
-        return mean_stats(
-            [max(_cosine(next(vectors), next(vectors)) for _ in row[::2]) for row in asked]
-        )
+        rows = self.mapped(requests, run)  # hypothesis and reference (or source), pair by pair
+        return mean_stats([max(map(_cosine, row[::2], row[1::2])) for row in rows])
 
 
 def _cosine(a: FloatArray, b: FloatArray) -> float:

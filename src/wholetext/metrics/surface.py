@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError
+from wholetext.errors import MissingExtra, ModelError, SpecError
 from wholetext.text import code_of, is_unspaced
 from wholetext.text.mteval import tokenize_13a
 from wholetext.text.overlap import blocks, characters, compared, overlap, words
@@ -56,17 +57,17 @@ class Surface(Metric):
     block = 8192
     together: ClassVar[int] = 200_000  # characters counted at a time
 
+    @abstractmethod
     def sacrebleu(self) -> Any:
         """Return the configured sacrebleu metric."""
-        raise MetricError(f"{self.name} does not define its sacrebleu metric")
 
     def prepare(self, texts: Sequence[str], peer: Any) -> list[str]:
         """Prepare texts as sacrebleu does: tokens between blanks."""
         return [str(peer._preprocess_segment(text)) for text in texts]
 
+    @abstractmethod
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Count statistics (groups, k); a group is a hypothesis and its references, prepared."""
-        raise MetricError(f"{self.name} does not define its statistics")
 
     def facts(self) -> Mapping[str, str]:
         import sacrebleu
@@ -76,24 +77,12 @@ class Surface(Metric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         peer = self.sacrebleu()
         asked = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
-        texts = list(
-            dict.fromkeys(text for group in asked for text in group)
-        )  # each is prepared once
+        texts = list(dict.fromkeys(chain.from_iterable(asked)))  # each is prepared once
         ready = dict(zip(texts, self.prepare(texts, peer)))
         groups = [[ready[text] for text in group] for group in asked]
         sizes = [sum(map(len, group)) for group in groups]
         parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
         return np.concatenate(parts)
-
-
-def _sum(values: FloatArray) -> FloatArray:
-    """Sum over the last axis in numpy's order, all sums at once if there are few numbers."""
-    if not 0 < values.shape[-1] < 8:
-        return np.asarray(values.sum(axis=-1))
-    total = np.array(values[..., 0])
-    for i in range(1, values.shape[-1]):
-        total += values[..., i]
-    return total
 
 
 @dataclass(frozen=True)
@@ -124,15 +113,10 @@ class Bleu(Surface):
         )
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_ngram_order <= MAX_ORDER:
+        if not 1 <= self.max_ngram_order <= MAX_ORDER or (self.smooth_value or 0) < 0:
             raise SpecError(
-                f"bleu(max_ngram_order={self.max_ngram_order}) must be from 1 to {MAX_ORDER}",
-                next="leave it out for sacrebleu's default of 4",
-            )
-        if self.smooth_value is not None and self.smooth_value < 0:
-            raise SpecError(
-                f"bleu(smooth_value={self.smooth_value}) cannot be negative",
-                next="leave it out for sacrebleu's default",
+                f"bleu: max_ngram_order is from 1 to {MAX_ORDER}, smooth_value not negative",
+                next="leave them out for sacrebleu's defaults",
             )
 
     def resolve(self, langs: tuple[str, str]) -> Bleu:
@@ -171,8 +155,6 @@ class Bleu(Surface):
                 f"bleu(smooth={self.smooth}) does not read smooth_value",
                 next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}",
             )
-        if self.tokenize in _SENTENCEPIECE:
-            _require_tokenizer(self.tokenize)
         try:
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,
@@ -217,7 +199,7 @@ class Bleu(Surface):
         highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
         match, count = totals[..., 2 : 2 + highest], totals[..., 2 + highest :]  # (..., order)
-        none = None if match.size and match.min() > 0 else np.asarray(~(match > 0).any(axis=-1))
+        none = np.asarray(~(match > 0).any(axis=-1))
         value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
         if self.smooth == "add-k":
             more = np.append(0.0, np.full(highest - 1, value))
@@ -226,14 +208,9 @@ class Bleu(Surface):
             brevity = np.where(
                 hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0
             )
-            if none is None and count.min() > 0:  # as for nearly all totals: nothing to smooth
-                precision = 100 * (match / count)
-                score = brevity * np.exp(_sum(np.log(precision)) / highest)
-            else:
-                precision, mean = self._smoothed(match, count, value, effective)
-                score, precision = brevity * mean, 100 * precision
-        if none is not None:
-            score, precision = np.where(none, 0.0, score), np.where(none[..., None], 0.0, precision)
+            precision, mean = self._smoothed(match, count, value, effective)
+        score = np.where(none, 0.0, brevity * mean)
+        precision = np.where(none[..., None], 0.0, 100 * precision)
         columns = [
             score[..., None],
             precision,
@@ -259,22 +236,6 @@ class Bleu(Surface):
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
         return precision, np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
-
-
-def _require_tokenizer(name: str) -> None:
-    """Raise an error if sacrebleu would download a tokenizer although the hub is disabled."""
-    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
-    from sacrebleu.utils import SACREBLEU_DIR
-
-    from wholetext.models.hub.locate import offline
-
-    path = Path(SACREBLEU_DIR, "models", SPM_MODELS[name]["url"].rpartition("/")[2])
-    if offline() and not path.is_file():
-        raise ModelError(
-            f"the tokenizer {name} is not on this machine, and downloads are disabled "
-            "(HF_HUB_OFFLINE)",
-            next=f"fetch it: wholetext demo -m 'bleu(tokenize={name})' where downloads are allowed",
-        )
 
 
 @dataclass(frozen=True)
@@ -336,23 +297,18 @@ class Chrf(Surface):
         factor = float(self.beta) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             precision, recall = match / hyp, match / ref
-            every = bool(hyp.size and hyp.min() > 0 and ref.min() > 0)  # as for nearly all totals
-            if not every:
-                precision, recall = (
-                    np.where(hyp > 0, precision, 1e-16),
-                    np.where(ref > 0, recall, 1e-16),
-                )
+            precision = np.where(hyp > 0, precision, 1e-16)
+            recall = np.where(ref > 0, recall, 1e-16)
             if self.eps_smoothing:
                 bottom = factor * precision + recall
                 each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
                 return np.asarray(100 * each.mean(axis=-1, keepdims=True))
-            if every:
-                p, r = (_sum(each) / each.shape[-1] for each in (precision, recall))
-            else:
-                both = (hyp > 0) & (ref > 0)
-                orders = both.sum(axis=-1)
-                p = np.where(orders > 0, np.where(both, precision, 0.0).sum(axis=-1) / orders, 0.0)
-                r = np.where(orders > 0, np.where(both, recall, 0.0).sum(axis=-1) / orders, 0.0)
+            both = (hyp > 0) & (ref > 0)
+            orders = both.sum(axis=-1)
+            p, r = (
+                np.where(orders > 0, np.where(both, each, 0.0).sum(axis=-1) / orders, 0.0)
+                for each in (precision, recall)
+            )
             score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
         return np.asarray(100 * score[..., None])
 

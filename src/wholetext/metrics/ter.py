@@ -119,9 +119,10 @@ class Pairs:
     starts: IntArray = field(init=False)  # (pairs,) where each pair begins, laid out by pair
 
     def __post_init__(self) -> None:
-        counts, firsts = _layout(self.hyp_lengths)
+        places = np.arange(int(self.hyp_lengths.max(initial=0)))
+        counts = np.searchsorted(-self.hyp_lengths, -places)
         object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "firsts", firsts)
+        object.__setattr__(self, "firsts", np.cumsum(counts) - counts)
         object.__setattr__(self, "starts", np.cumsum(self.hyp_lengths) - self.hyp_lengths)
 
     def __len__(self) -> int:
@@ -162,19 +163,10 @@ def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pai
     masks = np.zeros((k, len(known) + 1), dtype=np.uint64)
     np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
     at = find(known, keys[:end])
-    ref_lengths = ref_lengths[which]
-    firsts = _layout(hyp_lengths)[1]
-    pair = np.repeat(np.arange(len(hyps)), hyp_lengths)
-    place = np.arange(len(pair)) - (np.cumsum(hyp_lengths) - hyp_lengths)[pair]
-    flat = np.empty(len(pair), dtype=np.int64)
-    flat[firsts[place] + pair] = at
-    return Pairs(hyp_lengths, ref_lengths, masks.take(flat, axis=1, mode="wrap"))
-
-
-def _layout(lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Count the texts that have a word at each position, and where its words begin: (longest,)."""
-    counts = np.searchsorted(-lengths, -np.arange(int(lengths.max(initial=0))))
-    return counts, np.cumsum(counts) - counts
+    empty = Pairs(hyp_lengths, ref_lengths[which], masks[:, :0])
+    pair, place = empty.owners()
+    match = masks.take(at[empty.starts[pair] + place], axis=1, mode="wrap")
+    return replace(empty, match=match)
 
 
 def beam(texts: Pairs) -> tuple[Bits, Bits]:
@@ -251,12 +243,8 @@ def ones(bits: Bits, stop: IntArray) -> IntArray:
     rest = bits & _below(stop, len(bits))
     if hasattr(np, "bitwise_count"):  # numpy 2.0 or later
         return np.asarray(np.bitwise_count(rest).sum(axis=0, dtype=np.int64))
-    # 0101…, 0011…, 00001111…, 00000001…
-    a, b, c, d = (np.uint64(x) for x in (2**64 // 3, 2**64 // 5, 2**64 // 17, 2**64 // 255))
-    rest = rest - ((rest >> _ONE) & a)
-    rest = (rest & b) + ((rest >> np.uint64(2)) & b)
-    rest = (rest + (rest >> np.uint64(4))) & c
-    return np.asarray(((rest * d) >> np.uint64(56)).sum(axis=0).astype(np.int64))
+    octets = np.ascontiguousarray(rest.T).view(np.uint8)  # (n, 8·k)
+    return np.asarray(np.unpackbits(octets, axis=1).sum(axis=1, dtype=np.int64))
 
 
 def _up_to_last(bits: Bits) -> Bits:
@@ -370,9 +358,8 @@ def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Int
     # a path of d ≤ max(lengths) edits strays at most (d + |difference of lengths|) / 2 from the
     # diagonal: the beam cuts no path of short texts
     short = total + np.abs(sizes[:, 0] - sizes[:, 1]) < 2 * BEAM - 3
-    machine_words = np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1]
-    # 0 for short texts, then one kind each for 1, 2 … 4, 5 … 16 … machine words
-    kind = np.where(short, 0, 1 + (machine_words + 1) // 2)
+    # 0 for short texts, then one kind each for 1, 2, 3 … 4, 5 … 8 … machine words
+    kind = np.where(short, 0, 1 + np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1])
     kind[sizes.min(axis=1) == 0] = -1
     for k in np.unique(kind[kind >= 0]):
         at = np.flatnonzero(kind == k)
@@ -533,4 +520,4 @@ def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
     moved = np.where(row + cut - start < stop, row + cut - start, row - (stop - cut))
     word = np.where((row < start) | (row >= stop), row, moved)
     match = texts.match.take(texts.firsts[word] + shifts.pair[pair], axis=1)
-    return Pairs(empty.hyp_lengths, empty.ref_lengths, match)
+    return replace(empty, match=match)

@@ -156,7 +156,7 @@ def show_model(name: str, revision: str = "") -> dict[str, Any]:
     at = present(model, revision)
     return {
         **facts(entry(model), at, model),
-        "needs": [other for other, _ in companions(at.path)] if at else [],
+        "needs": [hub.beside(at.path, name) for name, _ in required(at.path)] if at else [],
     }
 
 
@@ -164,19 +164,15 @@ def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
     """Download a model and what it is used with (a COMET encoder's tokenizer, mT5's) from the Hugging Face Hub."""
     model = named(name)
     located = (hub.locate if hub.is_local(model) else hub.download)(model, revision)
-    others = [hub.companion(located.path, other, files) for other, files in _required(located.path)]
+    others = [hub.companion(located.path, other, files) for other, files in required(located.path)]
     return [
         facts(entry(model), located, located.name),
         *(facts(None, other, other.name) for other in others),
     ]
 
 
-def companions(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
+def required(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     """(model, files) that a model needs and does not include."""
-    return [(hub.beside(folder, name), files) for name, files in _required(folder)]
-
-
-def _required(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     path = folder / "hparams.yaml"
     if path.is_file():
         hparams = read_yaml(file_bytes(path, error=ModelError), where=str(path), error=ModelError)
@@ -201,10 +197,6 @@ def licence(folder: Path, known: Entry | None) -> str:
     return known.licence if known else "unknown"
 
 
-def size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
 def named(name: str) -> str:
     """The model behind a name: a folder, a hub name, or a metric or alias of the catalogue."""
     known = entry(name)
@@ -212,26 +204,26 @@ def named(name: str) -> str:
         return known.name
     if "/" in name or hub.folder_of(name):
         return name
-    choices = [model.name for model in users_of(name)]
-    if choices:
-        raise ModelError(
-            f"{name} uses several models, by language", next=f"name one: {', '.join(choices)}"
-        )
+    choices = ", ".join(model.name for model in users_of(name))
     raise ModelError(
-        f"there is no model {name!r}",
-        next="`wholetext models list` names the usual ones; hub names read owner/name",
+        f"{name} uses several models, by language" if choices else f"there is no model {name!r}",
+        next=f"name one: {choices}"
+        if choices
+        else "`wholetext models list` names the usual ones; hub names read owner/name",
     )
 
 
 def facts(known: Entry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:
     """A model as plain values."""
+    files = [path for path in at.path.rglob("*") if path.is_file()] if at else []
+    size = sum(path.stat().st_size for path in files)
     return {
         "name": model or (known.name if known else ""),
         "used_by": [*known.used_by] if known else [],
         "about": known.about if known else "",
         "licence": licence(at.path, known) if at else known.licence if known else None,
         "gated": known.gated if known else None,
-        "gigabytes": round(size(at.path) / 1e9, 2) if at else known.gigabytes if known else None,
+        "gigabytes": round(size / 1e9, 2) if at else known.gigabytes if known else None,
         "revision": at.revision if at else None,
         "path": str(at.path) if at else None,
     }

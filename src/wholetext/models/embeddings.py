@@ -20,6 +20,7 @@ from wholetext.models.layout import Layout
 from wholetext.models.tokenizer import TokenizedText, read_table
 from wholetext.types import Excerpt, FloatArray
 
+_MODULES = {"Transformer", "Pooling", "Dense", "Normalize"}
 _POOLINGS = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_mean_tokens": "mean",
@@ -90,22 +91,14 @@ class Embeddings(EncoderBackend):
         self.encoder = encoder
         self.folder = encoder.located.path
         self.modules = _modules(self.folder)
-        unknown = {kind for kind, _ in self.modules} - {
-            "Transformer",
-            "Pooling",
-            "Dense",
-            "Normalize",
-        }
+        stated = _table(self.folder / "sentence_bert_config.json")
+        unknown = sorted({kind for kind, _ in self.modules} - _MODULES)
+        unknown += ["do_lower_case"] if stated.get("do_lower_case") else []
         if unknown:
             raise ModelError(
-                f"the module {min(unknown)[:80]} is not supported",
+                f"{unknown[0][:80]} is not supported",
                 where=str(self.folder),
                 next="use a model of Transformer, Pooling, Dense and Normalize modules",
-            )
-        stated = _table(self.folder / "sentence_bert_config.json")
-        if stated.get("do_lower_case"):
-            raise ModelError(
-                "it lower-cases text before its tokenizer does", where=str(self.folder)
             )
         with guarded(self.folder, "max_seq_length is not a number of tokens"):
             longest = int(stated.get("max_seq_length") or encoder.tokenizer.limit)
@@ -164,22 +157,12 @@ class Embeddings(EncoderBackend):
             if kind == "Dense":
                 config = _table(self.folder / path / "config.json")
                 file = self.folder / path / "model.safetensors"
-                if (
-                    not str(config.get("activation_function", "")).endswith("Tanh")
-                    or not file.is_file()
-                ):
-                    raise ModelError(
-                        "its dense layer is not a tanh layer stored as safetensors",
-                        where=str(self.folder / path),
-                    )
-                with guarded(self.folder / path):
+                with guarded(file, "its dense layer is not a tanh layer stored as safetensors"):
+                    if not str(config.get("activation_function")).endswith("Tanh"):
+                        raise ValueError("another activation function")
                     tensors: dict[str, Any] = load_file(str(file))
-                    layers.append(
-                        (
-                            tensors["linear.weight"].astype(float),
-                            tensors["linear.bias"].astype(float),
-                        )
-                    )
+                    weight, bias = tensors["linear.weight"], tensors["linear.bias"]
+                    layers.append((weight.astype(float), bias.astype(float)))
         return layers
 
 

@@ -6,8 +6,8 @@ Encoders of the BERT family have their own forward pass, which skips what is nev
 from __future__ import annotations
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,9 @@ class EncoderBackend:
 
     encoder: Encoder
 
+    @abstractmethod
     def layout(self, x: Any) -> Layout:
-        raise NotImplementedError
+        """Return the token sequence of an input."""
 
     def fit(self, x: Any) -> Fit:
         return self.layout(x).fit
@@ -173,8 +174,7 @@ def cut_above(model: Any, top: int | None) -> Any:
 
 def read_pretrained(folder: Path) -> Any:
     """An encoder for inference, without importing transformers' models where possible."""
-    model = read_family(folder)
-    return load_pretrained(folder) if model is None else model
+    return read_family(folder) or load_pretrained(folder)
 
 
 def load_pretrained(folder: Path) -> Any:
@@ -219,29 +219,22 @@ def states(
     ]
     closed = None
     if not bool(mask.all()):  # added before the softmax: -inf for padding
-        closed = (
-            outputs[0].new_zeros(mask.shape).masked_fill_(~mask, float("-inf"))[:, None, None, :]
-        )
+        zeros = outputs[0].new_zeros(mask.shape)
+        closed = zeros.masked_fill_(~mask, float("-inf"))[:, None, None, :]
     chosen = None if last is None else _choose(mask, last)
-    *layers, top = model.encoder.layer or [None]
+    layers = list(model.encoder.layer)
     for layer in layers:
-        outputs.append(_run(layer, model.config, outputs[-1], closed))
-    if top is not None:
-        outputs.append(_run(top, model.config, outputs[-1], closed, chosen))
+        where = chosen if layer is layers[-1] else None
+        outputs.append(_run(layer, model.config, outputs[-1], closed, where))
     return outputs
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """Selected tokens of a batch, as a mask and as a padded table of positions."""
+def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> tuple[Any, Any, Any] | None:
+    """Select the tokens at these positions of each row; None if nearly all or none are selected.
 
-    where: Any  # (batch, tokens)
-    table: Any  # (batch, most)
-    real: Any  # (batch, most) false at padding
-
-
-def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
-    """The tokens at these positions of each row; None if nearly all or none are selected."""
+    Returns a mask (batch, tokens), a padded table of positions (batch, most), and (batch, most)
+    where the table is no padding.
+    """
     torch = torch_module()
     count = sum(map(len, positions))
     if not count or count > _MOST * int(mask.sum()):
@@ -255,10 +248,10 @@ def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> _Chosen | None:
     rows = torch.arange(len(mask), device=mask.device)[:, None].expand_as(table)
     where = torch.zeros_like(mask)
     where[rows[real], table[real]] = True
-    return _Chosen(where, table, real)
+    return where, table, real
 
 
-def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | None = None) -> Any:
+def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -> Any:
     """A layer: attention and two dense layers with residuals and norms (Vaswani et al. 2017, §3.1).
 
     Activation and sums are computed in place: allocating memory takes as long as they do.
@@ -266,7 +259,8 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     torch = torch_module()
     asking = state  # (batch, asking tokens, width)
     if chosen is not None:
-        asking = state.gather(1, chosen.table[:, :, None].expand(-1, -1, state.shape[2]))
+        where, table, real = chosen
+        asking = state.gather(1, table[:, :, None].expand(-1, -1, state.shape[2]))
     own, out = layer.attention.self, layer.attention.output
     heads = [
         part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
@@ -277,7 +271,7 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)
     mixed, before = mixed.transpose(1, 2).flatten(2), asking
     if chosen is not None:  # drop the padding: (chosen tokens, width)
-        mixed, before = mixed[chosen.real], asking[chosen.real]
+        mixed, before = mixed[real], asking[real]
     inner = out.LayerNorm(out.dense(mixed).add_(before))
     wide = layer.intermediate.dense(inner)
     in_place = torch.ops.aten.gelu_ if config.hidden_act == "gelu" else None
@@ -286,5 +280,5 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: _Chosen | Non
     if chosen is None:
         return after
     full = torch.zeros_like(state)
-    full[chosen.where] = after
+    full[where] = after
     return full

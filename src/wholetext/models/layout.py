@@ -133,14 +133,10 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
     ids = (*body, *markers.closing)
     separators = [i for i, token in enumerate(ids) if token == markers.between[-1]]
     start = separators[-2] + 1 if len(separators) > 1 else len(markers.opening)
-    gap = [False] * len(markers.between)
-    texts = [False] * len(markers.opening)  # which ids of the sequence are text, not markers
-    for context in parts.before:
-        texts += [True] * len(context) + gap
-    texts += [True] * len(parts.scored)
-    for context in parts.after:
-        texts += gap + [True] * len(context)
-    remaining = sum(texts[: len(body)])
+    # which ids of the sequence are text (1), not markers (0)
+    texts = Parts(_filled(1, parts.before), (1,) * len(parts.scored), _filled(1, parts.after))
+    marks = Markers(*_filled(0, (markers.opening, (), markers.between, ())))
+    remaining = sum(assemble(texts, marks)[0][: len(body)])
     lost_focus = max(0, begin + len(parts.scored) - max(begin, len(body)))
     lost_context = parts.context + len(parts.scored) - remaining - lost_focus
     return Layout(
@@ -149,6 +145,10 @@ def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
         len(ids) - len(markers.closing),
         Fit(len(ids), len(ids) - remaining, lost_context, lost_focus),
     )
+
+
+def _filled(value: int, parts: Iterable[Ids]) -> tuple[Ids, ...]:
+    return tuple((value,) * len(part) for part in parts)
 
 
 def together(fits: Iterable[Fit]) -> Fit:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.models.device import DTYPES, Precision, torch_module
+from wholetext.models.device import DTYPES, Precision, side_by_side, torch_module
 from wholetext.models.hub.locate import SAFE, Located, loading, locate
 from wholetext.models.tokenizer import reading
 from wholetext.types import Runtime
@@ -65,6 +66,17 @@ class Checkpoint:
         )
 
 
+class CheckpointBackend:
+    """Base class of backends over an encoder-decoder model."""
+
+    checkpoint: Checkpoint
+
+    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
+        """``work`` of each batch, in order; on a CPU several at a time."""
+        _ = self.checkpoint.weights  # load them before threads use them
+        return side_by_side(self.checkpoint.device, work, batches)
+
+
 def open_checkpoint(
     run: Runtime, model: str, revision: str, attention: str | None = None
 ) -> Checkpoint:
@@ -81,9 +93,7 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
     """A transformers model; every weight must be in its files, except names with ``unread``."""
     with reading(folder) as transformers:
         if dtype:  # set here, as transformers keeps modules in fp32 that overflow in fp16
-            version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
-            option = "dtype" if version >= (4, 56) else "torch_dtype"
-            options[option] = getattr(torch_module(), DTYPES[dtype])
+            options["dtype"] = getattr(torch_module(), DTYPES[dtype])
         model, facts = getattr(transformers, kind).from_pretrained(
             folder,
             output_loading_info=True,
@@ -96,15 +106,13 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
         str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"]
     )
     missing = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
-    for what, names in (
-        ("has weights of the wrong shape for", misshapen),
-        ("has no weights for", missing),
-    ):
-        if names:
-            more = f" and {len(names) - 1} others" if len(names) > 1 else ""
-            raise ModelError(
-                f"the checkpoint {what} {names[0]}{more}",
-                where=str(folder),
-                next="the file is damaged, or belongs to another kind of model",
-            )
+    names = misshapen or missing
+    if names:
+        what = "weights of the wrong shape" if misshapen else "no weights"
+        more = f" and {len(names) - 1} others" if len(names) > 1 else ""
+        raise ModelError(
+            f"the checkpoint has {what} for {names[0]}{more}",
+            where=str(folder),
+            next="the file is damaged, or belongs to another kind of model",
+        )
     return model

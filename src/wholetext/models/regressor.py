@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.models.device import memory, padded, side_by_side, torch_module
+from wholetext.models.device import memory, padded, torch_module
 from wholetext.models.hub.locate import Located, beside, guarded, locate
 from wholetext.models.layout import Ids
-from wholetext.models.loading import Checkpoint
+from wholetext.models.loading import Checkpoint, CheckpointBackend
 from wholetext.models.tokenizer import UNREADABLE, load_tokenizer
 from wholetext.types import Excerpt, Fit
 
@@ -67,7 +67,7 @@ def narrowed(view: Excerpt, keep: int) -> str:
     return view.glue.join(view.parts[begin:end])
 
 
-class Regressor:
+class Regressor(CheckpointBackend):
     """A T5-like regression model (Deutsch et al. 2023, §4; MetricX)."""
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: str, limit: int) -> None:
@@ -83,11 +83,6 @@ class Regressor:
     def shown(self, x: Prompt) -> str:
         """The exact tokens of the input, marked; all of it is scored."""
         return f"«{' '.join(self.pieces(list(self.read(x)[0])))}»"
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.head  # load it before threads use it
-        return side_by_side(self.checkpoint.device, work, batches)
 
     def run(self, batch: Sequence[Prompt]) -> list[float]:
         """Predictions as the model makes them, not clamped."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 from wholetext.errors import ModelError
-from wholetext.models.device import memory, padded, side_by_side, torch_module
+from wholetext.models.device import memory, padded, torch_module
 from wholetext.models.hub.locate import guarded
 from wholetext.models.layout import (
     Ids,
@@ -24,7 +24,7 @@ from wholetext.models.layout import (
     pad,
     together,
 )
-from wholetext.models.loading import Checkpoint
+from wholetext.models.loading import Checkpoint, CheckpointBackend
 from wholetext.models.tokenizer import NO_LIMIT, UNREADABLE, check_limit, load_tokenizer
 from wholetext.types import Excerpt, Fit
 
@@ -51,7 +51,7 @@ class TokenLogProbs(NamedTuple):
     after: float
 
 
-class Seq2Seq:
+class Seq2Seq(CheckpointBackend):
     """Any transformers encoder-decoder; ``langs`` are the languages of source and target."""
 
     def __init__(
@@ -79,11 +79,6 @@ class Seq2Seq:
     def fit(self, x: Pair) -> Fit:
         return together((self.source(x.source).fit, self.target(x.target).fit))
 
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-        """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.checkpoint.weights  # load them before threads use them
-        return side_by_side(self.checkpoint.device, work, batches)
-
     def run(self, batch: Sequence[Pair]) -> list[TokenLogProbs]:
         """Teacher forcing: the decoder reads the text to score; log-probability of each token."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
@@ -110,12 +105,11 @@ class Seq2Seq:
             next_ids = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, next_ids))
         per_text = [[next(logs) for _ in span] for span in spans]
-        if self.truncation == "reference":
-            return [
-                _cut(layout, len(self.ids(x.target.text)), steps)
-                for x, layout, steps in zip(batch, targets, per_text)
-            ]
-        return [_whole(layout, steps) for layout, steps in zip(targets, per_text)]
+        # published: a sequence cut on the right counts removed tokens, with log-probability 0
+        sizes = [
+            len(self.ids(x.target.text)) if self.truncation == "reference" else None for x in batch
+        ]
+        return [_sums(*text) for text in zip(targets, per_text, sizes)]
 
     def marked(self, layout: Layout) -> str:
         tokens = self.tokenizer.convert_ids_to_tokens(list(layout.ids))
@@ -134,25 +128,13 @@ class Seq2Seq:
         return self._laid_out(Parts.of(short, self.ids), self.writes)
 
     def _laid_out(self, parts: Parts, markers: Markers) -> Layout:
+        layout = lay_out(parts, markers, self.limit, self.truncation)
         if self.truncation == "context":
-            return lay_out(parts, markers, self.limit)
-        full, begin = assemble(parts, markers)
-        if len(full) <= self.limit:
-            return lay_out(parts, markers, self.limit)
-        # truncated on the right; the scored segment keeps its start in the full sequence
-        ids = (*full[: self.limit - len(markers.closing)], *markers.closing)
-        remaining = max(
-            0, min(begin + len(parts.scored), self.limit - len(markers.closing)) - begin
-        )
-        text = sum(map(len, (*parts.before, parts.scored, *parts.after)))
-        lost = max(0, len(full) - self.limit)
-        focus = len(parts.scored) - remaining
-        return Layout(
-            ids,
-            min(begin, len(ids)),
-            min(begin + len(parts.scored), len(ids)),
-            Fit(len(ids), min(len(ids), len(full) - text), max(0, lost - focus), focus),
-        )
+            return layout
+        # the scored segment keeps its start in the full sequence
+        begin, size = assemble(parts, markers)[1], len(layout.ids)
+        stop = begin + len(parts.scored)
+        return replace(layout, start=min(begin, size), stop=min(stop, size))
 
     @property
     def _start(self) -> int:
@@ -207,20 +189,15 @@ def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
     return logs
 
 
-def _whole(layout: Layout, logs: list[float]) -> TokenLogProbs:
-    """Log-probabilities of the steps of a span, one by one."""
-    if layout.start == 0:  # the model writes nothing before a text
-        return TokenLogProbs(float("nan"), sum(logs[:-1]), len(logs) - 1, logs[-1])
-    return TokenLogProbs(logs[0], sum(logs[1:-1]), len(logs) - 2, logs[-1])
-
-
-def _cut(layout: Layout, tokens: int, logs: list[float]) -> TokenLogProbs:
-    """The same for a sequence cut on the right: removed tokens count as log-probability 0."""
-    before = logs[:1] if 0 < layout.start <= len(layout.ids) and logs else []
+def _sums(layout: Layout, logs: list[float], tokens: int | None) -> TokenLogProbs:
+    """Sum the log-probabilities of the steps of a span; ``tokens`` is as laid out unless given."""
+    before = logs[:1] if 0 < layout.start <= len(layout.ids) else []
     inside = logs[len(before) : len(before) + layout.stop - layout.start]
     after = logs[len(before) + len(inside) :]
-    opening = float("nan") if layout.start == 0 else sum(before)
-    return TokenLogProbs(opening, sum(inside), tokens, sum(after))
+    opening = sum(before) if layout.start else float("nan")  # nothing is written before a text
+    return TokenLogProbs(
+        opening, sum(inside), len(inside) if tokens is None else tokens, sum(after)
+    )
 
 
 def _ids(tokenizer: Any, text: str, side: str) -> Ids:
@@ -260,14 +237,9 @@ def speak(tokenizer: Any, langs: tuple[str, str]) -> None:
         tokenizer.src_lang, tokenizer.tgt_lang = (language_code(lang, codes) for lang in langs)
 
 
-def refuse_languages(model: str, folder: Path, named: Sequence[str]) -> None:
-    """Raise an error if a language is given for a model without language codes."""
-    if named and not _codes(load_tokenizer(folder)):
-        raise ModelError(
-            f"the model has no language codes, so it does not read {named[0]}",
-            where=model,
-            next=f"leave {named[0]} out",
-        )
+def languages(folder: Path) -> list[str]:
+    """List the language codes of a model; most models have none."""
+    return _codes(load_tokenizer(folder))
 
 
 def _codes(tokenizer: Any) -> list[str]:
@@ -289,18 +261,10 @@ def language_code(lang: str, codes: Sequence[str]) -> str:
     ]
     if len(matches) == 1:
         return matches[0]
-    what = (
-        "needs the language of the text" if not lang else f"does not support the language {lang!r}"
-    )
-    if matches:
-        what = f"has several codes for the language {lang!r}"
-    near = (
-        matches
-        or [code for code in codes if lang and code.startswith(normalised[:2])]
-        or list(codes)
-    )
+    what = f"has {'several codes' if matches else 'no code'} for the language {lang!r}"
+    near = matches or [code for code in codes if lang and code.startswith(normalised[:2])]
     raise ModelError(
         f"the model {what}",
         next="give it (-l, in Python langs=), or as tgt_lang=CODE (src_lang=CODE for the source): "
-        f"{', '.join(near)}",
+        f"{', '.join(near or codes)}",
     )

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,9 @@ class Tokenizer:
         self.config = read_config(folder)
         self._full = load_tokenizer(vocabulary or folder, kind)
         self._core = _core(vocabulary or folder, self._full)
-        self._memo: dict[str, Ids] = {}
-        self._layouts: dict[tuple[Excerpt, TokenizedText], Layout] = {}
-        self.pad = _id(self._full.pad_token_id, 0)
+        self._encoded = lru_cache(_MEMO)(self._encode)
+        self.layout = lru_cache(_LAYOUTS)(self._layout)  # fitting, batching and running need it
+        self.pad: int = self._full.pad_token_id or 0
         with guarded(vocabulary or folder, BROKEN):
             self.markers = self._markers()
             self.positions = self._positions()
@@ -74,17 +75,13 @@ class Tokenizer:
         if strip:
             text = text.strip()
             text = f" {text}" if text and self.spaced else text
-        ids = self._memo.get(text)
-        if ids is None:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            with guarded(self.folder, UNREADABLE):
-                if self._core is not None:
-                    encoded = self._core.encode(text, add_special_tokens=False).ids
-                else:
-                    encoded = self._full(text, add_special_tokens=False, verbose=False)["input_ids"]
-            ids = self._memo[text] = tuple(encoded)
-        return ids
+        return self._encoded(text)
+
+    def _encode(self, text: str) -> Ids:
+        with guarded(self.folder, UNREADABLE):
+            if self._core is not None:
+                return tuple(self._core.encode(text, add_special_tokens=False).ids)
+            return tuple(self._full(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where each id of a text comes from, as character positions."""
@@ -100,12 +97,9 @@ class Tokenizer:
     def decode(self, ids: Ids) -> str:
         return str(self._full.decode(list(ids)))
 
-    def tokens(self, ids: Ids) -> list[str]:
-        """Ids as printable word pieces."""
-        return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
-
     def marked(self, layout: Layout) -> str:
-        return layout.marked(self.tokens(layout.ids))
+        """The word pieces of a sequence, with «the scored ones» marked."""
+        return layout.marked(self._full.convert_ids_to_tokens(list(layout.ids)))
 
     def parts(self, view: Excerpt, strip: bool = False) -> Parts:
         return Parts.of(view, lambda text: self.ids(text, strip))
@@ -118,17 +112,10 @@ class Tokenizer:
         check_limit(limit, minimum, self.positions, model or str(self.folder))
         return limit
 
-    def layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
-        """The token sequence of a view; cached, since fitting, batching and running each request it."""
-        layout = self._layouts.get((view, reading))
-        if layout is None:
-            if len(self._layouts) >= _LAYOUTS:
-                self._layouts.clear()
-            parts, limit = self.parts(view, reading.strip), reading.limit or self.limit
-            layout = self._layouts[view, reading] = lay_out(
-                parts, self.markers, limit, reading.truncation
-            )
-        return layout
+    def _layout(self, view: Excerpt, reading: TokenizedText) -> Layout:
+        """The token sequence of a view."""
+        limit = reading.limit or self.limit
+        return lay_out(self.parts(view, reading.strip), self.markers, limit, reading.truncation)
 
     def seen(self, view: Excerpt, reading: TokenizedText) -> int | None:
         """How many characters of the scored text the sequence holds; None: not known."""
@@ -147,8 +134,9 @@ class Tokenizer:
         bound = int(
             self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0
         )
-        offset = self.config.get("model_type") in OFFSET
-        return bound - _id(self.config.get("pad_token_id"), 1) - 1 if bound and offset else bound
+        padding = self.config.get("pad_token_id")
+        first = 1 + (padding if isinstance(padding, int) else 1)
+        return bound - first if bound and self.config.get("model_type") in OFFSET else bound
 
     def _limit(self) -> int:
         """Ids the model takes, markers included."""
@@ -176,17 +164,11 @@ class Tokenizer:
 
 def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
     """An error where a limit leaves no room for text, or exceeds ``most`` positions (0: any)."""
-    if limit < minimum:
+    if limit < minimum or (most and limit > most):
         raise MetricError(
-            f"limit={limit} leaves no room for text",
+            f"limit={limit} leaves no room for text, or is more than the model takes",
             where=model,
-            next=f"at least {minimum}; without limit= it is the model's maximum",
-        )
-    if most and limit > most:
-        raise MetricError(
-            f"limit={limit} exceeds the model's maximum of {most} tokens",
-            where=model,
-            next=f"at most {most}; without limit= it is the model's maximum",
+            next=f"from {minimum} to {most or 'any number'}; without limit= it is the model's maximum",
         )
 
 
@@ -200,13 +182,10 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    wrong = [key for key in _SIZES if not isinstance(config.get(key) or 0, int)]
-    if wrong:
-        raise ModelError(
-            f"{wrong[0]} is {str(config[wrong[0]])[:40]!r}, not a number",
-            where=str(path),
-            next=AGAIN,
-        )
+    for key in _SIZES:
+        if not isinstance(config.get(key) or 0, int):
+            stated = str(config[key])[:40]
+            raise ModelError(f"{key} is {stated!r}, not a number", where=str(path), next=AGAIN)
     return config
 
 
@@ -270,7 +249,3 @@ def _core(folder: Path, full: Any) -> Any:
     core.no_truncation()
     core.no_padding()
     return core
-
-
-def _id(value: Any, otherwise: int) -> int:
-    return value if isinstance(value, int) else otherwise

@@ -42,12 +42,10 @@ class Reasons:
             return "No factor counts: no score."
         counted = [factor for factor in self.factors if factor.f1 is not None and factor.weight]
         absent = [factor.name for factor in self.factors if factor.f1 is None]
-        weights = {
-            factor.name: "" if factor.weight == 1 else f" (weight {factor.weight:g})"
-            for factor in counted
-        }
         values = ", ".join(
-            f"{factor.name} {factor.f1:.4f}{weights[factor.name]}" for factor in counted
+            f"{factor.name} {factor.f1:.4f}"
+            + ("" if factor.weight == 1 else f" (weight {factor.weight:g})")
+            for factor in counted
         )
         text = f"The mean F1 of the categories that occur is {self.occurring:.4f}: {values}."
         if np.isnan(score):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, SpecError, choices
 from wholetext.metrics.blonde import units
-from wholetext.metrics.blonde.categories import CategoryTable, Profile, load_table
-from wholetext.metrics.blonde.occurrences import Finder, layers_for
-from wholetext.metrics.blonde.units import CATEGORIES, DISCOURSE, NGRAMS, Checkpoints
+from wholetext.metrics.blonde.categories import (
+    CategoryTable,
+    Finder,
+    Profile,
+    layers_for,
+    load_table,
+)
+from wholetext.metrics.blonde.units import CATEGORIES, DISCOURSE, NGRAMS
 from wholetext.metrics.surface import SMOOTH_VALUES, Smoothing
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, analyser_for
@@ -102,19 +107,15 @@ class Blonde(Metric):
         analyser = run.resource(("analyser", self._table.id, self.tagger), self._analyser)
         finder = Finder(self._table, analyser.layers, self.profile)
         texts = (view.scored for request in requests for view in (request.hyp[0], *request.refs))
-        segments = list(
-            dict.fromkeys(
-                part.lower() if self.lowercase else part for parts in texts for part in parts
-            )
-        )
+        parts = (part for view in texts for part in view)
+        segments = list(dict.fromkeys(map(str.lower, parts) if self.lowercase else parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
-        annotations = self._file(run, self.annotations, units.read_annotations)
-        names = self._file(run, self.names, units.read_names)
-        lines = units.Lines(run.survey or (), annotations, names)
+        annotations = units.read_annotations(self.annotations) if self.annotations else ()
+        names = units.read_names(self.names) if self.names else ()
         reader = units.Reader(
             finder,
             analyses,
-            lines,
+            units.Lines(run.survey or (), annotations, names),
             ngrams="ngram1" in self.factors,
             by_document=self.clip_scope == "document",
             lowercase=self.lowercase,
@@ -124,50 +125,54 @@ class Blonde(Metric):
             pairs = reader.pairs(request)
             stats[index] = units.count(pairs, self._features, self._weights)
             run.detail(index, blonde=units.spans(pairs, self._weights))
-        counts = stats.reshape(len(requests), -1, 3)[
-            :, self._chosen
-        ]  # (requests, factors, match|ref|sys)
+        # (requests, factors, match|ref|sys)
+        counts = stats.reshape(len(requests), -1, 3)[:, self._chosen]
         absent = np.asarray(np.equal(counts, 0).all(axis=-1))  # (requests, factors)
         floored = self.floored(stats).any(axis=-1)
         for index in np.flatnonzero(np.isnan(self.reduce(stats)[:, 0])).tolist():
             run.detail(index, reason=NOTHING if absent[index].all() else ONE_SIDED)
-        for index in np.flatnonzero((floored & absent).any(axis=-1)).tolist():
-            run.warn(f"{ABSENT} {self.floor}", index)
-        for index in np.flatnonzero((floored & ~absent).any(axis=-1)).tolist():
-            run.warn(f"{UNMATCHED} {self.floor}", index)
+        for what, where in ((ABSENT, floored & absent), (UNMATCHED, floored & ~absent)):
+            for index in np.flatnonzero(where.any(axis=-1)).tolist():
+                run.warn(f"{what} {self.floor}", index)
         return stats
 
     # -------------------------------------------------------- from counts to scores: Eqs. 5–10
 
     def reduce(self, totals: FloatArray) -> FloatArray:
         """F1, precision, recall, overall and of each: (..., 3 + 3·(categories + features))."""
-        if self.mean == "occurring":
-            return self._occurring(totals)
-        table = totals.reshape(
-            *totals.shape[:-1], -1, 3
-        )  # (..., categories + features, match|ref|sys)
-        ratio = self._ratios(table)
-        known = ratio[..., : len(CATEGORIES), :]
-        chosen = self._chosen
-        values, total = (
-            known[..., chosen, :],
-            table[..., chosen, 2:0:-1],
-        )  # its denominators: (..., chosen, sys|ref)
+        # (..., categories + features, match|ref|sys)
+        table = totals.reshape(*totals.shape[:-1], -1, 3)
+        occurring = self.mean == "occurring"
+        # (..., categories + features, precision|recall), with F1 first for occurring
+        values = self._shares(table) if occurring else self._ratios(table)
+        below = table[..., 2:0:-1]  # denominators: (..., categories + features, sys|ref)
+        factors, counts = values[..., self._chosen, :], below[..., self._chosen, :]
+        parts = [factors, values[..., len(CATEGORIES) :, :]]
         importance = self.importance
         if self.with_d:  # the "sBlonDe" of the released experiments: d-blonde is one more factor
-            first = slice(0, len(DISCOURSE))
-            inner = self._combine(
-                known[..., first, :], table[..., first, 2:0:-1], (1.0,) * len(DISCOURSE)
-            )
-            values = np.concatenate([values, inner[..., None, :]], axis=-2)
-            total = np.concatenate([total, np.ones_like(inner)[..., None, :]], axis=-2)
+            first = (..., slice(0, len(DISCOURSE)), slice(None))
+            inner = self._combine(values[first], below[first], (1.0,) * len(DISCOURSE))
+            factors = np.concatenate([factors, inner[..., None, :]], axis=-2)
+            counts = np.concatenate([counts, np.ones_like(counts[..., :1, :])], axis=-2)
             importance = (*importance, 1.0)
-        overall = self._combine(values, total, importance)  # (..., precision|recall)
-        features = ratio[..., len(CATEGORIES) :, :]
-        parts = np.concatenate([overall[..., None, :], known[..., chosen, :], features], axis=-2)
-        precision, recall = parts[..., 0], parts[..., 1]
-        f1 = self._f1(precision, recall)
-        return np.stack([f1, precision, recall], axis=-1).reshape(*totals.shape[:-1], -1)
+        overall = self._combine(factors, counts, importance)[..., None, :]
+        scores = np.concatenate([overall, *parts], axis=-2)
+        if not occurring:
+            precision, recall = scores[..., 0], scores[..., 1]
+            scores = np.stack([self._f1(precision, recall), precision, recall], axis=-1)
+        return scores.reshape(*totals.shape[:-1], -1)
+
+    def _shares(self, table: FloatArray) -> FloatArray:
+        """F1, precision and recall of what either side has, 0 where only one does: (..., 3).
+
+        Nothing is smoothed and nothing floored, so that no factor decides the score of a short text
+        alone.
+        """
+        match, ref, sys = (table[..., i] for i in range(3))  # each (..., categories + features)
+        counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
+        either = ((ref > 0) | (sys > 0))[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
 
     def _ratios(self, table: FloatArray) -> FloatArray:
         """Precision and recall, smoothed for n-grams: (..., categories + features, 2)."""
@@ -194,33 +199,6 @@ class Blonde(Metric):
         if self.zero == "delta":
             below = (ratio == 0) & (table[..., self._chosen, 2:0:-1] > 0)
         return np.asarray(below & (np.asarray(self.importance)[:, None] > 0))
-
-    def _occurring(self, totals: FloatArray) -> FloatArray:
-        """The arithmetic mean, over the factors that either side has, of F1, precision and recall.
-
-        They are 0 where only one side has the factor. Nothing is smoothed and nothing floored, so
-        that no factor decides the score of a short text alone.
-        """
-        match, ref, sys = (totals[..., i::3] for i in range(3))  # each (..., categories + features)
-        counts = np.stack([(ref + sys) / 2, sys, ref], axis=-1)
-        either = ((ref > 0) | (sys > 0))[..., None]
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # (..., categories + features, F1|precision|recall)
-            three = np.where(either, np.where(counts > 0, match[..., None] / counts, 0.0), np.nan)
-        known = factors = three[..., self._chosen, :]
-        importance = self.importance
-        if self.with_d:
-            inner = _mean(three[..., : len(DISCOURSE), :], (1.0,) * len(DISCOURSE))
-            factors, importance = (
-                np.concatenate([known, inner[..., None, :]], axis=-2),
-                (*importance, 1.0),
-            )
-        overall = _mean(factors, importance)
-        parts = np.concatenate(
-            [overall[..., None, :], known, three[..., len(CATEGORIES) :, :]], axis=-2
-        )
-        return parts.reshape(*totals.shape[:-1], -1)
 
     def _smoothed(
         self, match: FloatArray, count: FloatArray, both: NDArray[np.bool_]
@@ -253,17 +231,14 @@ class Blonde(Metric):
     def _combine(
         self, values: FloatArray, totals: FloatArray, importance: Sequence[float]
     ) -> FloatArray:
-        if self.mean == "arithmetic":
+        if self.mean != "geometric":
             return _mean(values, importance)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.zero == "delta":  # 0/0 is left out
-                values = np.where(
-                    values == 0, np.where(totals > 0, self.zero_value / totals, np.nan), values
-                )
-            else:
-                values = np.where(
-                    values < self.zero_value, self.zero_value, values
-                )  # NaN stays NaN
+                shares = np.where(totals > 0, self.zero_value / totals, np.nan)
+                values = np.where(values == 0, shares, values)
+            else:  # NaN stays NaN
+                values = np.where(values < self.zero_value, self.zero_value, values)
             return np.asarray(np.exp(_mean(np.log(values), importance)))
 
     def _f1(self, precision: FloatArray, recall: FloatArray) -> FloatArray:
@@ -306,33 +281,19 @@ class Blonde(Metric):
         """Weights of features and categories where they are not 1: the table's, then the user's."""
         weights = dict(self._table.weights)
         known = [*CATEGORIES, *(feature for _, feature in self._features)]
-        for item in filter(None, (item.strip() for item in self.weights.split(","))):
-            name, _, value = item.partition("=")
+        for item in filter(None, map(str.strip, self.weights.split(","))):
+            name, _, value = (part.strip() for part in item.partition("="))
             try:
-                weights[name.strip()] = float(value)
+                weights[name] = float(value)
             except ValueError:
+                weights[name] = -1.0
+            if not 0 <= weights[name] < float("inf"):
+                raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"')
+            if name not in known and self.table != "auto":
                 raise SpecError(
-                    f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"'
-                ) from None
-            if name.strip() not in known and self.table != "auto":
-                raise SpecError(
-                    f"there is no category or feature {name.strip()!r}",
-                    next=choices(name.strip(), known),
+                    f"there is no category or feature {name!r}", next=choices(name, known)
                 )
-        if any(not 0 <= value < float("inf") for value in weights.values()):
-            raise SpecError(
-                "weights must be non-negative numbers", next='write weights="neuter=1,tense=2"'
-            )
         return weights
-
-    def _file(
-        self, run: Runtime, name: str, read: Callable[[str], Sequence[Checkpoints]]
-    ) -> Sequence[Checkpoints]:
-        return (
-            run.resource(("annotation file", name, units.file_mark(name)), lambda: read(name))
-            if name
-            else ()
-        )
 
     def _analyser(self) -> Analyser:
         return analyser_for(self._table.language, self.tagger, layers_for(self._table))
@@ -340,33 +301,21 @@ class Blonde(Metric):
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
         analyser, table = self._analyser(), self._table
         finder = Finder(table, analyser.layers, self.profile)
-        uncounted, by_spelling = finder.uncounted, finder.by_spelling
-        assumed = (
-            "the target language is not known and was taken to be English "
-            "(-l SRC-TGT, in Python langs=)"
-        )
-        found = [assumed] if self.assumed else []
-        found += (
-            [f"{analyser.id} gives no {' and no '.join(uncounted)}: left out of the score"]
-            if uncounted
-            else []
-        )
-        spelled = (
-            f"{analyser.id} gives no tags: {', '.join(by_spelling)} identified by spelling alone"
-        )
-        found += [spelled] if by_spelling else []
-        found += [
-            f"{category} is not counted in {table.language}: {why}"
-            for category, why in table.left_out.items()
-            if category in self.factors
-        ]
+        uncounted, by_spelling = " and no ".join(finder.uncounted), ", ".join(finder.by_spelling)
         whose = "wholetext's own" if table.origin == "ours" else f"from {table.origin}"
-        found += (
-            [f"the category table {table.id} is {whose}, not the paper's"]
-            if table.origin != "paper"
-            else []
-        )
-        return tuple(found)
+        left_out = {
+            f"{category} is not counted in {table.language}: {why}": category in self.factors
+            for category, why in table.left_out.items()
+        }
+        notes = {
+            "the target language is not known and was taken to be English "
+            "(-l SRC-TGT, in Python langs=)": self.assumed,
+            f"{analyser.id} gives no {uncounted}: left out of the score": uncounted,
+            f"{analyser.id} gives no tags: {by_spelling} identified by spelling alone": by_spelling,
+            **left_out,
+            f"the category table {table.id} is {whose}, not the paper's": table.origin != "paper",
+        }
+        return tuple(note for note, holds in notes.items() if holds)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,18 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import file_bytes, integer
-from wholetext.metrics.blonde.occurrences import Finder, Occurrence
+from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE
+from wholetext.metrics.blonde.categories import Finder, Occurrence
 from wholetext.text.taggers.analysis import Analysis
 from wholetext.text.taggers.given import decoded
 from wholetext.types import FloatArray, Request
 
-DISCOURSE = ("tense", "pronoun", "entity", "marker")
 NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
 HUMAN = ("ambiguity", "ellipsis")
 CATEGORIES = (*DISCOURSE, *NGRAMS, *HUMAN)  # first columns of the statistics in any language
 Ngrams = tuple[Counter[tuple[str, ...]], ...]  # one counter per order
-_ERRORS = {
-    "1": "ambiguity",
-    "3": "ellipsis",
-}  # 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
+# 0 none, 2 pronoun ellipsis, 4 entity, 5 tense, 6 sentence carry no span
+_ERRORS = {"1": "ambiguity", "3": "ellipsis"}
 _GROUP = re.compile(r"\b(PERSON|NON-?PERSON)\s*:\s*\(([^)]*)\)", re.IGNORECASE)
 _COUNT = 10_000  # occurrences of a name in one segment
 # One line of a file: category or group → phrases, with the count a name has in the reference.
@@ -43,32 +42,23 @@ Checkpoints = Mapping[str, Sequence[tuple[str, int]]]
 class Unit:
     """What is clipped together: one segment (or one whole document) of one text."""
 
-    found: tuple[tuple[int, Occurrence], ...]  # (segment, occurrence)
+    occurrences: tuple[tuple[int, Occurrence], ...]  # (segment, occurrence)
     ngrams: Ngrams  # none for d-blonde
-    counts: Counter[tuple[str, str, str]] = field(
-        init=False
-    )  # category, feature, what must be equal
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", Counter(one[:3] for _, one in self.found))
+    @cached_property
+    def counts(self) -> Counter[tuple[str, str, str]]:
+        """Occurrences by category, feature and what must be equal."""
+        return Counter(occurrence[:3] for _, occurrence in self.occurrences)
 
 
-def ngrams_of(words: Sequence[str]) -> Ngrams:
-    """Counters of n-grams for n = 1 to 4."""
-    return tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in (1, 2, 3, 4))
+Pair = tuple[Unit, Sequence[Unit]]  # output, references
 
 
 def pooled(units: Sequence[Unit]) -> Unit:
     """A document as one unit, for ``clip_scope=document``."""
-    orders = len(units[0].ngrams) if units else 0
-    sums: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(orders)]
-    for unit in units:
-        for total, counter in zip(sums, unit.ngrams):
-            total.update(counter)
-    return Unit(tuple(item for unit in units for item in unit.found), tuple(sums))
-
-
-Pair = tuple[Unit, Sequence[Unit]]  # output, references
+    orders = zip(*(unit.ngrams for unit in units))
+    ngrams = (Counter(chain.from_iterable(map(Counter.elements, order))) for order in orders)
+    return Unit(tuple(item for unit in units for item in unit.occurrences), tuple(ngrams))
 
 
 # ---------------------------------------------------------------- annotation files
@@ -81,14 +71,14 @@ def read_annotations(name: str) -> tuple[Checkpoints, ...]:
     """
     lines: list[Checkpoints] = []
     for line in _lines(name):
-        found: dict[str, list[tuple[str, int]]] = {}
+        phrases: dict[str, list[tuple[str, int]]] = {}
         for item in line.split("\t")[1:]:
             kind, _, rest = item.strip().partition(",")
             for span in rest.split(";") if kind in _ERRORS else ():
                 phrase = span.split(",")[0].strip()
                 if len(phrase) >= 2 and not phrase.startswith("<"):
-                    found.setdefault(_ERRORS[kind], []).append((phrase, 1))
-        lines.append(found)
+                    phrases.setdefault(_ERRORS[kind], []).append((phrase, 1))
+        lines.append(phrases)
     return tuple(lines)
 
 
@@ -96,23 +86,15 @@ def read_names(name: str) -> tuple[Checkpoints, ...]:
     """Read names of reference segments with counts: ``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``."""
     lines: list[Checkpoints] = []
     for number, line in enumerate(_lines(name), 1):
-        found: dict[str, list[tuple[str, int]]] = {}
+        names: dict[str, list[tuple[str, int]]] = {}
         for group, entries in _GROUP.findall(line):
             feature = "person" if group.upper() == "PERSON" else "nonperson"
             for entry in filter(str.strip, entries.split(";")):
                 who, _, count = entry.rpartition(":")
-                where = f"{name}:{number}"
-                if not who.strip():
-                    raise InputError(f"not an entry 'Name: count': {entry.strip()!r}", where=where)
-                many = integer(
-                    count,
-                    what="the count of an entry 'Name: count'",
-                    low=0,
-                    high=_COUNT,
-                    where=where,
-                )
-                found.setdefault(feature, []).append((who.strip(), many))
-        lines.append(found)
+                what, where = "the count of an entry 'Name: count'", f"{name}:{number}"
+                many = integer(count, what=what, low=0, high=_COUNT, where=where)
+                names.setdefault(feature, []).append((who.strip(), many))
+        lines.append(names)
     return tuple(lines)
 
 
@@ -139,25 +121,19 @@ def find_phrases(text: str, checkpoints: Checkpoints) -> tuple[Occurrence, ...]:
 
 def find_names(text: str, checkpoints: Checkpoints, *, as_counted: bool) -> tuple[Occurrence, ...]:
     """Find annotated names; in the reference as often as the annotator counted them."""
-    found = []
-    for group, names in checkpoints.items():
-        for name, count in names:
-            places = _places(name, text)
-            if as_counted:
-                places = (places + [(0, 0)] * count)[:count]
-            found += [
-                Occurrence("entity", group, name.lower(), start, end) for start, end in places
-            ]
-    return tuple(found)
+    return tuple(
+        Occurrence("entity", group, name.lower(), start, end)
+        for group, names in checkpoints.items()
+        for name, count in names
+        for start, end in _places(name, text, count if as_counted else None)
+    )
 
 
-def _places(phrase: str, text: str) -> list[tuple[int, int]]:
-    if len(phrase) > len(text):
-        return []
-    return [
-        place.span()
-        for place in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE)
-    ]
+def _places(phrase: str, text: str, count: int | None = None) -> list[tuple[int, int]]:
+    """Find a phrase between words; with ``count`` so many places, missing ones as (0, 0)."""
+    pattern = rf"(?<!\w){re.escape(phrase)}(?!\w)" if len(phrase) <= len(text) else "(?!)"
+    places = [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+    return places if count is None else (places + [(0, 0)] * count)[:count]
 
 
 # ---------------------------------------------------------------- texts
@@ -170,32 +146,31 @@ class Lines:
     references: tuple[tuple[str, ...], ...]  # the references of every segment of the corpus
     annotations: Sequence[Checkpoints] = ()
     names: Sequence[Checkpoints] = ()
-    _starts: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _starts(self) -> dict[tuple[str, ...], list[int]]:
+        starts: dict[tuple[str, ...], list[int]] = {}
         for place, texts in enumerate(self.references):
-            self._starts.setdefault(texts, []).append(place)
+            starts.setdefault(texts, []).append(place)
+        return starts
 
     def of(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
         """Return the lines of annotations and of names of a request; empty without such a file."""
-        if not (self.annotations or self.names):
+        files = [lines for lines in (self.annotations, self.names) if lines]
+        if not files:
             return (), ()
-        for what, lines in (("annotation", self.annotations), ("name", self.names)):
-            if lines and len(lines) != len(self.references):
-                raise InputError(
-                    f"there are {len(lines)} {what} lines for {len(self.references)} segments",
-                    next="an annotation file has one line for each segment, in order",
-                )
         segments = tuple(zip(*(view.parts for view in request.refs)))
+        uneven = [len(lines) for lines in files if len(lines) != len(self.references)]
         for place in self._starts.get(segments[0] if segments else (), ()):
-            if self.references[place : place + len(segments)] == segments:
-                begin = place + request.refs[0].focus[0]
-                stop = place + len(segments)
+            if not uneven and self.references[place : place + len(segments)] == segments:
+                begin, stop = place + request.refs[0].focus[0], place + len(segments)
                 return self.annotations[begin:stop], self.names[begin:stop]
+        what = "the references of a text are not one piece of the corpus: use the view whole"
+        if uneven:
+            what = f"there are {uneven[0]} lines for {len(self.references)} segments"
         raise InputError(
-            "the annotation lines of a text are unknown: "
-            "its references are not one piece of the corpus",
-            next="use annotation files with the view whole",
+            f"the annotation lines of a text are unknown: {what}",
+            next="an annotation file has one line for each segment of the corpus, in order",
         )
 
 
@@ -213,26 +188,22 @@ class Reader:
 
     def pairs(self, request: Request) -> list[Pair]:
         """Pair output and references by segment, or as whole documents."""
-        hyp, refs = request.hyp[0].scored, [view.scored for view in request.refs]
-        annotations, names = self.lines.of(request)
-        sides = [
-            self._segments(parts, annotations, names, is_ref=i > 0)
-            for i, parts in enumerate((hyp, *refs))
-        ]
+        texts = [request.hyp[0].scored, *(view.scored for view in request.refs)]
+        lines = self.lines.of(request)
+        sides = [self._units(parts, *lines, is_ref=i > 0) for i, parts in enumerate(texts)]
         if self.by_document:
-            whole = [pooled(side) for side in sides]
-            return [(whole[0], whole[1:])]
-        for parts in refs:
-            if len(parts) != len(hyp):
+            sides = [[pooled(side)] for side in sides]
+        for parts, side in zip(texts[1:], sides[1:]):
+            if len(side) != len(sides[0]):
                 raise AlignmentError(
-                    f"blonde compares segment by segment, but the output has {len(hyp)} "
-                    f"and the reference {len(parts)} "
+                    f"blonde compares segment by segment, but the output has {len(sides[0])} "
+                    f"and the reference {len(side)} "
                     f"in the document that begins {' '.join(parts)[:60]!r}",
                     next="align them with `wholetext align`, or use blonde(clip_scope=document)",
                 )
         return [(units[0], units[1:]) for units in zip(*sides)]
 
-    def _segments(
+    def _units(
         self,
         parts: Sequence[str],
         annotations: Sequence[Checkpoints],
@@ -244,16 +215,18 @@ class Reader:
         for index, part in enumerate(parts):
             if part not in self._read:
                 analysis = self.analyses[part.lower() if self.lowercase else part]
-                grams = ngrams_of([token.text for token in analysis.tokens]) if self.ngrams else ()
+                words = [token.text for token in analysis.tokens]
+                orders = range(1, len(NGRAMS) + 1) if self.ngrams else ()
+                grams = tuple(Counter(zip(*(words[i:] for i in range(n)))) for n in orders)
                 self._read[part] = self.finder.find(analysis), grams
-            found, grams = self._read[part]
+            occurrences, grams = self._read[part]
             if names:
                 line = names[index] if index < len(names) else {}
-                found = tuple(one for one in found if one.category != "entity")
-                found += find_names(part, line, as_counted=is_ref)
+                occurrences = tuple(item for item in occurrences if item.category != "entity")
+                occurrences += find_names(part, line, as_counted=is_ref)
             if index < len(annotations):
-                found += find_phrases(part, annotations[index])
-            units.append(Unit(tuple((index, one) for one in found), grams))
+                occurrences += find_phrases(part, annotations[index])
+            units.append(Unit(tuple((index, item) for item in occurrences), grams))
         return units
 
 
@@ -270,19 +243,20 @@ def count(
     stats = np.zeros((len(CATEGORIES) + len(features), 3))
     columns = {feature: len(CATEGORIES) + i for i, feature in enumerate(features)}
     for hyp, refs in pairs:
-        wanted = _maximum([ref.counts for ref in refs])
-        for key in hyp.counts.keys() | wanted.keys():
-            has, needs = hyp.counts[key], wanted[key]
-            three = np.array((min(has, needs), needs, has), dtype=np.float64)
+        reference = _maximum([ref.counts for ref in refs])
+        for key in hyp.counts.keys() | reference.keys():
+            sys, ref = hyp.counts[key], reference[key]
+            three = np.array((min(sys, ref), ref, sys), dtype=np.float64)
             stats[CATEGORIES.index(key[0])] += weights.get(key[1], 1.0) * three
             if key[:2] in columns:
                 stats[columns[key[:2]]] += three
-        for order, has_grams in enumerate(hyp.ngrams):
-            needs_grams = _maximum([ref.ngrams[order] for ref in refs])
-            match = sum(
-                min(n, needs_grams[gram]) for gram, n in has_grams.items() if gram in needs_grams
+        for order, grams in enumerate(hyp.ngrams):
+            needed = _maximum([unit.ngrams[order] for unit in refs])
+            stats[len(DISCOURSE) + order] += (
+                (grams & needed).total(),
+                needed.total(),
+                grams.total(),
             )
-            stats[len(DISCOURSE) + order] += (match, needs_grams.total(), has_grams.total())
     return stats.reshape(-1)
 
 
@@ -302,20 +276,26 @@ def _marked(
 ) -> Iterator[list[Any]]:
     """Mark as many as the other side has: those with the same words first, then from the left."""
     left = Counter(_maximum([other.counts for other in others]))
-    same = Counter(
-        _maximum([Counter((*one[:3], one.word) for _, one in other.found) for other in others])
-    )
+    words = [Counter((*item[:3], item.word) for _, item in other.occurrences) for other in others]
+    same = Counter(_maximum(words))
     matched = set()
     for by_word in (True, False):
-        for place, (_, one) in enumerate(unit.found):
-            kind, named = one[:3], (*one[:3], one.word)
+        for place, (_, item) in enumerate(unit.occurrences):
+            kind, named = item[:3], (*item[:3], item.word)
             if place not in matched and left[kind] > 0 and (not by_word or same[named] > 0):
                 matched.add(place)
                 left[kind] -= 1
                 same[named] -= 1
-    for place, (segment, one) in enumerate(unit.found):
-        if weights.get(one.feature, 1.0) > 0:
-            yield [segment, one.start, one.end, one.category, one.feature, int(place in matched)]
+    for place, (segment, item) in enumerate(unit.occurrences):
+        if weights.get(item.feature, 1.0) > 0:
+            yield [
+                segment,
+                item.start,
+                item.end,
+                item.category,
+                item.feature,
+                int(place in matched),
+            ]
 
 
 def _maximum(counters: Sequence[Counter[Any]]) -> Counter[Any]:

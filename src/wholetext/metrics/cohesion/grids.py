@@ -56,12 +56,12 @@ def read(
     content: list[tuple[str, str]] = []
     for segment, analysis in zip(segments, analyses, strict=True):
         for (start, stop), tokens in _by_sentence(segment, analysis):
-            found = (
+            forms = (
                 segment[start:stop].split()
                 if words_from == "spaces"
                 else [token.text for token in tokens]
             )
-            if not found:
+            if not forms:
                 continue
             for place, token in enumerate(tokens):
                 if token.pos in NOUNS:
@@ -72,8 +72,8 @@ def read(
                 for token in tokens
                 if token.pos in CONTENT
             ]
-            sentences.append((len(words), len(words) + len(found)))
-            words.extend(word.lower() for word in found)
+            sentences.append((len(words), len(words) + len(forms)))
+            words.extend(word.lower() for word in forms)
     if words_from == "spaces":
         noun_words = []  # places of tokens, not of these words
     return AnalysedText(
@@ -94,10 +94,10 @@ def _by_sentence(segment: str, analysis: Analysis) -> Iterator[tuple[tuple[int, 
 
 def by_focus(occurrences: Iterable[tuple[int, str]]) -> dict[str, tuple[int, ...]]:
     """Group (index, focus) pairs: focus → indices."""
-    found: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
     for index, focus in occurrences:
-        found.setdefault(focus, []).append(index)
-    return {focus: tuple(indices) for focus, indices in found.items()}
+        places.setdefault(focus, []).append(index)
+    return {focus: tuple(indices) for focus, indices in places.items()}
 
 
 def grid(reading: AnalysedText) -> dict[str, tuple[int, ...]]:
@@ -127,16 +127,14 @@ def clusters(
     """Group words whose cosine exceeds the threshold; words without a vector stay alone."""
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
-    alone: list[tuple[str, ...]] = [(word,) for word in distinct if word not in vectors]
-    if not known:
-        return alone
     unit = vectors.unit(known)  # (known, dims)
-    step = max(1, _CELLS // len(known))
-    blocks = range(0, len(known), step)
-    near = [
-        np.add(np.argwhere(unit[at : at + step] @ unit.T > threshold), (at, 0)) for at in blocks
-    ]
-    return alone + [tuple(sorted(group)) for group in _linked(known, np.concatenate(near))]
+    step = max(1, _CELLS // max(1, len(known)))
+    near = [np.zeros((0, 2), dtype=np.int64)]
+    for at in range(0, len(known), step):
+        near.append(np.argwhere(unit[at : at + step] @ unit.T > threshold) + np.array((at, 0)))
+    groups = _linked(known, np.concatenate(near))
+    alone = [(word,) for word in distinct if word not in vectors]
+    return alone + [tuple(sorted(group)) for group in groups]
 
 
 def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
@@ -157,12 +155,12 @@ def _linked(words: Sequence[str], pairs: IntArray) -> list[tuple[str, ...]]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
+    if not words:
+        return []
     links = coo_matrix((np.ones(len(pairs), dtype=bool), pairs.T), shape=(len(words), len(words)))
-    count, label = connected_components(links, directed=False) if words else (0, ())
-    groups: list[list[str]] = [[] for _ in range(count)]
-    for word, group in zip(words, label):
-        groups[group].append(word)
-    return [tuple(group) for group in groups]
+    labels = connected_components(links, directed=False)[1].tolist()
+    groups = by_focus((at, str(label)) for at, label in enumerate(labels))
+    return [tuple(words[at] for at in group) for group in groups.values()]
 
 
 @lru_cache(maxsize=1)
@@ -206,16 +204,14 @@ def adjacency_blocks(
     """
     from scipy.sparse import coo_matrix
 
-    if n == 0:
-        return
     cells = [
         (index, column) for column, indices in enumerate(foci.values()) for index in set(indices)
     ]
     at = np.array(cells, dtype=np.int64).reshape(-1, 2)  # (cells, 2): sentence, focus
     occurs = coo_matrix(
-        (np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(n, max(1, len(foci)))
+        (np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(max(1, n), max(1, len(foci)))
     ).tocsr()
-    step = max(1, _CELLS // n)
+    step = max(1, _CELLS // max(1, n))
     for start in range(0, n, step):
         stop = min(n, start + step)
         shared = np.asarray(

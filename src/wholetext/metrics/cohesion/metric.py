@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError, SpecError
+from wholetext.errors import MetricError
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Weighting, WordsFrom, grid
 from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, available, identity, load
+from wholetext.metrics.model_metric import refuse_unread
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, Layer, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Focus = Literal["nn", "entity"]
 Items = Literal["auto", "wordnet", "vectors", "lemma"]
 INFINITE = float("inf")
-_REMEMBERED = 4096  # texts: several metrics ask for the same readings one after the other
 _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 
 
@@ -69,13 +73,11 @@ def chain_overlap(
         {lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1}
         for found in (hyp, ref)
     ]
+    weight = {"recall": 0.0, "precision": 1.0, "f": 0.5}[variant]  # of the hypothesis's length
     total = 0.0
     for lemma in chains[0].keys() & chains[1].keys():
         one, other = chains[0][lemma], chains[1][lemma]
-        below = {"recall": len(other), "precision": len(one), "f": (len(one) + len(other)) / 2}[
-            variant
-        ]
-        total += len(one & other) / below
+        total += len(one & other) / (weight * len(one) + (1 - weight) * len(other))
     return total / len(chains[0]) if per_chain and chains[0] else total
 
 
@@ -100,21 +102,13 @@ class FocusMetric(Metric):
     @property
     def space(self) -> tuple[str, float] | None:
         """Static vectors and the cosine that merges two nouns into one focus; None: no merging."""
-        return None
+        values = vars(self)
+        entity = values.get("focus") == "entity"
+        return (values["vectors"], values["threshold"]) if entity else None
 
-    def unread(self) -> tuple[str, Sequence[str]]:
-        """Return a choice and the parameters that have no effect under it."""
-        focus = getattr(self, "focus", "entity")
-        return (f"focus={focus}", () if focus == "entity" else ("threshold", "vectors"))
-
-    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
-        choice, names = self.unread()
-        for one in fields(self):
-            # without effect, but part of the signature
-            if one.name in names and getattr(self, one.name) != one.default:
-                raise SpecError(
-                    f"{self.name}({choice}) does not read {one.name}", next=f"leave {one.name} out"
-                )
+    def resolve(self, langs: tuple[str, str]) -> Self:
+        if getattr(self, "focus", "entity") == "nn":
+            refuse_unread(self, "focus=nn", ("threshold", "vectors"))
         if self.lang != "auto":
             return self
         made = replace(self, lang=langs[1] or "en")
@@ -134,43 +128,37 @@ class FocusMetric(Metric):
 
     def analyser(self) -> Analyser:
         """Choose the tagger; nothing is loaded yet."""
-        found = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
-        if "pos" not in found.layers:
+        analyser = analyser_for(self.lang, self.tagger, _LAYERS, needs=frozenset({"pos"}))
+        if "pos" not in analyser.layers:
             raise MetricError(
-                f"{self.name} needs parts of speech, which the tagger {found.id} does not give",
+                f"{self.name} needs parts of speech, which the tagger {analyser.id} does not give",
                 next="name one that does (tagger=spacy), or give annotations "
                 "(tagger=given/FILE.conllu)",
             )
-        return found
+        return analyser
 
     def readings(
         self, requests: Sequence[Request], run: Runtime, words: WordsFrom = "tokens"
     ) -> dict[Excerpt, AnalysedText]:
-        """Analyse hypotheses and needed references; the last few thousand texts are kept."""
+        """Analyse hypotheses and needed references."""
         chosen = self.resolve(run.langs)
         analyser = run.resource(("analyser", chosen.lang, chosen.tagger, _LAYERS), chosen.analyser)
-        known: dict[Excerpt, AnalysedText] = run.resource(("readings", analyser.id, words), dict)
         texts = [view for request in requests for view in request.hyp]
         texts += [view for request in requests for view in request.refs if "ref" in self.needs]
-        wanted = list(dict.fromkeys(texts))  # in order: batches must not depend on hashing
-        if len(known.keys() | wanted) > _REMEMBERED:
-            known.clear()
-        new = [view for view in wanted if view not in known]
-        segments = list(dict.fromkeys(segment for view in new for segment in view.scored))
+        views = list(dict.fromkeys(texts))  # in order: batches must not depend on hashing
+        segments = list(dict.fromkeys(segment for view in views for segment in view.scored))
         analyses = dict(zip(segments, run.map(analyser, segments), strict=True))
-        for view in new:
-            known[view] = grids.read(
-                view.scored, [analyses[segment] for segment in view.scored], words
-            )
-        return {view: known[view] for view in wanted}
+        return {
+            view: grids.read(view.scored, [analyses[part] for part in view.scored], words)
+            for view in views
+        }
 
     def foci(self, run: Runtime) -> Callable[[Grid], Grid]:
         """Return the function from nouns to foci: identity, or merging into entities."""
         if self.space is None:
-            return lambda found: found
+            return lambda grid: grid
         source, threshold = self.space
-        vectors = static_vectors(source, run)
-        return lambda found: grids.entities(found, vectors, threshold)
+        return partial(grids.entities, vectors=static_vectors(source, run), threshold=threshold)
 
 
 def static_vectors(source: str, run: Runtime) -> StaticVectors:
@@ -228,41 +216,36 @@ class Lc(CohesionMetric):
     threshold: float = 0.7
     vectors: str = EMBEDDED
 
-    def unread(self) -> tuple[str, Sequence[str]]:
-        # disco goes by lemmas anyway
-        names = ("threshold", "vectors", *(["items"] if self.items != "lemma" else []))
-        return f"definition={self.definition}", names if self.definition == "disco" else ()
+    @property
+    def space(self) -> tuple[str, float] | None:
+        return (self.vectors, self.threshold) if self.items == "vectors" else None
 
-    def resolve(self, langs: tuple[str, str]) -> Lc:
-        made = super().resolve(langs)
-        assert isinstance(made, Lc)
-        if made.items != "auto":
-            return made
-        if made.definition == "disco":
-            return replace(made, items="lemma")
-        english = code_of(made.lang) == "en"
-        fallback: Items = (
-            "vectors" if made.vectors != EMBEDDED or (english and available()) else "lemma"
-        )
-        return replace(made, items="wordnet" if english and grids.wordnet_version() else fallback)
+    def resolve(self, langs: tuple[str, str]) -> Self:
+        metric = super().resolve(langs)
+        english = code_of(metric.lang) == "en"
+        items: Items = self.items
+        if self.definition == "disco":  # goes by lemmas anyway
+            unread = ("threshold", "vectors", *(["items"] if items != "lemma" else []))
+            refuse_unread(self, "definition=disco", unread)
+            items = "lemma"
+        elif items == "auto" and english and grids.wordnet_version():
+            items = "wordnet"
+        elif items == "auto":
+            near = self.vectors != EMBEDDED or (english and available())
+            items = "vectors" if near else "lemma"
+        return replace(metric, items=items)
 
     def facts(self) -> Mapping[str, str]:
-        used = dict(super().facts())
-        if self.definition == "wong-kit" and self.items == "wordnet":
-            used["wordnet"] = grids.wordnet_version() or "none"
-        if self.definition == "wong-kit" and self.items == "vectors":
-            used["vectors"] = identity(self.vectors)
-        return used
+        wordnet = {"wordnet": grids.wordnet_version() or "none"} if self.items == "wordnet" else {}
+        return {**super().facts(), **wordnet}
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         if self.definition == "disco":
             return lambda text: repetition(grid(text))[1]
-        chosen = self.resolve(run.langs)
-        static = static_vectors(self.vectors, run) if chosen.items == "vectors" else None
+        items = self.resolve(run.langs).items
+        static = static_vectors(self.vectors, run) if items == "vectors" else None
         return lambda text: reiteration(
-            lexical_items(
-                [lemma for _, lemma in text.content], chosen.items, static, self.threshold
-            )
+            lexical_items([lemma for _, lemma in text.content], items, static, self.threshold)
         )
 
 
@@ -347,10 +330,6 @@ class Freq(CohesionMetric):
     threshold: float = 0.8
     vectors: str = EMBEDDED
 
-    @property
-    def space(self) -> tuple[str, float] | None:
-        return (self.vectors, self.threshold) if self.focus == "entity" else None
-
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         foci = self.foci(run)
         return lambda text: frequency(foci(grid(text)), self.over)
@@ -366,10 +345,6 @@ class Conn(CohesionMetric):
     weighting: Weighting = "u"
     threshold: float = 0.5
     vectors: str = EMBEDDED
-
-    @property
-    def space(self) -> tuple[str, float] | None:
-        return (self.vectors, self.threshold) if self.focus == "entity" else None
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
         foci = self.foci(run)

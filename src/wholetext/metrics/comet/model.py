@@ -1,21 +1,36 @@
-"""COMET models: hyper-parameters, encoder and scoring head from a checkpoint folder."""
+"""COMET models: hyper-parameters, encoder and head from a checkpoint folder, and their scores.
+
+Scores come from sentence vectors (regression, reference-free, ranking), or from all texts in one
+sequence, with error spans (UniTE, CometKiwi, xCOMET).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
-from wholetext.models.device import Precision, torch_module
-from wholetext.models.encoder import Encoder, cut_above
+from wholetext.models.device import Precision, memory, side_by_side, torch_module
+from wholetext.models.encoder import (
+    Encoder,
+    EncoderBackend,
+    average,
+    cut_above,
+    refuse_context,
+)
 from wholetext.models.hub import locate as hub
 from wholetext.models.hub.torch_file import read_torch_file
-from wholetext.models.tokenizer import FILES, Tokenizer, reading
+from wholetext.models.layout import Ids, Layout, Parts, assemble, fit_in, together
+from wholetext.models.tokenizer import FILES, TokenizedText, Tokenizer, reading
+from wholetext.types import Excerpt, Fit, FloatArray, Request
 
 KINDS: Mapping[str, str] = {
     "regression_metric": "regression",
@@ -56,6 +71,8 @@ POOLS = ("avg", "max", "cls", "default")
 MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # of multilingual MiniLM models
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
+Vector = NDArray[np.float32]  # (width,)
+_ROWS = 1024  # rows that go through the estimator at a time
 
 
 @dataclass(frozen=True)
@@ -187,6 +204,9 @@ class CometModel:
         self.base = locate_encoder(located)
         kind, self.typed = ENCODERS[self.hparams.encoder_model]
         self.tokenizer = Tokenizer(self.base.path, kind, vocabulary=self._vocabulary())
+        with hub.guarded(self.base.path, "its config.json has no sizes"):
+            sizes = (self.tokenizer.config[key] for key in ("hidden_size", "num_hidden_layers"))
+            self.width, self.depth = map(int, sizes)
         for name, layer in (("layer", self.hparams.layer), ("word_layer", self.hparams.word_layer)):
             if layer is not None and not 0 <= layer <= self.depth:
                 raise ModelError(
@@ -203,24 +223,6 @@ class CometModel:
         """Ids a sequence may have in the published tool: two fewer than there are positions."""
         return int(self.tokenizer.config.get("max_position_embeddings") or 514) - 2
 
-    @property
-    def width(self) -> int:
-        """Numbers in the vector of a token."""
-        return self._size("hidden_size")
-
-    @property
-    def depth(self) -> int:
-        """Layers of the encoder."""
-        return self._size("num_hidden_layers")
-
-    def _size(self, name: str) -> int:
-        found = self.tokenizer.config.get(name)
-        if not found:
-            raise ModelError(
-                f"its config.json has no {name}", where=str(self.base.path), next="fetch it again"
-            )
-        return int(found)
-
     @cached_property
     def weights(self) -> dict[str, Any]:
         """Tensors by name, from the one checkpoint of the folder."""
@@ -233,17 +235,13 @@ class CometModel:
             )
         return read_checkpoint(found[0])
 
-    def tensor(self, key: str, shape: tuple[int, ...] | None = None) -> Any:
+    def tensor(self, key: str, shape: tuple[int, ...]) -> Any:
         """Return a tensor by name, and check its shape."""
         tensor = self.weights.get(key)
-        if tensor is None or (shape is not None and tuple(tensor.shape) != shape):
-            what = (
-                f"the checkpoint has no tensor {key!r}"
-                if tensor is None
-                else (f"{key!r} has the shape {tuple(tensor.shape)}, not {shape}")
-            )
+        if tensor is None or tuple(tensor.shape) != shape:
+            stated = "no tensor" if tensor is None else f"the shape {tuple(tensor.shape)}"
             raise ModelError(
-                what,
+                f"the checkpoint has {stated} for {key!r}, not the shape {shape}",
                 where=str(self.located.path),
                 next="fetch the model again: hparams.yaml and the checkpoint do not match",
             )
@@ -263,10 +261,12 @@ class CometModel:
         )
         return weights, float(self.tensor("layerwise_attention.gamma", (1,)))
 
-    def head(self, inputs: int) -> Any:
-        """Build the feed-forward estimator: (n, inputs) features → (n, 1)."""
+    @cached_property
+    def estimator(self) -> Any:
+        """The feed-forward estimator: (n, features) → (n, 1)."""
         torch = torch_module()
-        sizes = (inputs, *self.hparams.hidden_sizes, 1)
+        vectors = {"regression": 6, "referenceless": 4}.get(self.hparams.kind, 1)
+        sizes = (vectors * self.width, *self.hparams.hidden_sizes, 1)
         modules: list[Any] = []
         for i, (size, out) in enumerate(pairwise(sizes)):
             name = f"estimator.ff.{3 * i}"  # Linear, activation and dropout come in threes
@@ -278,23 +278,16 @@ class CometModel:
 
     def linear(self, name: str, inputs: int, outputs: int) -> Any:
         """Build a linear layer from the checkpoint."""
-        torch = torch_module()
-        weight, bias = (
-            self.tensor(f"{name}.weight", (outputs, inputs)),
-            self.tensor(f"{name}.bias", (outputs,)),
-        )
-        layer = torch.nn.Linear(inputs, outputs, device="meta")  # no memory: weights follow
-        layer.weight = torch.nn.Parameter(weight.float(), requires_grad=False)
-        layer.bias = torch.nn.Parameter(bias.float(), requires_grad=False)
-        return layer
+        weight = self.tensor(f"{name}.weight", (outputs, inputs)).float()
+        bias = self.tensor(f"{name}.bias", (outputs,)).float()
+        layer = torch_module().nn.Linear(inputs, outputs, device="meta")  # weights follow
+        layer.load_state_dict({"weight": weight, "bias": bias}, assign=True)
+        return layer.requires_grad_(False)
 
     def _vocabulary(self) -> Path:
         path = self.base.path
-        own = any(
-            (path / name).is_file()
-            for name in ("tokenizer.json", "sentencepiece.bpe.model", "vocab.txt")
-        )
-        if own or self.hparams.encoder_model != "MiniLM":
+        names = ("tokenizer.json", "sentencepiece.bpe.model", "vocab.txt")
+        if self.hparams.encoder_model != "MiniLM" or any((path / n).is_file() for n in names):
             return path
         own_name = _MINILM_VOCABULARY.split("/")[1]
         beside = hub.beside(self.located.path, own_name) != own_name
@@ -356,3 +349,267 @@ def sparsemax(scores: list[float]) -> list[float]:
         if 1 + k * score > total:
             threshold = (total - 1) / k
     return [max(0.0, score - threshold) for score in scores]
+
+
+# ---------------------------------------------------------------- scores
+
+
+class SentenceVectors(EncoderBackend):
+    """Backend: excerpt → vector of its scored segment in context (Vernikos et al. 2022, §3).
+
+    The average runs over the scored tokens and, unless ``markers`` is off, the markers around them,
+    which the average of a sentence without context has too.
+    """
+
+    def __init__(self, model: CometModel, reading: TokenizedText, markers: bool = True) -> None:
+        self.model, self.encoder, self.markers = model, model.encoder, markers
+        self.reading = TokenizedText(reading.limit or model.positions - 2, reading.truncation)
+        self.id = f"{model.encoder.id}/pooled/{self.reading}/{markers}"
+
+    def layout(self, x: Excerpt) -> Layout:
+        if self.model.hparams.pool in FIRST_TOKEN:
+            refuse_context(self.model.located.name, x)
+        return self.model.tokenizer.layout(x, self.reading)
+
+    def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
+        """Encode excerpts; with ``group`` the layer norm sees them as one text."""
+        layouts = [self.layout(view) for view in batch]
+        last = None if group else self.read_at(layouts)
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=last)
+        with torch_module().inference_mode(), memory():
+            return list(self.pool(states, mask, layouts, group).cpu().numpy())
+
+    def pool(
+        self, states: Sequence[Any], mask: Any, layouts: Sequence[Layout], group: bool = False
+    ) -> Any:
+        """(batch, width) vectors; with ``group`` the layer norm sees the batch as one text."""
+        hparams = self.model.hparams
+        kept = self.mark([self._positions(layout) for layout in layouts], mask)
+        if hparams.pool == "default":
+            if self.model.typed:
+                raise ModelError(
+                    "its pooling needs a layer that is not in the checkpoint",
+                    where=hparams.encoder_model,
+                )
+            return states[-1][:, 0].float()
+        layer, gamma = hparams.layer, 1.0 if hparams.layer is not None else self.model.mix[1]
+        parts = [*enumerate(self.model.mix[0])] if layer is None else [(layer, 1.0)]
+        total: Any = 0.0
+        for layer, weight in parts:
+            if weight:
+                state = states[layer].float()  # (batch, tokens, width)
+                mean, spread = (
+                    moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
+                )
+                read = state if hparams.pool == "max" else average(state, kept)
+                total = total + weight * (read - mean) / spread
+        if hparams.pool == "max":
+            return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
+        return (gamma * total)[:, 0]  # (batch, width)
+
+    def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
+        """Positions of each sequence that ``pool`` reads; None: all."""
+        return (
+            None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
+        )
+
+    def _positions(self, layout: Layout) -> list[int]:
+        if self.model.hparams.pool in FIRST_TOKEN:
+            return [0]
+        return layout.kept(self.markers) or layout.kept(True)
+
+
+class GroupedVectors:
+    """Backend: eight excerpts → vectors with a joint layer norm, as in COMET 1."""
+
+    def __init__(self, single: SentenceVectors) -> None:
+        self.single = single
+        self.id = f"{single.id}/minibatch"
+
+    def fit(self, x: tuple[Excerpt, ...]) -> Fit:
+        return together(map(self.single.fit, x))
+
+    def run(self, batch: Sequence[tuple[Excerpt, ...]]) -> list[list[Vector]]:
+        return [self.single.run(views, group=True) for views in batch]
+
+
+def moments(state: Any, mask: Any, group: bool) -> tuple[Any, Any]:
+    """Mean and spread over real tokens, (batch, 1, 1) each (Peters et al. 2018, §3.2)."""
+    real = mask[:, :, None].to(state.dtype)
+    over = (0, 1, 2) if group else (1, 2)
+    count = real.sum(dim=over, keepdim=True) * state.shape[-1]
+    mean = (state * real).sum(dim=over, keepdim=True) / count
+    variance = (((state - mean) * real) ** 2).sum(dim=over, keepdim=True) / count
+    return mean, (variance + 1e-12).sqrt()
+
+
+def regression_scores(
+    model: CometModel, hyp: Vector, src: Vector, ref: Vector | None
+) -> NDArray[np.float64]:
+    """Scores (n,) from (n, width) vectors of hypothesis, source and reference."""
+    torch, device = torch_module(), model.encoder.device
+    head = None if model.hparams.kind == "ranking" else model.estimator  # made before threads ask
+
+    def part(begin: int) -> NDArray[np.float32]:
+        with torch.inference_mode(), memory():
+            sides = (side[begin : begin + _ROWS] for side in (hyp, src, ref) if side is not None)
+            rows = [torch.from_numpy(side).to(device) for side in sides]
+            return _regressed(head, *rows).cpu().numpy()  # type: ignore[no-any-return]
+
+    parts = side_by_side(device, part, range(0, len(hyp), _ROWS))
+    return np.concatenate(list(parts)).astype(np.float64)
+
+
+def _regressed(head: Any, hyp: Any, src: Any, ref: Any = None) -> Any:
+    """Score rows: Rei et al. 2020, §2.3–2.4 (with a reference), Rei et al. 2021 (without)."""
+    torch = torch_module()
+    if head is None:  # ranking
+        near = torch.nn.functional.pairwise_distance
+        source, reference = near(hyp, src), near(hyp, ref)
+        return 1 / (1 + 2 * source * reference / (source + reference))
+    pairs = [hyp * src, (hyp - src).abs()]
+    against = [src] if ref is None else [ref, hyp * ref, (hyp - ref).abs()]
+    return head(torch.cat([hyp, *against, *pairs], dim=-1))[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Score of a pass, and label probabilities of hypothesis tokens, markers included."""
+
+    score: float
+    labels: NDArray[np.float32] | None  # (hypothesis tokens, labels)
+
+
+class CrossEncoder(EncoderBackend):
+    """Backend: request with the texts of one pass → Prediction."""
+
+    def __init__(self, model: CometModel, limit: int = 0) -> None:
+        self.model, self.encoder = model, model.encoder
+        self.limit = limit or model.positions
+        self.vectors = SentenceVectors(model, TokenizedText(self.limit))
+        self.id = f"{model.encoder.id}/cross/{self.limit}"
+
+    def layout(self, x: Request) -> Layout:
+        """Lay out ``<s> hypothesis </s></s> source </s></s> reference </s>``.
+
+        Each text is cut alone first, then the whole on the right, as the published tool does.
+        Context goes before any scored text does, each text keeping an equal share of what room is
+        left for it.
+        """
+        markers = self.model.tokenizer.markers
+        texts = [self.model.tokenizer.parts(view) for view in texts_of(x)]
+        edges = len(markers.opening) + len(markers.closing)
+        own = [Parts((), text.scored[: self.limit - 2 - edges], ()) for text in texts]
+        size = edges + len(markers.pair) * (len(texts) - 1) + sum(len(text.scored) for text in own)
+        share = max(0, self.limit - size) // max(
+            1, sum(bool(text.before or text.after) for text in texts)
+        )
+        fitted = [
+            fit_in(text, len(cut.scored) + share, len(markers.between)) if text.context else cut
+            for text, cut in zip(texts, own)
+        ]
+        ids, start, spans = self._join(fitted)
+        ids = ids[: self.limit]
+        kept = sum(max(0, min(stop, len(ids)) - min(begin, len(ids))) for begin, stop in spans)
+        context = sum(text.context for text in fitted)
+        fit = Fit(
+            len(ids),
+            len(ids) - kept - context,
+            sum(text.context for text in texts) - context,
+            sum(len(text.scored) for text in texts) - kept,
+        )
+        return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
+
+    def _join(self, texts: Sequence[Parts]) -> tuple[Ids, int, list[tuple[int, int]]]:
+        """Return the sequence, the start of the hypothesis, and the scored span of each text."""
+        markers = self.model.tokenizer.markers
+        ids: list[int] = [*markers.opening]
+        spans = []
+        for i, text in enumerate(texts):
+            inner, begin = assemble(text, markers)
+            begin += len(ids) - len(markers.opening) + (len(markers.pair) if i else 0)
+            ids += [
+                *(markers.pair if i else ()),
+                *inner[len(markers.opening) : len(inner) - len(markers.closing)],
+            ]
+            spans.append((begin, begin + len(text.scored)))
+        return (*ids, *markers.closing), spans[0][0], spans
+
+    def run(self, batch: Sequence[Request]) -> list[Prediction]:
+        torch, hparams = torch_module(), self.model.hparams
+        layouts = [self.layout(request) for request in batch]
+        types = None
+        if self.model.typed:  # 0 for the hypothesis with its markers, 1 for the rest
+            ranges = [(layout.stop, range(len(layout.ids))) for layout in layouts]
+            types = [tuple(int(at > stop) for at in places) for stop, places in ranges]
+        last = (
+            self.vectors.read_at(layouts) if hparams.word_layer is None else None
+        )  # error spans: every token
+        states, mask = self.model.encoder.hidden(
+            [layout.ids for layout in layouts], types, last=last
+        )
+        with torch.inference_mode(), memory():
+            scores = (
+                self.model.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
+            )
+            if hparams.word_layer is None:
+                return [Prediction(score, None) for score in scores]
+            words = states[hparams.word_layer].float()  # (batch, tokens, width)
+            found = []
+            for row, layout, score in zip(words, layouts, scores):
+                labels = self.tagger(row[layout.kept(markers=True)]).softmax(
+                    dim=-1
+                )  # (hypothesis tokens, labels)
+                found.append(Prediction(score, labels.cpu().numpy()))
+        return found
+
+    @cached_property
+    def tagger(self) -> Any:
+        labels = len(self.model.hparams.labels) + 1
+        return self.model.linear("hidden2tag", self.model.width, labels).to(self.encoder.device)
+
+    def seen(self, request: Request) -> int:
+        """Count the characters of the hypothesis that the sequence holds."""
+        layout = self.layout(request)
+        ends = [end for _, end in self.model.tokenizer.offsets(request.hyp[0].text)]
+        kept = min(layout.stop - layout.start, len(ends))
+        return ends[kept - 1] if kept else 0
+
+    def spans(self, request: Request, labels: FloatArray) -> list[dict[str, Any]]:
+        """Find error spans: runs of tokens labelled as errors, named after the first.
+
+        A run that reaches the last token is dropped, as the published tool does: its scores depend
+        on it.
+        """
+        view, layout = request.hyp[0], self.layout(request)
+        positions = layout.kept(markers=True)
+        offsets = self.model.tokenizer.offsets(view.text)
+        where = [
+            offsets[at - layout.start] if layout.start <= at < layout.stop else (0, 0)
+            for at in positions
+        ]
+        best = labels.argmax(axis=1)
+        found: list[dict[str, Any]] = []
+        begin: int | None = None
+        for i, label in enumerate(best):
+            if label and begin is None:
+                begin = i
+            elif not label and begin is not None:
+                found.append(
+                    {
+                        "text": self.model.tokenizer.decode(
+                            tuple(layout.ids[at] for at in positions[begin:i])
+                        ),
+                        "confidence": float(labels[begin:i].max(axis=1).mean()),
+                        "severity": self.model.hparams.labels[best[begin] - 1],
+                        "start": where[begin][0],
+                        "end": where[i - 1][1],
+                    }
+                )
+                begin = None
+        return found
+
+
+def texts_of(request: Request) -> list[Excerpt]:
+    """Texts of a pass in training order: hypothesis, source, reference."""
+    return [request.hyp[0], *([request.src] if request.src else []), *request.refs[:1]]

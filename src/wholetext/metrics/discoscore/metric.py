@@ -7,13 +7,16 @@ docs/discourse.md lists where code and paper part.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import SpecError, count
+from wholetext.metrics.bertscore import earth_movers_distance
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import (
     AnalysedText,
@@ -28,8 +31,8 @@ from wholetext.metrics.cohesion.metric import Focus, FocusMetric
 from wholetext.metrics.cohesion.vectors import EMBEDDED
 from wholetext.metrics.discoscore.word_encoder import Passage, TooLong, WordEncoder
 from wholetext.metrics.model_metric import english_only, locate
-from wholetext.metrics.mover import earth_movers_distance
 from wholetext.models.encoder import open_encoder
+from wholetext.models.layout import together
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
 Match = Literal["stats", "greedy", "optimal"]
@@ -50,10 +53,6 @@ class EncodedMetric(FocusMetric):
     layers: int = 8
     too_long: TooLong = "window"
 
-    @property
-    def space(self) -> tuple[str, float] | None:
-        return (self.vectors, self.threshold) if self.focus == "entity" else None
-
     def facts(self) -> Mapping[str, str]:
         tagger, *vectors = super().facts().items()
         return dict([tagger, ("model", locate(self.name, self.model, self.revision).id), *vectors])
@@ -67,29 +66,15 @@ class EncodedMetric(FocusMetric):
             encoder = open_encoder(run, self.model, self.revision, self.layers)
             return WordEncoder(encoder, layers=self.layers, too_long=self.too_long)
 
-        return run.resource(
-            (
-                "word-encoder",
-                self.model,
-                self.revision,
-                self.layers,
-                self.too_long,
-                run.device,
-                run.dtype,
-            ),
-            make,
-        )
+        settings = (self.model, self.revision, self.layers, self.too_long)
+        return run.resource(("word-encoder", *settings, run.device, run.dtype), make)
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit] | None:
         """Count tokens of hypothesis and references together; only ``truncate`` loses any."""
         encoder, read = self.encoder(run), self.readings(requests, run, self.words)
         sizes = {view: encoder.fit(Passage(reading.words)) for view, reading in read.items()}
         return [
-            Fit(
-                tokens=sum(sizes[view].tokens for view in (*request.hyp, *request.refs)),
-                lost_focus=sum(sizes[view].lost_focus for view in (*request.hyp, *request.refs)),
-            )
-            for request in requests
+            together(sizes[view] for view in (*request.hyp, *request.refs)) for request in requests
         ]
 
     def encoded(
@@ -108,46 +93,36 @@ class EncodedMetric(FocusMetric):
 # ---------------------------------------------------------------- DS-Focus
 
 
-class FocusVectors(NamedTuple):
-    """The foci of one text and, row by row, the sum of the unit vectors of their mentions."""
-
-    names: tuple[str, ...]
-    sums: FloatArray  # (foci, hidden)
-
-
-def focus_vectors(found: Grid, vectors: Mapping[int, FloatArray]) -> FocusVectors:
-    """Sum the unit vectors of each focus's mentions (equation 1)."""
-    names = tuple(
-        focus for focus, places in found.items() if any(place in vectors for place in places)
-    )
-    rows = []
-    for name in names:
-        stack = np.stack(
-            [vectors[place] for place in found[name] if place in vectors]
-        )  # (mentions, hidden)
-        rows.append((stack / (np.linalg.norm(stack, axis=1, keepdims=True) + _TINY)).sum(axis=0))
-    return FocusVectors(names, np.array(rows) if rows else np.zeros((0, 0)))
+def focus_vectors(foci: Grid, vectors: Mapping[int, FloatArray]) -> dict[str, FloatArray]:
+    """Sum the unit vectors of each focus's mentions (equation 1): focus → (hidden,)."""
+    sums = {}
+    for name, places in foci.items():
+        mentioned = [vectors[place] for place in places if place in vectors]
+        if mentioned:
+            rows = np.stack(mentioned)  # (mentions, hidden)
+            sums[name] = (rows / (np.linalg.norm(rows, axis=1, keepdims=True) + _TINY)).sum(axis=0)
+    return sums
 
 
 def focus_distance(
-    hyp: FocusVectors, ref: FocusVectors, *, squared: bool = True, no_overlap: str = "zero"
+    hyp: Mapping[str, FloatArray],
+    ref: Mapping[str, FloatArray],
+    *,
+    squared: bool = True,
+    no_overlap: str = "zero",
 ) -> FloatArray:
     """(precision, recall): distance of shared foci per focus of hyp and of ref (section 3.1)."""
 
-    def lengths(rows: FloatArray) -> FloatArray:
-        square = (rows**2).sum(axis=1)
-        return np.asarray(square if squared else np.sqrt(square))
+    def length(row: FloatArray) -> float:
+        square = float((row**2).sum())
+        return square if squared else math.sqrt(square)
 
-    at = {name: row for row, name in enumerate(ref.names)}
-    shared = [(row, at[name]) for row, name in enumerate(hyp.names) if name in at]
+    shared = [length(hyp[name] - ref[name]) for name in hyp if name in ref]
     if shared:
-        rows = np.array(shared)  # (shared, 2)
-        total = lengths(hyp.sums[rows[:, 0]] - ref.sums[rows[:, 1]]).sum()
-        return np.array([total / len(hyp.names), total / len(ref.names)])
+        return np.array([sum(shared) / len(hyp), sum(shared) / len(ref)])
     if no_overlap == "max":  # each focus against its own opposite
-        return np.array(
-            [lengths(2 * text.sums).mean() if text.names else 0.0 for text in (hyp, ref)]
-        )
+        opposite = ([length(2 * row) for row in text.values()] for text in (hyp, ref))
+        return np.array([np.mean(lengths) if lengths else 0.0 for lengths in opposite])
     return np.full(2, np.nan if no_overlap == "nan" else 0.0)
 
 
@@ -182,38 +157,31 @@ class DsFocus(EncodedMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)
-        foci: dict[Excerpt, FocusVectors] = {}
+        foci: dict[Excerpt, dict[str, FloatArray]] = {}
         for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
-            found = merged(mentions(text, self.focus_match))
-            kept = {
-                focus: places for focus, places in found.items() if len(places) >= self.min_mentions
-            }
-            known = {
-                place: row
-                for place, row in zip(passage.wanted, vectors)
-                if not np.isnan(row[:1]).any()
-            }
+            grid = merged(mentions(text, self.focus_match))
+            kept = {name: at for name, at in grid.items() if len(at) >= self.min_mentions}
+            rows_of = zip(passage.wanted, vectors)
+            known = {place: row for place, row in rows_of if not np.isnan(row[0])}
             foci[view] = focus_vectors(kept, known)
         rows = np.full((len(requests), 3), np.nan)
         for at, request in enumerate(requests):
             pairs = [(foci[hyp], foci[ref]) for hyp, ref in request.pairs()]
-            alone = sum(not set(hyp.names) & set(ref.names) for hyp, ref in pairs)
+            alone = sum(hyp.keys().isdisjoint(ref) for hyp, ref in pairs)
             if alone:
                 run.detail(
                     at, reason=f"no focus shared with {alone} of {count(len(pairs), 'reference')}"
                 )
                 run.warn(f"no focus is shared with a reference (no_overlap={self.no_overlap})", at)
-            both = np.array(
-                [
-                    focus_distance(
-                        hyp, ref, squared=self.distance == "sqeuclidean", no_overlap=self.no_overlap
-                    )
-                    for hyp, ref in pairs
-                ]
-            )  # (references, 2)
-            known = both[~np.isnan(both).any(axis=1)]
-            if len(known):
-                rows[at, :2] = known.mean(axis=0)
+            distance = partial(
+                focus_distance,
+                squared=self.distance == "sqeuclidean",
+                no_overlap=self.no_overlap,
+            )
+            both = np.array([distance(hyp, ref) for hyp, ref in pairs])  # (references, 2)
+            defined = both[~np.isnan(both).any(axis=1)]
+            if len(defined):
+                rows[at, :2] = defined.mean(axis=0)
         rows[:, 2] = rows[:, :2].mean(axis=1)  # what the paper calls F-score is this mean
         chosen = ("precision", "recall", "f").index(self.variant)
         scores = np.concatenate([rows[:, chosen : chosen + 1], rows], axis=1)  # (n, outputs)
@@ -238,9 +206,9 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
     ``stats`` is the paper's comparison; ``greedy`` and ``optimal`` are the two that its Table 4
     names (BERTScore- and MoverScore-like), with our definitions.
     """
+    if not len(hyp) and not len(ref):
+        return float("nan"), "neither text has a word"
     if not len(hyp) or not len(ref):
-        if len(hyp) == len(ref):
-            return float("nan"), "neither text has a word"
         return 0.0, "one of the two texts has no word"
     if match == "greedy":
         return _greedy(hyp, ref), ""
@@ -263,14 +231,8 @@ def graph_vector(rows: FloatArray) -> FloatArray:
 
 
 def _greedy(hyp: FloatArray, ref: FloatArray) -> float:
-    best_ref = np.full(len(ref), -np.inf)
-    total = 0.0
-    step = max(1, 4_000_000 // len(ref))
-    for start in range(0, len(hyp), step):  # in blocks, so that long documents need no n × m memory
-        cosine = hyp[start : start + step] @ ref.T  # (step, ref)
-        total += float(cosine.max(axis=1).sum())
-        best_ref = np.maximum(best_ref, cosine.max(axis=0))
-    precision, recall = total / len(hyp), float(best_ref.mean())
+    cosine = hyp @ ref.T  # (hyp sentences, ref sentences)
+    precision, recall = float(cosine.max(axis=1).mean()), float(cosine.max(axis=0).mean())
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 

@@ -24,8 +24,7 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
-_MEMO_BYTES = 256 << 20  # of cached vectors
-_WORDS = 500_000  # whose pieces are cached
+_PASSAGES = 1000  # whose vectors are cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,6 @@ class WordEncoder:
         self._words = load_tokenizer(encoder.located.path, do_lower_case=False)
         self._pieces: dict[str, list[int]] = {}
         self._memo: dict[Passage, Vectors] = {}
-        self._remembered = 0
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
 
     @property
@@ -55,8 +53,6 @@ class WordEncoder:
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
         """Split words into pieces; a word without any is one unknown piece."""
-        if len(self._pieces) > _WORDS:
-            self._pieces.clear()
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
             space = " " if self._encoder.tokenizer.spaced else ""
@@ -81,21 +77,17 @@ class WordEncoder:
         """Encode each passage from its own windows, independent of the batch."""
         new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
         plans = [self._plan(passage) for passage in new]
-        encoded = iter(self._encode([window for _, found in plans for window in found]))
+        encoded = iter(self._encode([window for _, windows in plans for window in windows]))
         made = {}
-        for passage, (ends, found) in zip(new, plans):
-            vectors = _stitch([(window, next(encoded)) for window in found])  # (tokens, hidden)
+        for passage, (ends, windows) in zip(new, plans):
+            vectors = _stitch([(window, next(encoded)) for window in windows])  # (tokens, hidden)
             made[passage] = _pool(passage, ends, vectors)
-        known = [made[passage] if passage in made else self._memo[passage] for passage in batch]
+        rows = [made[passage] if passage in made else self._memo[passage] for passage in batch]
         # kept, because metrics and their variants ask for the same vectors one after the other
-        size = sum(vectors.nbytes for vectors in made.values())
-        if self._remembered + size > _MEMO_BYTES:
+        if len(self._memo) > _PASSAGES:
             self._memo.clear()
-            self._remembered = 0
-        if size <= _MEMO_BYTES:
-            self._memo.update(made)
-            self._remembered += size
-        return known
+        self._memo.update(made)
+        return rows
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
@@ -121,20 +113,15 @@ class WordEncoder:
 
     def _encode(self, windows: Sequence[_Window]) -> list[Vectors]:
         """Encode windows: (1 + pieces, hidden) each, [CLS] first."""
-        order = sorted(range(len(windows)), key=lambda i: -len(windows[i].ids))
-        out: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(windows)
-        begin = 0
-        while begin < len(order):
-            longest = len(windows[order[begin]].ids) + 1
-            part = order[begin : begin + max(1, _TOKENS // longest)]
-            rows = [(self._words.cls_token_id, *windows[i].ids) for i in part]
-            states, _ = self._encoder.hidden(rows)
+        step = max(1, _TOKENS // (1 + max((len(window.ids) for window in windows), default=0)))
+        vectors: list[Vectors] = []
+        for begin in range(0, len(windows), step):
+            part = windows[begin : begin + step]
+            states, _ = self._encoder.hidden([(self._words.cls_token_id, *w.ids) for w in part])
             last = states[min(self.layers, len(states) - 1)]  # (part, longest, hidden)
-            hidden = last.float().cpu().numpy()
-            for row, i in enumerate(part):
-                out[i] = hidden[row, : len(windows[i].ids) + 1]
-            begin += len(part)
-        return out
+            rows = zip(last.float().cpu().numpy(), part)
+            vectors += [row[: len(window.ids) + 1] for row, window in rows]
+        return vectors
 
 
 @dataclass(frozen=True, slots=True)

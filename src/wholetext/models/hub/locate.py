@@ -16,7 +16,7 @@ from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 from wholetext import slices
-from wholetext.errors import MissingExtra, ModelError, WholetextError, did_you_mean
+from wholetext.errors import MissingExtra, ModelError, WholetextError
 from wholetext.files.cache import content_key, remembered
 from wholetext.files.output_folder import restore
 from wholetext.files.packages import check_package
@@ -106,10 +106,9 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(f"the model {model!r} (package {packaged.module})", packaged.extra)
         check_package(packaged.package)
         return _local(path, model, revision)
-    is_file = _existing(model) is not None
-    if is_file or not HUB_NAME.fullmatch(model):
+    if _existing(model) is not None or not HUB_NAME.fullmatch(model):
         raise ModelError(
-            "is a file, not a model folder" if is_file else "there is no such model folder",
+            "there is no such model folder",
             where=model[:200],
             next="give a folder with config.json or hparams.yaml, or a hub name",
         )
@@ -219,7 +218,7 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
         raise ModelError(
             f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
             "disabled (HF_HUB_OFFLINE)",
-            next=_near(name) or f"unset it and run: wholetext models fetch {name}{pin}",
+            next=f"unset it and run: wholetext models fetch {name}{pin}",
         )
     hub = _client()
     try:
@@ -323,13 +322,11 @@ def content_hash(folder: Path) -> str:
                 where=str(path),
                 next="remove it from the folder",
             )
-        if not path.is_file() or any(
-            part.startswith(".") or part == "__pycache__" for part in inside.parts
-        ):
-            continue
-        status = path.stat()
-        file_hash = _file_hash(str(path), status.st_size, status.st_mtime_ns)
-        digest.update(f"{inside.as_posix()}\0{file_hash}\n".encode())
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+        if path.is_file() and not hidden:
+            status = path.stat()
+            file_hash = _file_hash(str(path), status.st_size, status.st_mtime_ns)
+            digest.update(f"{inside.as_posix()}\0{file_hash}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -363,34 +360,26 @@ def _client() -> Any:
 
 def _fault(name: str, fault: Exception) -> ModelError:
     kind, fetch = type(fault).__name__, f"wholetext models fetch {name}"
-    if kind == "GatedRepoError":
-        return ModelError(
-            f"model {name!r} is gated: its licence must be accepted first",
-            next=f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}",
-        )
-    if kind in {"RepositoryNotFoundError", "HFValidationError"}:
-        return ModelError(
-            f"there is no model {name!r} on the hub, and no folder of that name",
-            next=f"check the spelling (wholetext models list), then: {fetch}",
-        )
-    if kind == "RevisionNotFoundError":
-        return ModelError(
-            f"model {name!r} has no such revision",
-            next=f"drop the #revision; {fetch} downloads the latest",
-        )
-    first = (str(fault).strip().splitlines() or [kind])[0]
-    return ModelError(
-        f"model {name!r} is not a local folder and could not be downloaded ({kind}: {first[:200]})",
-        next=_near(name) or f"download it with an internet connection: {fetch}",
+    missing = (
+        f"there is no model {name!r} on the hub, and no folder of that name",
+        f"check the spelling (wholetext models list), then: {fetch}",
     )
-
-
-def _near(name: str) -> str:
-    parent = folder_of(str(Path(name).parent))
-    try:
-        folders = (
-            [path.name for path in sorted(parent.iterdir()) if path.is_dir()] if parent else []
-        )
-    except OSError:
-        folders = []
-    return did_you_mean(Path(name).name, [other for other in folders if other != Path(name).name])
+    known = {
+        "GatedRepoError": (
+            f"model {name!r} is gated: its licence must be accepted first",
+            f"accept it at https://huggingface.co/{name}, run `hf auth login`, then: {fetch}",
+        ),
+        "RepositoryNotFoundError": missing,
+        "HFValidationError": missing,
+        "RevisionNotFoundError": (
+            f"model {name!r} has no such revision",
+            f"drop the #revision; {fetch} downloads the latest",
+        ),
+    }
+    first = (str(fault).strip().splitlines() or [kind])[0][:200]
+    other = (
+        f"model {name!r} is not a local folder and could not be downloaded ({kind}: {first})",
+        f"download it with an internet connection: {fetch}",
+    )
+    what, advice = known.get(kind, other)
+    return ModelError(what, next=advice)
