@@ -61,7 +61,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "judge-coherence": "judge:JudgeCoherence",
         },
         "studies": {"judge-check": "panels:judge_check"},
-        "hooks": {"calls": "chat.calls:Calls"},
+        "hooks": {"calls": "chat:Calls"},
     },
     "annotation": {
         "commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}

@@ -28,7 +28,7 @@ from wholetext.errors import WholetextError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
 from wholetext.judges.prompts import load_prompt
 from wholetext.meta.contrastive.formats import read_contrast_set

@@ -22,7 +22,7 @@ import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
 from wholetext.demo import load
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 VIEWS = ("whole", "sentence", "context(prev=1)")
 JUDGES = ("judge-da", "judge-sqm", "judge-mqm", "judge-esa", "judge-pairwise", "judge-coherence")

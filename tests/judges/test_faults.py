@@ -16,7 +16,7 @@ from tests.judges import faulty, judge_run
 from tests.judges.counting import CountingProxy, Turnstile, is_repair
 from tests.judges.faulty import FaultyServer, Served
 from tests.judges.judge_material import names, numbered
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 REFUSED = ("refusal-field", "filtered")
 QUICK = [kind for kind in faulty.FAULTS if kind != "hang"]

@@ -19,7 +19,7 @@ import wholetext as wt
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, RUBRIC, right
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.error_lists import Fault
 from wholetext.judges.parsers import ASPECTS, PARSERS
 from wholetext.judges.places import placed

@@ -18,7 +18,7 @@ import pytest
 import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.error_lists import Fault
 from wholetext.judges.prompts import Texts, load_prompt
 from wholetext.types import Excerpt

@@ -13,7 +13,7 @@ import wholetext as wt
 from tests.judges import small_model
 from tests.judges.counting import CountingProxy
 from tests.judges.judge_material import demo_pieces
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.statistics import JudgeMeasure
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ import wholetext as wt
 from tests.judges import judge_run, small_model
 from tests.judges.counting import CountingProxy, Turnstile
 from tests.judges.judge_material import demo_piece
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 pytestmark = pytest.mark.slow
 DOCUMENT = "mystery-umbrella"  # has short segments

@@ -366,15 +366,6 @@ class Execution:
             help="Maximum number of parallel calls to judges.",
         ),
     ] = 8
-    rate: Annotated[
-        float | None,
-        option(
-            "--rate",
-            rare=True,
-            group="LLM judges",
-            help="Maximum number of calls to judges per minute (default: no limit).",
-        ),
-    ] = None
     timeout: Annotated[
         float,
         option(
@@ -403,7 +394,6 @@ class Execution:
         calls = make_calls and make_calls(
             self.endpoint,
             self.parallel,
-            self.rate,
             self.timeout,
             budget=self.budget,
             prices=self.prices,

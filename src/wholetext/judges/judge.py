@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.judges.chat.calls import Answer, Ask, Sampling
-from wholetext.judges.chat.endpoint import Chat, Planned
+from wholetext.judges.chat import Answer, Ask, Chat, Planned, Sampling
 from wholetext.judges.error_lists import SEVERITIES, Fault
 from wholetext.judges.parsers import (
     ASPECTS,

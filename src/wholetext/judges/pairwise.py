@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wholetext.judges.chat.calls import Ask
+from wholetext.judges.chat import Ask
 from wholetext.judges.judge import NAN, Judge, Reply, Verdict
 from wholetext.judges.prompts import Texts
 from wholetext.types import Excerpt, Request, Runtime

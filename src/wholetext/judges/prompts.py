@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.files.parsing import file_bytes, read_toml, reading
-from wholetext.judges.chat.calls import Ask
+from wholetext.judges.chat import Ask
 from wholetext.judges.error_lists import SEVERITIES, Fault
 from wholetext.judges.parsers import ASPECTS
 from wholetext.text import language_name

@@ -6,49 +6,18 @@ other documents of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from wholetext.scoring.significance.resample import Score, score_with_interval
-from wholetext.types import FloatArray, Scores
+from wholetext.scoring.significance.resample import Score, ratio
+from wholetext.types import FloatArray, Output, Scores
 
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
-
-
-@dataclass(frozen=True)
-class JudgeMeasure:
-    """A figure about a judge with its 95 % interval over documents (NaN with fewer than two)."""
-
-    check: str  # position, length, consistency, wording or agreement
-    judge: str  # spec
-    measure: str
-    setting: str  # window, samples, prompt or the other judge
-    value: float
-    low: float
-    high: float
-    count: int  # rows or pairs behind it
-
-
-@dataclass(frozen=True)
-class Label:
-    """The subject of a figure, and the resampling behind its interval."""
-
-    check: str
-    judge: str
-    setting: str = ""
-    draws: int = 1_000
-    seed: int | None = None
-
-    def measure(self, name: str, totals: FloatArray, reduce: Score, count: float) -> JudgeMeasure:
-        """Reduce ``totals`` (documents, k), with the interval of bootstrap resamples."""
-        value, low, high = score_with_interval(totals, reduce, self.draws, self.seed)
-        return JudgeMeasure(
-            self.check, self.judge, name, self.setting, value, low, high, int(count)
-        )
+BySystem = Mapping[str, Scores]
+Figure = tuple[str, FloatArray, Score, float]  # name, (documents, k) sums, their score, rows
 
 
 def ratio_of_ratios(totals: FloatArray) -> FloatArray:
@@ -73,63 +42,77 @@ def by_document(scores: Scores, values: FloatArray) -> FloatArray:
     return totals
 
 
-def details(scores: Scores) -> list[Mapping[str, Any]]:
-    """The details of each row."""
-    return [detail or {} for detail in scores.details] or [{}] * len(scores.rows)
-
-
-def orders(by_system: Mapping[str, Scores]) -> FloatArray:
-    """(documents, 4): pairs whose verdict depends on the order, pairs; choices of the first of two, choices.
-
-    A pair is seen from either of its systems, and counts half from each.
-    """
-    totals = []
-    for scores in by_system.values():
-        rows = np.zeros((len(scores.rows), 4))
-        for at, detail in enumerate(details(scores)):
-            for first, second in detail.get("orders", ()):
-                chosen = [word for word in (first, second) if word in ("A", "B")]
-                rows[at, 2:] += 0.5 * chosen.count("A"), 0.5 * len(chosen)
-                if first and second:
-                    rows[at, :2] += 0.5 * (_SWAPPED[first] != second), 0.5
-        totals.append(by_document(scores, rows))
+def details_summed(
+    by_system: BySystem, values: Callable[[Mapping[str, Any]], Sequence[float]]
+) -> FloatArray:
+    """(documents, k) sums over all systems of the values of each row's details."""
+    totals = [
+        by_document(scores, np.array([values(detail or {}) for detail in scores.details]))
+        for scores in by_system.values()
+    ]
     return np.asarray(np.sum(totals, axis=0))
 
 
-def error_density(
-    by_system: Mapping[str, Scores], lengths: Mapping[str, Sequence[FloatArray]]
-) -> FloatArray:
+def order_bias(by_system: BySystem) -> Iterator[Figure]:
+    """How often a verdict depends on the order of two texts, and the first of them is chosen.
+
+    A pair is seen from either of its systems, and counts half from each.
+    """
+
+    def counts(detail: Mapping[str, Any]) -> Sequence[float]:
+        orders = detail.get("orders", ())
+        chosen = [word for both in orders for word in both if word in ("A", "B")]
+        pairs = [(first, second) for first, second in orders if first and second]
+        flips = sum(_SWAPPED[first] != second for first, second in pairs)
+        return 0.5 * flips, 0.5 * len(pairs), 0.5 * chosen.count("A"), 0.5 * len(chosen)
+
+    totals = details_summed(by_system, counts)
+    yield "flip rate", totals[:, :2], ratio, totals[:, 1].sum()
+    yield "first of two chosen", totals[:, 2:], ratio, totals[:, 3].sum()
+
+
+def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
     """(documents, 2): errors, thousands of characters; rows without a score count in neither."""
     totals = []
-    for system, scores in by_system.items():
-        known = ~np.isnan(scores.at("row"))
-        errors = np.array([len(row.get("errors", ())) for row in details(scores)], np.float64)
-        places = zip(scores.rows.doc, scores.rows.start, scores.rows.stop)
-        size = (
-            np.array([lengths[system][doc][start:stop].sum() for doc, start, stop in places]) / 1000
-        )
+    for output in outputs:
+        scores = by_system[output.system]
+        rows, known = scores.rows, ~np.isnan(scores.at("row"))
+        errors = [len((detail or {}).get("errors", ())) for detail in scores.details]
+        size = [
+            sum(map(len, output.docs[rows.docs[doc]][start:stop])) / 1000
+            for doc, start, stop in zip(rows.doc, rows.start, rows.stop)
+        ]
         totals.append(by_document(scores, np.stack([errors, size], axis=1) * known[:, None]))
     return np.asarray(np.sum(totals, axis=0))
 
 
-def spread_of_samples(by_system: Mapping[str, Scores]) -> FloatArray:
-    """(documents, 3): standard deviations, rows with equal samples, rows with several samples."""
-    totals = []
-    for scores in by_system.values():
-        rows = np.zeros((len(scores.rows), 3))
-        for at, detail in enumerate(details(scores)):
-            known = [value for value in detail.get("samples", ()) if value is not None]
-            samples = np.array(known, dtype=np.float64)
-            if len(samples) > 1:
-                rows[at] = samples.std(ddof=1), np.ptp(samples) == 0, 1
-        totals.append(by_document(scores, rows))
-    return np.asarray(np.sum(totals, axis=0))
+def error_rate(outputs: Sequence[Output], by_system: BySystem) -> Iterator[Figure]:
+    """Errors per 1,000 characters."""
+    rows = sum(len(scores.rows) for scores in by_system.values())
+    yield "errors per 1,000 characters", error_density(by_system, outputs), ratio, rows
 
 
-def paired(
-    first: Mapping[str, Scores], second: Mapping[str, Scores]
-) -> tuple[FloatArray, FloatArray]:
-    """(documents, 7): n, Σx, Σy, Σx², Σy², Σxy, Σ|x-y| of rows; (documents, 2): equal preferences, all.
+def error_rates(outputs: Sequence[Output], first: BySystem, second: BySystem) -> Iterator[Figure]:
+    """The error rate in windows of one size over that in windows of another."""
+    totals = [error_density(by_system, outputs) for by_system in (first, second)]
+    yield "ratio of error rates", np.concatenate(totals, axis=1), ratio_of_ratios, 0
+
+
+def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
+    """Standard deviation of the samples of a row, and how often all of them are equal."""
+
+    def spread(detail: Mapping[str, Any]) -> Sequence[float]:
+        samples = np.array([x for x in detail.get("samples", ()) if x is not None])
+        return (samples.std(ddof=1), np.ptp(samples) == 0, 1) if len(samples) > 1 else (0, 0, 0)
+
+    totals = details_summed(by_system, spread)
+    rows = totals[:, 2].sum()
+    yield "standard deviation", totals[:, [0, 2]], ratio, rows
+    yield "rows with equal samples", totals[:, [1, 2]], ratio, rows
+
+
+def paired(alike: bool, first: BySystem, second: BySystem) -> Iterator[Figure]:
+    """Correlation, distance (of ``alike`` scales) and preferences of two judges on the same rows.
 
     A preference is which of two systems' rows is better, or neither; rows without both scores are
     left out.
@@ -146,4 +129,9 @@ def paired(
         x, y = (np.sign(rows[a][side] - rows[b][side]) for side in (0, 1))
         columns = np.stack([x == y, ~np.isnan(x + y)], axis=1).astype(np.float64)
         preferences += by_document(first[a], columns)
-    return sums, preferences
+    count = sums[:, 0].sum()
+    yield "Pearson's r of rows", sums, pearson, count
+    if alike:
+        yield "mean absolute difference", sums[:, [6, 0]], ratio, count
+    if len(rows) > 1:
+        yield "equal preferences between systems", preferences, ratio, preferences[:, 1].sum()

@@ -15,7 +15,7 @@ import wholetext as wt
 from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
 from wholetext.cli.main import main
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.check import JudgeCheckOptions, judge_check, write_judge_check
 from wholetext.judges.prompts import load_prompt
 

@@ -14,9 +14,8 @@ import pytest
 
 from tests.judges.scripted import ScriptedServer, completion
 from wholetext.errors import InputError, ModelError
-from wholetext.judges.chat import endpoint
-from wholetext.judges.chat.calls import Answer, Ask, Calls, Sampling
-from wholetext.judges.chat.endpoint import Chat
+from wholetext.judges import chat as endpoint
+from wholetext.judges.chat import Answer, Ask, Calls, Chat, Sampling
 from wholetext.scoring.engine import Engine
 from wholetext.testing import check_backend
 
@@ -141,7 +140,7 @@ def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
         one = chat(server, parallel=1)
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
-    assert len(server.asked) == 4 and one.calls.counts["judge_unstructured"] == 1
+    assert len(server.asked) == 4 and one.calls.unstructured == {"m"}
 
 
 def test_newer_models_are_told_the_limit_under_its_new_name() -> None:
@@ -176,7 +175,7 @@ def test_a_text_that_is_too_long_does_not_take_the_schema_from_the_others() -> N
         one = chat(server, parallel=1)
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert found[0].problem.startswith("HTTP 400: too long for this model (use a smaller view")
-    assert [answer.structured for answer in found[1:]] == [True, True] and "judge_unstructured" not in one.calls.counts
+    assert [answer.structured for answer in found[1:]] == [True, True] and not one.calls.unstructured
 
 
 @pytest.mark.parametrize(("status", "words"), [(401, "OPENAI_API_KEY"), (403, "refused access"), (404, "no model 'm'")])
@@ -210,7 +209,7 @@ def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothi
         url = server.url
     calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
     calls.note(answers=1)  # it answered before
-    with pytest.raises(ModelError, match=r"no longer responds\n.*all answers so far are stored"):
+    with pytest.raises(ModelError, match=r"does not respond\n.*all answers so far are stored"):
         Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
     assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
 
@@ -267,8 +266,7 @@ def test_a_compressed_body_is_never_decompressed(status: int) -> None:
         (answer,) = chat(server, retries=0).run(asks(1))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    problem = "the answer is compressed, which was not asked for" if status == 200 else "no message"
-    assert answer.problem == f"HTTP {status}: {problem}"
+    assert answer.text == "" and answer.problem == ("" if status == 200 else f"HTTP {status}: no message")
     assert peak < 20_000_000 and server.headers[0]["Accept-Encoding"] == "identity"
 
 
@@ -298,7 +296,7 @@ def test_retry_after_counts_also_if_the_error_is_not_read() -> None:
     assert answer.problem == "too many requests (HTTP 429)" and len(server.asked) == 1
 
 
-def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
+def test_as_many_calls_run_at_a_time_as_allowed() -> None:
     busy, most, lock, all_there = 0, 0, threading.Lock(), threading.Barrier(3)
 
     def reply(body: Mapping[str, Any], number: int) -> str:
@@ -313,10 +311,6 @@ def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
     with ScriptedServer(reply) as server:
         chat(server, parallel=3).run(asks(12))
         assert most == 3
-    with ScriptedServer(echo) as server:
-        start = time.monotonic()
-        chat(server, rate=60 / 0.05).run(asks(5))
-    assert time.monotonic() - start >= 4 * 0.05
 
 
 # ---------------------------------------------------------------- kept and paid
@@ -331,7 +325,7 @@ def test_the_budget_is_never_exceeded_and_what_was_paid_is_kept(tmp_path: Path) 
     kept: list[Ask] = []
     with ScriptedServer(echo) as server:  # an answer costs 10 · 0.001 + 2 · 0.01 = 0.03
         one = Chat("m", Sampling(max_tokens=4), Calls(server.url, parallel=4, budget=0.5, prices=prices(tmp_path)))
-        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent, and \d+ calls are left; the next .* 0\.04"):
+        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent; the next .* 0\.04"):
             one.arrive(asks(100), lambda ask, answer: kept.append(ask))
     assert len(kept) == len(server.asked) and one.calls.spent == pytest.approx(0.03 * len(kept))
     assert 0.5 - 2 * 0.05 < one.calls.spent <= 0.5

@@ -18,7 +18,7 @@ from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results, scores
 from wholetext.cli.main import main
 from wholetext.errors import MetricError
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
 

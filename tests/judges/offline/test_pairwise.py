@@ -14,7 +14,7 @@ import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
 from wholetext.errors import MetricError
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
 SPEC = "judge-pairwise@m"
