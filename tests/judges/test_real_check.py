@@ -14,7 +14,7 @@ from tests.judges import small_model
 from tests.judges.counting import CountingProxy
 from tests.judges.judge_material import demo_pieces
 from wholetext.judges.chat import Calls
-from wholetext.judges.statistics import JudgeMeasure
+from wholetext.judges.check import JudgeMeasure
 
 pytestmark = pytest.mark.slow
 ALL = ("position", "consistency", "wording", "agreement")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from wholetext.ranking.panel import METHODS, autorank, borda, mean_rank, ranks
 
+from wholetext.ranking.panel import METHODS, autorank, borda, mean_rank, ranks
 from wholetext.types import FloatArray
 
 SCORES = st.tuples(st.integers(1, 4), st.integers(2, 7)).flatmap(

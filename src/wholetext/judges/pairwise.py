@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wholetext.judges.chat import Ask
 from wholetext.judges.judge import NAN, Judge, Reply, Verdict
 from wholetext.judges.prompts import Texts
-from wholetext.types import Excerpt, Request, Runtime
+from wholetext.types import Request, Runtime
 
 _WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
 
@@ -35,29 +35,21 @@ class JudgePairwise(Judge):
 
     refused = "mode=ref"  # outputs of other systems take the place of references
 
-    def pair(
-        self, request: Request, rival: Excerpt, langs: tuple[str, str], sample: int
-    ) -> list[Ask]:
-        """The two calls about a pair: with the hypothesis first, and with the rival first."""
-        prompt = self.prompts()["prompt"][1]
+    def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
+        """The calls about each pair: with the hypothesis first, and with the rival first."""
+        hypothesis = request.hyp[0]
         source = [("source", request.src)] if request.src is not None else []
-        orders = ((request.hyp[0], rival), (rival, request.hyp[0]))
-        shown = [
+        orders = [
+            order
+            for rival in request.refs
+            if rival.scored != hypothesis.scored
+            for order in ((hypothesis, rival), (rival, hypothesis))
+        ]
+        pairs = [
             Texts(langs, (*source, ("translation A", a), ("translation B", b))) for a, b in orders
         ]
-        return [prompt.ask(texts, self.answer, self.schema, sample=sample) for texts in shown]
-
-    def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        return [
-            ask
-            for sample in range(self.samples)
-            for rival in _others(request)
-            for ask in self.pair(request, rival, langs, sample)
-        ]
-
-    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:  # type: ignore[override]
-        asks = self.asks(request, run.langs)
-        return list(asks[0].messages[-1:]) if asks else None
+        calls = [self.sampled(texts, self.schema) for texts in pairs]
+        return [ask for sample in zip(*calls) for ask in sample]
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         verdicts = []
@@ -78,10 +70,6 @@ class JudgePairwise(Judge):
                     i,
                 )
         return verdicts
-
-
-def _others(request: Request) -> list[Excerpt]:
-    return [rival for rival in request.refs if rival.scored != request.hyp[0].scored]
 
 
 def _pair(first: Reply, second: Reply) -> tuple[float, float]:

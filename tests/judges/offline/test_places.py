@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from wholetext.judges.error_lists import Fault
+from wholetext.judges.parsers import Fault
 from wholetext.judges.places import locate, placed
 from wholetext.types import Excerpt, Request
 

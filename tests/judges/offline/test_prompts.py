@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import InputError
-from wholetext.judges.error_lists import Fault
-from wholetext.judges.parsers import ASPECTS, parse_errors
+from wholetext.judges.parsers import ASPECTS, Fault, parse
 from wholetext.judges.prompts import SCHEMAS, Texts, listed, load_prompt
 from wholetext.types import Excerpt
 
@@ -91,8 +90,8 @@ def test_worked_examples_are_answers_that_are_read() -> None:
     prompt = load_prompt("errors")
     for form in ("json", "text"):
         said = [text for role, text in prompt.ask(texts(), form, "errors").messages if role == "assistant"]
-        assert [len(parse_errors(text).faults) for text in said] == [2, 1, 0]
-        assert all(parse_errors(text).ok for text in said)
+        read = [parse("errors", text) for text in said]
+        assert [len(one.faults) for one in read] == [2, 1, 0] and all(one.ok for one in read)
 
 
 def test_a_repair_request_repeats_the_call_and_names_the_problem() -> None:
@@ -144,9 +143,9 @@ def test_a_prompt_shows_what_its_judge_is_asked_about(tmp_path: Path, name: str,
 def test_what_a_prompt_leaves_out_of_a_view_is_said(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("user = 'Rate {hyp}'", "utf-8")
     mine, ours = load_prompt("da", str(tmp_path / "mine.toml")), load_prompt("da")
-    assert not mine.caveats(texts()) and not ours.caveats(texts(context=True))
+    assert not [*mine.caveats(texts()), *ours.caveats(texts(context=True))]
     (hidden,) = mine.caveats(texts(context=True))
     assert "no context" in hidden
     nowhere = Texts(("de", ""), texts().sides)
     (unknown,) = ours.caveats(nowhere)
-    assert "languages" in unknown and not mine.caveats(nowhere)  # it names none
+    assert "languages" in unknown and not [*mine.caveats(nowhere)]  # it names none
