@@ -48,7 +48,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "stress": {
         "commands": {"stress": "commands:stress"},
         "studies": {"stress": "panels:stress"},
-        "hooks": {"described-changes": "known_changes:described"},
+        "hooks": {"described-changes": "change:described"},
     },
     "judges": {
         "commands": {"judge-check": "commands:judge_check"},

@@ -14,8 +14,15 @@ from wholetext.errors import InputError, MissingExtra, ModelError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.bound import check
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.change import Change, Edit, Kind, NotApplicable, Text, applied
-from wholetext.stress.known_changes import chosen
+from wholetext.stress.change import (
+    Change,
+    Edit,
+    Kind,
+    NotApplicable,
+    Text,
+    applied,
+    chosen_changes,
+)
 from wholetext.text import code_of, joiner
 from wholetext.text.taggers.analysis import Analyser, Analysis, Layer, analyser_for
 from wholetext.types import Corpus, Output
@@ -98,7 +105,7 @@ def perturb(
     """
     settings, options = settings or StressOptions(), options or Options()
     check(corpus, [output])
-    changes = chosen(settings.changes)
+    changes = chosen_changes(settings.changes)
     language, items = corpus.langs[1], list[Changed]()
     analyser, missing = _analyser(changes, code_of(language))
     texts = _texts(corpus, output, analyser, options)
@@ -128,7 +135,7 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
     rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")
     sites = change.sites(text, rng)
     if change.in_a_row:  # a run that grows
-        start = rng.randrange(len(sites)) if sites else 0
+        start = rng.randrange(len(sites))
         order = [*sites[start:], *reversed(sites[:start])]
     else:
         order = rng.sample(sites, len(sites))

@@ -6,7 +6,7 @@ The text under test is never the reference it is scored against: identity would 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from wholetext.types import Corpus, Output, Scores
 _COPY = 0.9  # an output is a copy of a reference if this share of its segments is equal to it
 
 
-@dataclass(frozen=True)
-class StressSelection:
+class StressSelection(NamedTuple):
     """The text under test, the references for all scores, and the outputs that are systems."""
 
     text: Output | None  # None: the best system, known once the systems are scored
     refs: tuple[str, ...]
     systems: tuple[Output, ...]
-    notes: tuple[str, ...] = ()
+    notes: list[str]
 
 
 def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> StressSelection:
@@ -44,10 +43,10 @@ def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -
     named = settings.text or (references[1] if len(references) > 1 else None)
     if named is None and systems:
         text = next(iter(systems.values())) if len(systems) == 1 else None
-        return StressSelection(text, references, tuple(systems.values()), tuple(notes))
+        return StressSelection(text, references, tuple(systems.values()), notes)
     if named in systems:
         notes.append(f"the text under test is the output of {named}")
-        return StressSelection(systems[named], references, tuple(systems.values()), tuple(notes))
+        return StressSelection(systems[named], references, tuple(systems.values()), notes)
     if named not in references:
         known = ", ".join((*references, *systems))
         raise InputError(
@@ -60,7 +59,7 @@ def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -
     text = Output(f"reference {named}", {doc.id: doc.refs[named] for doc in corpus.docs})
     against = ", ".join(others) or "nothing: metrics that need a reference cannot be used"
     notes.append(f"the text under test is the reference {named}, scored against {against}")
-    return StressSelection(text, others, tuple(systems.values()), tuple(notes))
+    return StressSelection(text, others, tuple(systems.values()), notes)
 
 
 def _copies(output: Output, corpus: Corpus, name: str) -> bool:
@@ -86,12 +85,3 @@ def best(
         f"the text under test is the output of {chosen.system}, which has the best mean rank of "
         f"{count(len(systems), 'system')} by these metrics"
     )
-
-
-def identical(text: Output, corpus: Corpus, refs: Sequence[str]) -> list[str]:
-    """Documents in which the text under test is the same as a reference."""
-    return [
-        doc.id
-        for doc in corpus.docs
-        if any(tuple(text.docs[doc.id]) == tuple(doc.refs[name]) for name in refs)
-    ]
