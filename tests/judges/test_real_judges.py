@@ -93,14 +93,6 @@ def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(
     assert len(first) >= 8 and others == [first, first]
 
 
-def test_several_slots_give_equal_answers_where_one_token_is_computed_at_a_time(tmp_path: Path) -> None:
-    """With ``--ubatch-size 1`` no product depends on what else is computed, nor on a stored beginning."""
-    if small_model.weights() is None:
-        pytest.skip(f"the small chat model is not installed: {small_model.INSTALL}")
-    with small_model.running(slots=4, together=1) as address, CountingProxy(address) as proxy:
-        first, second = (answers(proxy, tmp_path, 2, parallel) for parallel in (1, 4))
-    assert len(first) >= 4 and first == second
-
 
 def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
     """A kill as a request arrives, before the model sees it: everything that was answered before is kept."""

@@ -16,7 +16,7 @@ from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
 from wholetext.cli.main import main
 from wholetext.judges.chat import Calls
-from wholetext.judges.check import JudgeCheckOptions, judge_check, write_judge_check
+from wholetext.judges.check import JudgeCheckOptions, judge_check
 from wholetext.judges.prompts import load_prompt
 
 JUDGES = ["judge-da(seed=1)@one", "judge-da(seed=1)@two"]
@@ -108,17 +108,6 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
     with pytest.raises(wt.errors.InputError, match="no check 'lenght'"):
         JudgeCheckOptions(("lenght",))
 
-
-@pytest.mark.long
-def test_a_check_is_a_run_and_a_page_of_the_report(server: FaultyServer, tmp_path: Path) -> None:
-    found, checked = found_by(server, JUDGES[:1], samples=2)
-    write_judge_check(checked, tmp_path / "run")
-    assert wt.open_run(tmp_path / "run").scores.keys() == checked.results.scores.keys()
-    stored = json.loads((tmp_path / "run" / "judge-check.json").read_text("utf-8"))
-    assert stored == json.loads(json.dumps(checked.as_json())) and len(stored["measures"]) == len(found)
-    pytest.importorskip("jinja2")
-    (page,) = wt.report(tmp_path / "run")
-    assert page.stat().st_size > 10_000
 
 
 def test_the_verb(

@@ -16,8 +16,6 @@ from tests.judges.scripted import ScriptedServer, completion
 from wholetext.errors import InputError, ModelError
 from wholetext.judges import chat as endpoint
 from wholetext.judges.chat import Answer, Ask, Calls, Chat, Sampling
-from wholetext.scoring.engine import Engine
-from wholetext.testing import check_backend
 
 SCHEMA = '{"type": "object"}'
 
@@ -40,20 +38,11 @@ def test_answers_come_in_the_order_of_the_calls_whatever_order_they_arrive_in() 
         return echo(body, number)
 
     with ScriptedServer(reply) as server:
-        check_backend(Text(chat(server)), asks(6))
         found = chat(server, parallel=4).run(asks(12))
+        with pytest.raises(InputError, match="no price of the model m"):
+            chat(server, budget=1.0).run(asks(1))
     assert [answer.text for answer in found] == [f"text {i}" for i in range(12)]
     assert found[0] == Answer("text 0", "scripted-1", "fp_1", "stop", "", 10, 2)
-
-
-class Text:
-    """Answers as numbers, which the conformance kit compares."""
-
-    def __init__(self, inner: Chat) -> None:
-        self.inner, self.id, self.fit = inner, inner.id, inner.fit
-
-    def run(self, batch: list[Ask]) -> list[float]:
-        return [float(answer.text.split()[-1]) for answer in self.inner.run(batch)]
 
 
 def test_what_is_sent_is_what_the_body_says() -> None:
@@ -66,18 +55,6 @@ def test_what_is_sent_is_what_the_body_says() -> None:
     assert server.asked[0]["seed"] == 7 and "top_p" not in server.asked[0] and server.asked[0]["max_tokens"] == 9
     assert server.asked[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
-
-@pytest.mark.parametrize(("status", "kind"), [(429, "rate_limited"), (500, "server_errors"), (503, "server_errors")])
-def test_overload_and_server_errors_are_tried_again(status: int, kind: str) -> None:
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (status, {"error": {"message": "wait"}}) if number < 3 else "ok"
-
-    with ScriptedServer(reply) as server:
-        one = chat(server)
-        assert [answer.text for answer in one.run(asks(1))] == ["ok"]
-    assert len(server.asked) == 3
-    assert one.calls.counts == {"judge_calls": 3, f"judge_{kind}": 2, "judge_retries": 2, "judge_answers": 1,
-                                "judge_tokens_in": 10, "judge_tokens_out": 2}  # fmt: skip
 
 
 def test_retry_after_is_honoured_by_all_calls() -> None:
@@ -113,17 +90,6 @@ def test_backoff_grows_and_is_jittered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(0.25 * 2**i <= wait <= 0.75 * 2**i for i, wait in enumerate(slept))
 
 
-def test_a_server_that_hangs_or_trickles_is_given_up_after_the_timeout() -> None:
-    def reply(body: Mapping[str, Any], number: int) -> str:
-        time.sleep(0.5)
-        return "late"
-
-    with ScriptedServer(reply) as server:
-        one = chat(server, timeout=0.1, retries=1)
-        (answer,) = one.run(asks(1))
-    assert answer.problem == "no answer within 0.1 s"
-    assert one.calls.counts["judge_timeouts"] == 2 and one.calls.counts["judge_failed"] == 1
-
 
 def test_a_refused_request_is_not_tried_again_and_not_kept() -> None:
     with ScriptedServer(lambda body, number: (400, {"error": {"message": "odd"}})) as server:
@@ -142,13 +108,6 @@ def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
     assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
     assert len(server.asked) == 4 and one.calls.unstructured == {"m"}
 
-
-def test_newer_models_are_told_the_limit_under_its_new_name() -> None:
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (400, {"error": {"message": "use max_completion_tokens"}}) if "max_tokens" in body else "85"
-
-    with ScriptedServer(reply) as server:
-        assert [answer.text for answer in chat(server).run(asks(1))] == ["85"]
 
 
 def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
@@ -197,28 +156,20 @@ def test_without_an_endpoint_the_run_stops_before_any_call(
     assert not calls.counts and Chat("m", Sampling(), calls).run([]) == []
 
 
-def test_no_server_at_all_is_an_error_at_once() -> None:
-    with ScriptedServer(echo) as server:
-        url = server.url
-    with pytest.raises(ModelError, match="the endpoint does not respond"):
-        Chat("m", Sampling(), Calls(endpoint=url)).run(asks(3))
-
 
 def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothing(tmp_path: Path) -> None:
     with ScriptedServer(echo) as server:
         url = server.url
     calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
+    with pytest.raises(ModelError, match="the endpoint does not respond"):  # at once: it never answered
+        Chat("m", Sampling(), calls).run(asks(3))
+    assert not calls.counts["judge_retries"]
+    calls.counts.clear()
     calls.note(answers=1)  # it answered before
     with pytest.raises(ModelError, match=r"does not respond\n.*all answers so far are stored"):
         Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
     assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
 
-
-@pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{}]}, completion(None), {"choices": 3}])
-def test_a_body_of_another_shape_is_an_answer_without_text(body: Any) -> None:
-    with ScriptedServer(lambda _, number: (200, body)) as server:
-        (answer,) = chat(server).run(asks(1))
-    assert answer.text == "" and not answer.problem and len(server.asked) == 1
 
 
 @pytest.mark.parametrize(("code", "kind"), [(429, "rate_limited"), (502, "server_errors"), ("x", "server_errors")])
@@ -237,12 +188,6 @@ def test_an_error_that_comes_with_status_200_is_no_answer(code: Any, kind: str) 
     assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1
 
 
-def test_a_body_that_is_not_json_is_asked_for_again() -> None:
-    with ScriptedServer(lambda body, number: (200, b'{"choices": [') if number == 1 else "ok") as server:
-        one = chat(server)
-        assert one.run(asks(1))[0].text == "ok"
-    assert one.calls.counts["judge_broken"] == 1
-
 
 @pytest.mark.parametrize(("status", "limit"), [(200, "LARGEST"), (400, "LARGEST_ERROR"), (500, "LARGEST_ERROR")])
 def test_no_more_of_an_answer_or_error_is_read_than_the_limit(
@@ -256,7 +201,7 @@ def test_no_more_of_an_answer_or_error_is_read_than_the_limit(
     assert answer.problem == ("" if status == 200 else f"HTTP {status}: no message")
 
 
-@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("status", [200, 400])
 def test_a_compressed_body_is_never_decompressed(status: int) -> None:
     """194 KB that expand to 4.9 GB cost little memory, whether they are an answer or an error."""
     bomb = gzip.compress(gzip.compress(b"0" * 200_000_000, 1))
@@ -271,9 +216,7 @@ def test_a_compressed_body_is_never_decompressed(status: int) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
-@pytest.mark.parametrize(("status", "words"), [
-    (301, "redirects"), (302, "redirects"), (307, "redirects"), (308, "redirects"), (401, "refused access"),
-])  # fmt: skip
+@pytest.mark.parametrize(("status", "words"), [(301, "redirects"), (308, "redirects"), (401, "refused access")])
 def test_no_redirect_is_followed_and_compression_hides_no_status(
     status: int, words: str, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,29 +231,6 @@ def test_no_redirect_is_followed_and_compression_hides_no_status(
             chat(server).run(asks(1))
     assert not other.asked and len(server.asked) == 1
 
-
-def test_retry_after_counts_also_if_the_error_is_not_read() -> None:
-    unread = (429, b"x" * 60_000, {"Retry-After": "100000"})
-    with ScriptedServer(lambda body, number: unread) as server:
-        (answer,) = chat(server).run(asks(1))
-    assert answer.problem == "too many requests (HTTP 429)" and len(server.asked) == 1
-
-
-def test_as_many_calls_run_at_a_time_as_allowed() -> None:
-    busy, most, lock, all_there = 0, 0, threading.Lock(), threading.Barrier(3)
-
-    def reply(body: Mapping[str, Any], number: int) -> str:
-        nonlocal busy, most
-        with lock:
-            busy, most = busy + 1, max(most, busy + 1)
-        all_there.wait(600)  # no answer before three are asked for
-        with lock:
-            busy -= 1
-        return "ok"
-
-    with ScriptedServer(reply) as server:
-        chat(server, parallel=3).run(asks(12))
-        assert most == 3
 
 
 # ---------------------------------------------------------------- kept and paid
@@ -347,11 +267,6 @@ def test_calls_that_time_out_are_not_asked_again_beyond_the_budget(tmp_path: Pat
     assert len(server.asked) <= 6 and calls.spent <= 0.2 + 2 * 0.043
 
 
-def test_a_budget_needs_a_price(tmp_path: Path) -> None:
-    with ScriptedServer(echo) as server, pytest.raises(InputError, match="no price of the model m"):
-        chat(server, budget=1.0).run(asks(1))
-    assert not server.asked
-
 
 def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_finished() -> None:
     kept: list[str] = []
@@ -369,17 +284,3 @@ def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_fi
         with pytest.raises(KeyboardInterrupt):
             chat(server, parallel=4).arrive(asks(50), keep)
         assert len(kept) == len(server.asked) < 15
-
-
-def test_answers_are_asked_for_once_by_an_engine_and_failures_again() -> None:
-    broken = True
-
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (400, {}) if broken and echo(body, 0) == "text 1" else echo(body, 0)
-
-    with ScriptedServer(reply) as server:
-        engine, one = Engine(), chat(server)
-        assert [bool(answer.problem) for answer in engine.map(one, asks(3))] == [False, True, False]
-        broken = False
-        assert [answer.text for answer in engine.map(one, asks(3))] == ["text 0", "text 1", "text 2"]
-    assert len(server.asked) == 4

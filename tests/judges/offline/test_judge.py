@@ -14,7 +14,6 @@ import wholetext as wt
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results, right, scores
 from wholetext.errors import MetricError, SpecError
-from wholetext.judges.judge import trimmed
 from wholetext.judges.parsers import ASPECTS, PARSER
 from wholetext.registry import scorer
 from wholetext.testing import check_metric, sample
@@ -37,11 +36,6 @@ def test_every_view_shows_the_judge_what_it_should(server: ScriptedServer, view:
     assert ("The bridge was closed" in middle) == (view != "sentence:")
 
 
-def test_the_context_of_a_translation_is_its_own_whatever_references_there_are(server: ScriptedServer) -> None:
-    results("context(prev=1):judge-da(mode=ref)@m")
-    shown = [body["messages"][-1]["content"].rpartition("<translation")[2] for body in server.asked]
-    assert any("The bridge is closed on Monday.\n<judged" in text for text in shown)
-
 
 def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(server: ScriptedServer) -> None:
     replying(server, lambda body, number: '{"score": 70}')
@@ -53,10 +47,6 @@ def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(serv
     assert [facts[name] for name in ("refused", "unparsable", "repaired", "failed", "unlocated")] == ["0"] * 5
     assert "dtype" not in facts and server.url not in str(facts)
 
-
-def test_the_endpoint_and_parallel_calls_do_not_enter_the_identity(server: ScriptedServer) -> None:
-    one, other = scores("judge-da@m", parallel=1), scores("judge-da@m", parallel=8, endpoint=server.url)
-    assert one.signature.hash == other.signature.hash and np.array_equal(one.at("row"), other.at("row"))
 
 
 # ---------------------------------------------------------------- answers that cannot be used
@@ -88,13 +78,6 @@ def test_an_answer_that_is_not_repaired_is_nan_and_counted(server: ScriptedServe
     assert any("undefined" in note and "could not be read" in note and "1 of 6" in note for note in found.notes)
     assert np.isfinite(found.score)
 
-
-@pytest.mark.parametrize("refusal", [(200, completion(None, message={"refusal": "no"})),
-                                     (200, completion("", finish="content_filter"))])  # fmt: skip
-def test_a_refusal_is_nan_and_counted_and_nobody_asks_again(server: ScriptedServer, refusal: Any) -> None:
-    found, asked = outcome(server, refusal)
-    assert np.isnan(found.at("row")[1]) and found.signature["refused"] == "1" and asked == 2
-    assert any("refused" in note for note in found.notes)
 
 
 def test_an_answer_that_was_cut_is_said_to_need_more_tokens(server: ScriptedServer) -> None:
@@ -194,11 +177,6 @@ def test_esa_shows_the_errors_of_the_first_call_to_the_second(server: ScriptedSe
     assert found.signature["errors_prompt"].startswith("wholetext/errors#")
 
 
-def test_esa_without_a_list_of_errors_has_no_score(server: ScriptedServer) -> None:
-    replying(server, lambda body, number: "no idea" if "errors" in body["messages"][-1]["content"] else "50")
-    found = scores("judge-esa@m")
-    assert np.isnan(found.at("row")).all() and found.signature["unparsable"] == "6"
-
 
 def test_the_rubric_has_an_output_for_each_aspect(server: ScriptedServer) -> None:
     found = scores("judge-coherence@m")
@@ -220,11 +198,6 @@ def test_samples_are_averaged_without_those_beyond_two_sigma(server: ScriptedSer
     assert found.at("row")[0] == 80 and found.at("row", "spread")[0] == pytest.approx(np.std([80] * 9 + [0], ddof=1))
     assert {body["seed"] for body in server.asked} == {*range(7, 17)}
 
-
-def test_trimmed_means() -> None:
-    assert trimmed(np.array([[10.0], [20.0], [np.nan]])) == ([15.0], pytest.approx(50**0.5))
-    assert np.isnan(trimmed(np.array([[np.nan], [np.nan]]))[0]).all()
-    assert trimmed(np.array([[5.0]]))[0] == [5.0]
 
 
 # ---------------------------------------------------------------- specs

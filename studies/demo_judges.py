@@ -1,6 +1,6 @@
 """All judges on the whole demo corpus (German to English) against the small model, under three views.
 
-    python -m tests.judges.demo_judges CACHE     a line for each judge and view; goes on where it was interrupted
+    python -m studies.demo_judges CACHE     a line for each judge and view; goes on where it was interrupted
 
 One system (two for judge-pairwise), 12 documents, 112 segments. Answers are limited to so many tokens that a list
 without errors is whole; a rubric needs some 230, and is asked for in full under the whole view alone. It takes about
