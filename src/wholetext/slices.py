@@ -57,7 +57,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "judge-sqm": "judge:JudgeSqm",
             "judge-mqm": "judge:JudgeMqm",
             "judge-esa": "judge:JudgeEsa",
-            "judge-pairwise": "pairwise:JudgePairwise",
+            "judge-pairwise": "judge:JudgePairwise",
             "judge-coherence": "judge:JudgeCoherence",
         },
         "studies": {"judge-check": "panels:judge_check"},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.scoring.build_scores import scores_of
-from wholetext.judges import statistics
+from wholetext.judges import check as statistics
 from wholetext.scoring.significance.resample import ratio
 from wholetext.types import Output
 
