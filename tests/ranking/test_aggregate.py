@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,11 +69,3 @@ def test_a_metric_without_a_score_of_a_system_is_left_out_of_its_mean() -> None:
 def test_tied_systems_share_the_better_place() -> None:
     assert ranks(np.array([1.0, 2.0, 2.0])).tolist() == [3, 1, 1]
     np.testing.assert_equal(METHODS["autorank"].ranks(np.array([1.0, 2.0, 2.0, np.nan])), [1, 2, 2, np.nan])
-
-
-def test_a_metric_without_scores_gives_no_warning_of_numpy() -> None:
-    scores = np.array([[3.0, 2.0, 1.0], [np.nan, np.nan, np.nan]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for method in METHODS.values():
-            assert np.isfinite(method.combine(scores)).all()

@@ -60,15 +60,3 @@ def test_errors_beside_harmless_changes_are_in_every_format(corpus: Path, capsys
     head, *lines = [line.split("\t") for line in out.splitlines()]
     rows = [dict(zip(head, line, strict=True)) for line in lines]
     assert [row["auc"] for row in rows if row["dose"] == "all"] == [str(number["auc"]), ""]
-
-
-
-@pytest.mark.parametrize(("more", "said"), [
-    (("--change", "swop"), "there is no change 'swop'"), (("--dose", "half"), "there is no dose 'half'"),
-    (("--text", "nobody"), "there is no text nobody"),
-])
-def test_mistakes_are_answered(
-    corpus: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], said: str
-) -> None:
-    code, _, err = call(capsys, "stress", corpus, "-m", "chrf", *more)
-    assert code == 2 and said in err and "→" in err

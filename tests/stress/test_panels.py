@@ -10,11 +10,9 @@ import pytest
 
 import wholetext as wt
 from wholetext.demo import load
-from wholetext.errors import RunError
 from wholetext.reporting import read_study
 from wholetext.reporting.panels import Examples, Grid, Table
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.panels import stress
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +48,6 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     assert study.warnings == tuple(figures["notes"]) and "connective: made in no document" in " ".join(study.warnings)
 
 
-def test_errors_told_from_harmless_changes_are_a_heat_map(figures: dict[str, Any]) -> None:
-    known = [{**one, "auc": None if one["kind"] == "harmless" else 0.75} for one in figures["figures"]]
-    (grid,) = [one for one in stress({**figures, "figures": known}).panels if one.title.startswith("Errors told from")]
-    assert isinstance(grid, Grid) and grid.rows == ("swap", "drop", "number") and grid.values[0] == (75.0, 75.0)
-
 
 
 def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> None:
@@ -70,10 +63,3 @@ def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> No
         assert any(marked for _, marked in before) and any(marked for _, marked in after)
         if change == "number":
             assert [words for words, marked in before if not marked] == [words for words, marked in after if not marked]
-
-
-
-def test_a_damaged_file_is_an_error(figures: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "stress.json").write_text(json.dumps({**figures, "examples": [{"segments": [3]}]}), "utf-8")
-    with pytest.raises(RunError, match="not a study"):
-        read_study(tmp_path / "stress.json")

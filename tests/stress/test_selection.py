@@ -50,14 +50,3 @@ def test_a_copy_of_a_reference_is_no_system() -> None:
         select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions(text="human"))
     with pytest.raises(InputError, match="no text but the reference"):
         select(corpus(first=ONE), [output("human", *ONE)], StressOptions())
-
-
-def test_an_unknown_text_is_answered_with_a_suggestion() -> None:
-    with pytest.raises(InputError, match="there is no text goof") as caught:
-        select(corpus(first=ONE), [BAD, GOOD], StressOptions(text="goof"))
-    assert "good" in caught.value.next
-
-
-def test_the_only_reference_leaves_none_to_score_against() -> None:
-    found = select(corpus(first=ONE), [BAD], StressOptions(text="first"))
-    assert found.refs == () and "metrics that need a reference cannot be used" in found.notes[0]

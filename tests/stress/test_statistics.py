@@ -37,10 +37,6 @@ def test_an_interval_needs_two_documents_and_is_one_point_where_all_agree() -> N
     assert (same.low, same.high, same.effect_low, same.effect_high) == (1, 1, 0.5, 0.5)
 
 
-def test_without_a_spread_there_is_no_effect_but_all_else() -> None:
-    (cell,) = cells(("a", 1.0), ("b", 2.0), scale=math.nan)
-    assert math.isnan(cell.effect) and cell.loss == 1.5 and cell.preferred == 1
-
 
 def test_the_auc_is_that_of_mann_and_whitney() -> None:
     rng = np.random.default_rng(3)

@@ -44,12 +44,6 @@ def test_times_names_and_one_stay(text: str) -> None:
         after(Number(), text)
 
 
-def test_very_long_and_very_many_numbers() -> None:
-    (long,) = after(Number(), f"There are {'7' * 9000}.")  # more digits than Python turns into an integer
-    assert len(long) == len(f"There are {'7' * 9000}.")
-    (many,) = after(Number(), "5 " * 30_000)  # in a time that grows with the text
-    assert "5" not in many
-
 
 def test_years_and_days_stay_possible() -> None:
     for seed in range(50):
