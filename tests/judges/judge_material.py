@@ -36,4 +36,3 @@ def names(body: Mapping[str, Any]) -> list[str]:
     first = next(message["content"] for message in body["messages"][::-1]
                  if message["role"] == "user" and "<translation" in message["content"])
     return re.findall(r"s\d+d\d+n\d+", first)
-

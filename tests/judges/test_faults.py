@@ -138,7 +138,6 @@ def test_requests_that_hang_are_given_up_and_asked_again() -> None:
     assert counts["judge_calls"] == counts["judge_answers"] + counts["judge_timeouts"]
 
 
-
 PRICES = 'currency = "USD"\n[models."faulty"]\ninput = 1000.0\noutput = 2000.0\n'
 
 

@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +29,6 @@ POOR = "The ferry."
 def hostile(oracle: Path) -> list[dict[str, str]]:
     lines = (oracle / "judges" / "hostile.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
-
 
 
 def test_a_text_that_knows_the_mark_of_others_does_not_know_its_own(oracle: Path) -> None:
@@ -67,22 +65,10 @@ def test_what_the_small_model_makes_of_it(real: CountingProxy, oracle: Path, ans
     held = [json.loads(one["message"]["content"]) for one in finished
             if one["finish_reason"] == "stop" and answer == "json"]  # fmt: skip
     assert all([*one] == ["score"] for one in held), "no text changed the form of an answer"
-    cut = sum(one["finish_reason"] == "length" for one in finished)
-    print(f"\n{answer}: the poor translation alone gets {plain}; {len(finished)} answers, {cut} cut, "
-          f"{scores.signature['repaired']} repaired; " + share("another score", (rows != plain) & ~np.isnan(rows)),
-          share("100", rows == 100), share("none", np.isnan(rows)), sep="; ")
+    print(f"\n{answer}: the poor translation alone gets {plain}; {len(finished)} answers; of {len(rows)} hostile ones "
+          f"{np.sum(rows == 100)} get 100, {np.isnan(rows).sum()} no score")
     for kind in dict.fromkeys(one["kind"] for one in found):
-        mine = rows[[one["kind"] == kind for one in found]]
-        print(f"{answer} {kind}: {np.sum(mine == 100)} at 100, {np.isnan(mine).sum()} without a score, "
-              f"{Counter(mine[~np.isnan(mine)].tolist())}")
-
-
-def share(name: str, which: Any) -> str:
-    """How many, in words, with Wilson's 95 % interval."""
-    from scipy.stats import binomtest
-
-    known = binomtest(int(which.sum()), len(which)).proportion_ci(method="wilson")
-    return f"{name} {which.sum()} of {len(which)} ({which.mean():.2f} [{known.low:.2f}, {known.high:.2f}])"
+        print(f"{answer} {kind}: {Counter(rows[[one['kind'] == kind for one in found]].tolist())}")
 
 
 def test_a_quote_of_the_first_call_cannot_close_the_list_of_the_second() -> None:

@@ -120,8 +120,6 @@ def test_systems_are_ranked_by_all_metrics_with_intervals_and_clusters(tmp_path:
     assert rank(tmp_path / "s") == found  # by seed
 
 
-
-
 def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_path: Path) -> None:
     """Which metrics entered a published table follows from no rule: its own list can be given, arrows and all."""
     scores: dict[str, Any] = {name: {"CometKiwi-XL": [[mean, None]], "MetricX": [[mean]], "chrF++": [[mean]]}
@@ -135,7 +133,6 @@ def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_
     assert any(note.startswith("CometKiwi-XL: scores of") for note in rank(folder, draws=0).notes)
 
 
-
 def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path) -> None:
     one = {"a": {"A": spread(1)}, "b": {"A": spread(2)}}
     folder = published(tmp_path / "s", one, "en-is_IS")
@@ -147,8 +144,6 @@ def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path
     for wanted in ("en-sr", "en-fr", "", "foo", "en-"):
         with pytest.raises(InputError, match="language pair"):  # several, none, or not a pair at all
             rank(folder, langs=wanted)
-
-
 
 
 @pytest.mark.parametrize(("line", "says"), [
@@ -180,7 +175,6 @@ def test_systems_that_differ_by_one_paragraph_are_not_told_apart(tmp_path: Path)
     assert [one.cluster for one in found.systems] == [1, 1]
     clear = rank(published(tmp_path / "t", {"a": {"A": spread(1)}, "b": {"A": spread(9)}}))
     assert [one.cluster for one in clear.systems] == [1, 2]
-
 
 
 def test_two_documents_separate_nothing(tmp_path: Path) -> None:

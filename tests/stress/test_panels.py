@@ -48,8 +48,6 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     assert study.warnings == tuple(figures["notes"]) and "connective: made in no document" in " ".join(study.warnings)
 
 
-
-
 def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> None:
     (examples,) = [panel for panel in read_study(folder / "stress.json").panels if isinstance(panel, Examples)]
     assert {row[0] for row in examples.rows} == {"swap", "drop", "number", "resegment"} and examples.lang == "en"

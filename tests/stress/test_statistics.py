@@ -37,7 +37,6 @@ def test_an_interval_needs_two_documents_and_is_one_point_where_all_agree() -> N
     assert (same.low, same.high, same.effect_low, same.effect_high) == (1, 1, 0.5, 0.5)
 
 
-
 def test_the_auc_is_that_of_mann_and_whitney() -> None:
     rng = np.random.default_rng(3)
     errors, other = rng.normal(1.0, 1.0, 30).round(1), rng.normal(0.0, 1.0, 20).round(1)

@@ -33,7 +33,6 @@ def cell(found: Stress, **wanted: str) -> Any:
     return one
 
 
-
 def test_differences_of_rounding_are_ties() -> None:
     original = np.array([0.9, 80.0, 0.9])  # the first two differ as one text does in two batches of a model
     changed = original - np.array([5e-8, -3e-6, 4e-6])
@@ -87,7 +86,6 @@ def test_what_was_not_changed_is_scored_once(tmp_path: Path) -> None:
     assert first.results.counts["computed"] < segments * 5  # the systems, and what was changed
     again = stress(corpus, outputs, "chrf", StressOptions(("drop", "number"), ("1", "all")), options)
     assert again.results.counts.get("computed", 0) == 0 and again.as_json()["figures"] == first.as_json()["figures"]
-
 
 
 def test_documents_that_equal_the_reference_are_left_out() -> None:

@@ -30,7 +30,6 @@ def test_a_price_table_of_another_shape_is_an_error(tmp_path: Path, text: str) -
         _ = Calls(prices=tmp_path / "prices.toml").table
 
 
-
 def test_an_endpoint_is_named_without_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     calls = Calls(endpoint="http://user:secret@example.org:8000/token/v1")
@@ -45,7 +44,6 @@ def test_a_password_in_the_url_is_sent_and_not_logged(caplog: pytest.LogCaptureF
     sent = {name.lower(): value for name, value in server.headers[0].items()}
     assert sent["authorization"] == "Basic " + base64.b64encode(b"user:sec ret").decode()
     assert "sec%20ret" not in caplog.text and "HTTP Request" in caplog.text
-
 
 
 @pytest.mark.parametrize("wrong", [{"parallel": 0}, {"retries": -1}, {"timeout": 0}, {"budget": -1}])

@@ -84,14 +84,6 @@ def test_known_biases_are_found(server: FaultyServer) -> None:
     assert few.startswith("4 documents only:") and all("order" in note for note in others)
 
 
-def test_samples_of_pairs_are_consistent_where_the_judge_is(server: FaultyServer) -> None:
-    judge = "judge-pairwise(seed=1)@one"
-    found, _ = found_by(server, [judge], 2, checks=("consistency",), samples=2)
-    spread, equal = (found["consistency", judge, name, "2 samples, temperature 0.7"]
-                     for name in ("standard deviation", "rows with equal samples"))  # fmt: skip
-    assert (spread.value, equal.value, equal.count) == (0, 1, 24)
-
-
 def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
     corpus, outputs = numbered(1, 1, 1)
     options = wt.Options(calls=Calls(server.url), flags=False)
@@ -107,7 +99,6 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
         judge_check(corpus, outputs, "chrf", None, options)
     with pytest.raises(wt.errors.InputError, match="no check 'lenght'"):
         JudgeCheckOptions(("lenght",))
-
 
 
 def test_the_verb(
@@ -136,4 +127,3 @@ def test_reworded_prompts_differ_in_words_only(name: str) -> None:
     assert {**ours.parts, "user": ""} == {**other.parts, "user": ""} and ours.examples == other.examples
     for part in ("{texts}", "{answer}", "{errors}", "{mark}", "{focus}", "{reference}"):
         assert (part in ours.parts["user"]) == (part in other.parts["user"])
-

@@ -56,7 +56,6 @@ def test_what_is_sent_is_what_the_body_says() -> None:
     assert server.asked[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
-
 def test_retry_after_is_honoured_by_all_calls() -> None:
     times: list[float] = []
 
@@ -90,7 +89,6 @@ def test_backoff_grows_and_is_jittered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(0.25 * 2**i <= wait <= 0.75 * 2**i for i, wait in enumerate(slept))
 
 
-
 def test_a_refused_request_is_not_tried_again_and_not_kept() -> None:
     with ScriptedServer(lambda body, number: (400, {"error": {"message": "odd"}})) as server:
         kept: list[Ask] = []
@@ -107,7 +105,6 @@ def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
     assert len(server.asked) == 4 and one.calls.unstructured == {"m"}
-
 
 
 def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
@@ -156,7 +153,6 @@ def test_without_an_endpoint_the_run_stops_before_any_call(
     assert not calls.counts and Chat("m", Sampling(), calls).run([]) == []
 
 
-
 def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothing(tmp_path: Path) -> None:
     with ScriptedServer(echo) as server:
         url = server.url
@@ -169,7 +165,6 @@ def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothi
     with pytest.raises(ModelError, match=r"does not respond\n.*all answers so far are stored"):
         Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
     assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
-
 
 
 @pytest.mark.parametrize(("code", "kind"), [(429, "rate_limited"), (502, "server_errors"), ("x", "server_errors")])
@@ -186,7 +181,6 @@ def test_an_error_that_comes_with_status_200_is_no_answer(code: Any, kind: str) 
     with ScriptedServer(lambda body, number: (200, {"error": {"code": 400, "message": "odd"}})) as server:
         (answer,) = chat(server).run(asks(1))
     assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1
-
 
 
 @pytest.mark.parametrize(("status", "limit"), [(200, "LARGEST"), (400, "LARGEST_ERROR"), (500, "LARGEST_ERROR")])
@@ -232,7 +226,6 @@ def test_no_redirect_is_followed_and_compression_hides_no_status(
     assert not other.asked and len(server.asked) == 1
 
 
-
 # ---------------------------------------------------------------- kept and paid
 
 
@@ -265,7 +258,6 @@ def test_calls_that_time_out_are_not_asked_again_beyond_the_budget(tmp_path: Pat
             Chat("m", Sampling(max_tokens=4), calls).run(asks(2))
         waiting.set()
     assert len(server.asked) <= 6 and calls.spent <= 0.2 + 2 * 0.043
-
 
 
 def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_finished() -> None:

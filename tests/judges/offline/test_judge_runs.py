@@ -51,28 +51,11 @@ def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: P
         wt.scoring.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
 
 
-def test_a_dry_run_says_which_calls_depend_on_answers(server: ScriptedServer, tmp_path: Path) -> None:
-    """The second call of judge-esa is written as if the first had listed no error, until that is known."""
-    corpus, outputs = sample()
-
-    def marks() -> list[tuple[bool, bool]]:
-        many = wt.scoring.write_prompts(corpus, outputs, ["judge-esa@m"], tmp_path / "calls.jsonl")
-        lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
-        assert many == len(lines)
-        return [(line["stored"], line["preliminary"]) for line in lines]
-
-    before = marks()
-    assert before == [(False, False)] * (len(before) // 2) + [(False, True)] * (len(before) // 2)
-    results("judge-esa@m", cache=True)
-    assert marks() == [(True, False)] * len(before)
-
-
 def unpacked(page: Path) -> str:
     """Everything that a report has, also what is compressed in it."""
     text = page.read_text("utf-8")
     packed = re.findall(r">(H4sI[A-Za-z0-9+/=\s]+)<", text)
     return text + "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
-
 
 
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(
@@ -109,7 +92,6 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     assert not [path for path in written if key.encode() in path.read_bytes()]
     assert "because [key]" in unpacked(tmp_path / "run" / "report.html")
     assert key not in unpacked(tmp_path / "run" / "report.html")
-
 
 
 def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(

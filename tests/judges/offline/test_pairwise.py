@@ -13,7 +13,6 @@ import pytest
 import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
-from wholetext.errors import MetricError
 from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
@@ -71,8 +70,6 @@ def test_a_judge_that_always_says_a_flips_every_time_and_decides_nothing(server:
     assert any("order" in note for note in found["same"].notes)
 
 
-
-
 def test_of_three_systems_a_comparison_without_a_verdict_is_left_out_and_said(server: ScriptedServer) -> None:
     """Nobody can say whether s0 or s2 is better in one segment: both keep what they won against s1 there."""
     def reply(body: Mapping[str, Any], number: int) -> str:
@@ -109,8 +106,3 @@ def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: Script
     assert found["same"].at("row", "spread")[0] == pytest.approx(np.std([100, 100, 50], ddof=1))
     seeds = [body["seed"] for body in server.asked]
     assert seeds.count(3) == seeds.count(4) == seeds.count(5) == len(seeds) / 3
-
-
-def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
-    with pytest.raises(MetricError, match="compares systems, and there is only one"):
-        judged(server, systems=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -38,22 +37,12 @@ def test_ours_fill_every_field_and_name_the_languages(name: str) -> None:
         assert ask.messages[0][0] == "system" and bool(ask.schema) == (form == "json")
 
 
-def test_every_prompt_has_a_hash_of_its_own_and_it_changes_with_a_word(tmp_path: Path) -> None:
-    assert len({load_prompt(name).hash for name in OURS}) == len(OURS)
-    hashes = []
-    for i, text in enumerate(("Rate: {texts}", "Rate, please: {texts}")):
-        (tmp_path / f"{i}.toml").write_text(f"user = {json.dumps(text)}", "utf-8")
-        hashes.append(load_prompt("da", str(tmp_path / f"{i}.toml")).hash)
-    assert len({*hashes}) == 2
-
-
 def test_the_marked_segment_is_asked_about_in_its_document() -> None:
     shown = texts(context=True)
     mark = shown.mark
     assert f"Before.\n<judged-{mark}>\nThe crack is old.\n</judged-{mark}>\nAfter." in user("sqm", shown)
     assert f"Judge only the part between <judged-{mark}> and </judged-{mark}>" in user("sqm", shown)
     assert "Judge only the part" not in user("sqm", texts())
-
 
 
 def test_a_text_that_contains_its_own_hash_gets_another_mark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,15 +66,6 @@ def test_worked_examples_are_answers_that_are_read() -> None:
         assert [len(one.faults) for one in read] == [2, 1, 0] and all(one.ok for one in read)
 
 
-def test_a_repair_request_repeats_the_call_and_names_the_problem() -> None:
-    prompt = load_prompt("da")
-    ask = prompt.ask(texts(), "text", "score")
-    again = prompt.repair(ask, "x" * 5000, "there is no score", "text")
-    assert again.messages[:-2] == ask.messages and len(again.messages[-2][1]) == 2000
-    assert "there is no score" in again.messages[-1][1] and prompt.parts["text"] in again.messages[-1][1]
-
-
-
 def test_a_prompt_of_ones_own_has_only_what_stands_in_it(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("user = 'Score {source_language} {src} as {target_language} {hyp}, please.'", "utf-8")
@@ -103,7 +83,6 @@ def test_prompt_files_that_cannot_be_used_are_errors(tmp_path: Path, name: str, 
     (tmp_path / "mine.toml").write_text(text, "utf-8")
     with pytest.raises(InputError, match=words):
         load_prompt(name, str(tmp_path / "mine.toml"))
-
 
 
 def test_what_a_prompt_leaves_out_of_a_view_is_said(tmp_path: Path) -> None:

@@ -88,7 +88,6 @@ def test_no_tense_changes_where_the_sentence_asks_for_its_own(tagged: Tagged, un
     assert "with certainty" in refused(Tense(), text)
 
 
-
 def test_a_document_without_a_tense_of_its_own_is_refused(tagged: Tagged) -> None:
     mixed = tagged("It/PRP rained/VBD/rain ./.", "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.",
                    "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.")

@@ -44,7 +44,6 @@ def test_times_names_and_one_stay(text: str) -> None:
         after(Number(), text)
 
 
-
 def test_years_and_days_stay_possible() -> None:
     for seed in range(50):
         text = Text("doc", "en", ("On 27 May 1996, 30 came.",))
