@@ -7,8 +7,8 @@ import pytest
 import wholetext as wt
 from wholetext.errors import InputError
 from wholetext.scoring.evaluate import Options
+from wholetext.stress.evaluate import best, select
 from wholetext.stress.perturbation import StressOptions
-from wholetext.stress.selection import best, select
 from wholetext.types import Corpus, Document, Output
 
 ONE, TWO = ("A house burned.", "All got out."), ("A home was on fire.", "Everyone escaped.")

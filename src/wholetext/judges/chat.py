@@ -216,19 +216,6 @@ class Calls:
                 self._room.notify_all()
 
 
-def estimated(ask: Ask) -> int:
-    """Estimate the tokens of a prompt from its bytes."""
-    return 8 + sum(4 + -(-len(text.encode()) // 4) for _, text in ask.messages)
-
-
-class Planned(NamedTuple):
-    """The calls that a metric would make."""
-
-    chat: Chat
-    first: list[Ask]
-    later: list[Ask]  # second calls; until the first answers are known, as if they listed no error
-
-
 class Chat:
     """A chat model with fixed sampling parameters; ``id`` does not depend on the endpoint."""
 
@@ -238,7 +225,8 @@ class Chat:
         self._limit = "max_tokens"  # max_completion_tokens for newer models of OpenAI
 
     def fit(self, x: Ask) -> Fit:
-        return Fit(estimated(x))
+        """Estimate the tokens of a prompt from its bytes."""
+        return Fit(8 + sum(4 + -(-len(text.encode()) // 4) for _, text in x.messages))
 
     def run(self, batch: Sequence[Ask]) -> list[Answer]:
         return self.arrive(batch, lambda ask, answer: None)
@@ -339,7 +327,7 @@ class Chat:
             with calls.within_budget(most or 0.0):
                 calls.note(calls=1)
                 answer = self._answer(*self._send(body), structured="response_format" in body)
-                tokens_in = answer.tokens_in or estimated(ask)
+                tokens_in = answer.tokens_in or self.fit(ask).tokens
                 tokens_out = answer.tokens_out or len(answer.text.encode()) // 4
                 spent = calls.cost(self.model, tokens_in, tokens_out)
                 calls.note(spent, answers=1, tokens_in=tokens_in, tokens_out=tokens_out)

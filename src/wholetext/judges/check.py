@@ -193,7 +193,6 @@ class _Plan:
             )
             return
         rate = partial(error_rate, self.outputs)
-        rates = partial(error_rates, self.outputs)
         for judge in self._one_per_model("judge-mqm"):
             name = str(replace(judge, view=None))
             specs = [
@@ -203,7 +202,7 @@ class _Plan:
             for size, spec in zip(sizes, specs):
                 yield _Task("length", name, f"window {size}", [spec], rate)
             ends = f"window {sizes[-1]} to {sizes[0]}"
-            yield _Task("length", name, ends, [specs[-1], specs[0]], rates)
+            yield _Task("length", name, ends, [specs[-1], specs[0]], rate)
 
     def consistency(self) -> Iterator[_Task]:
         """Measure how far the scores of repeated samples differ."""
@@ -318,16 +317,14 @@ def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
     return np.asarray(np.sum(totals, axis=0))
 
 
-def error_rate(outputs: Sequence[Output], by_system: BySystem) -> Iterator[Figure]:
-    """Errors per 1,000 characters."""
-    rows = sum(len(scores.rows) for scores in by_system.values())
-    yield "errors per 1,000 characters", error_density(by_system, outputs), ratio, rows
-
-
-def error_rates(outputs: Sequence[Output], first: BySystem, second: BySystem) -> Iterator[Figure]:
-    """The error rate in windows of one size over that in windows of another."""
-    totals = [error_density(by_system, outputs) for by_system in (first, second)]
-    yield "ratio of error rates", np.concatenate(totals, axis=1), ratio_of_ratios, 0
+def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]:
+    """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
+    totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
+    if len(scored) > 1:
+        yield "ratio of error rates", totals, ratio_of_ratios, 0
+    else:
+        rows = sum(len(scores.rows) for scores in scored[0].values())
+        yield "errors per 1,000 characters", totals, ratio, rows
 
 
 def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:

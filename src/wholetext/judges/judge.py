@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.judges.chat import Answer, Ask, Chat, Planned, Sampling
+from wholetext.judges.chat import Answer, Ask, Chat, Sampling
 from wholetext.judges.parsers import (
     ASPECTS,
     CUT,
@@ -140,8 +140,8 @@ class Judge(Metric):
         return {**named, "parser": PARSER}
 
     def chat(self, run: Runtime) -> Chat:
-        limit = self.max_tokens or self.limit
-        sampling = Sampling(self.temperature, self.top_p, self.seed, limit)
+        tokens = self.max_tokens or self.limit
+        sampling = Sampling(self.temperature, self.top_p, self.seed, tokens)
         return Chat(self.model, sampling, run.calls)
 
     # -------------------------------------------------------- requests
@@ -163,9 +163,12 @@ class Judge(Metric):
         ask = self.prompts()[prompt].ask(texts, self.answer, schema)
         return [ask._replace(sample=sample) for sample in range(self.samples)]
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
+    def planned(
+        self, requests: Sequence[Request], run: Runtime
+    ) -> tuple[Chat, list[Ask], list[Ask]]:
+        """The model, the calls about these requests, and calls that depend on answers to them."""
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        return Planned(self.chat(run), asks, [])
+        return self.chat(run), asks, []
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Estimate tokens as four bytes each; only a call tells whether a text is too long."""
@@ -364,7 +367,9 @@ class JudgeEsa(Judge):
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         return self.sampled(self.texts(request, langs), "errors", "errors_prompt")
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
+    def planned(
+        self, requests: Sequence[Request], run: Runtime
+    ) -> tuple[Chat, list[Ask], list[Ask]]:
         """A second call depends on the first answer; until it is known, no errors are assumed."""
         chat, asks, _ = super().planned(requests, run)
         stored = run.stored(chat, asks)
@@ -373,7 +378,7 @@ class JudgeEsa(Judge):
             self.score_ask(requests[at // self.samples], run.langs, faults.get(ask, ()), ask.sample)
             for at, ask in enumerate(asks)
         ]
-        return Planned(chat, asks, later)
+        return chat, asks, later
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
@@ -469,15 +474,13 @@ class JudgePairwise(Judge):
         verdicts = []
         for i, (request, replies) in enumerate(zip(requests, self.replies(requests, run))):
             both = list(zip(replies[::2], replies[1::2]))  # this system first, then second
-            pairs = [_pair(*orders) for orders in both]
-            size = len(pairs) // self.samples
-            equal = [(50.0, NAN)] * (len(request.refs) - size)
-            values = [
-                _won([*pairs[at * size : (at + 1) * size], *equal]) for at in range(self.samples)
-            ]
-            verdicts.append(Verdict(values, replies))
+            pairs = np.array([_pair(*orders) for orders in both]).reshape(self.samples, -1, 2)
+            equal = len(request.refs) - pairs.shape[1]
+            ties = np.tile((50.0, NAN), (self.samples, equal, 1))
+            known = np.ma.masked_invalid(np.concatenate([pairs, ties], axis=1))
+            verdicts.append(Verdict(known.mean(axis=1).filled(NAN).tolist(), replies))
             run.detail(i, orders=[[reply.parsed.choice for reply in orders] for orders in both])
-            if any(flip == 100.0 for _, flip in pairs):
+            if (pairs[..., 1] == 100.0).any():
                 run.warn(
                     "a verdict depends on the order of the two translations, and counts half to "
                     "each",
@@ -492,9 +495,3 @@ def _pair(first: Reply, second: Reply) -> tuple[float, float]:
         return NAN, NAN
     in_first, in_second = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]
     return 50 * (in_first + in_second), 100.0 * (in_first != in_second)
-
-
-def _won(pairs: Sequence[tuple[float, float]]) -> Sequence[float]:
-    """Means over the pairs that have a verdict."""
-    known = [[value for value in column if value == value] for column in zip(*pairs)]
-    return [sum(column) / len(column) if column else NAN for column in known]

@@ -86,13 +86,13 @@ class Ranking:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, as in ``ranking.json`` (docs/ranking.md): undefined numbers are null."""
-        about = {
+        return {
             "kind": "rank",
             "format": 1,
             "wholetext": __version__,
             "signature": self.signature,
+            **plain(asdict(self)),
         }
-        return {**about, **plain(asdict(self))}
 
 
 def rank(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from wholetext.scoring.study import study_json
 from wholetext.scoring.traits import trait
 from wholetext.stress.change import chosen_changes
 from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
-from wholetext.stress.selection import best, select
 from wholetext.stress.statistics import Loss, StressCell, spread, stress_cells
-from wholetext.types import Corpus, Output
+from wholetext.types import Corpus, Output, Scores
 
+_COPY = 0.9  # an output is a copy of a reference if this share of its segments is equal to it
 _ROUNDING = 1e-6  # relative: single precision differs by up to 1e-7 between batches
 # (change, dose, document) → metric → loss of score
 Margins = Mapping[tuple[str, str, str], Mapping[str, float]]
@@ -152,6 +152,82 @@ def stress(
         replace(results, counts=counts),
         tuple(dict.fromkeys((*notes, *results.warnings, *changed.warnings))),
     )
+
+
+# ---------------------------------------------------------------- the text under test
+
+
+class StressSelection(NamedTuple):
+    """The text under test, the references for all scores, and the outputs that are systems."""
+
+    text: Output | None  # None: the best system, known once the systems are scored
+    refs: tuple[str, ...]
+    systems: tuple[Output, ...]
+    notes: list[str]
+
+
+def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> StressSelection:
+    """Select the text that ``settings`` names, else a second reference, else a system."""
+    copies = {
+        output.system: name
+        for output in outputs
+        for name in corpus.references
+        if _copies(output, corpus, name)
+    }
+    systems = {output.system: output for output in outputs if output.system not in copies}
+    notes = [
+        f"{system} is a copy of the reference {name} and not counted among the systems"
+        for system, name in copies.items()
+    ]
+    references = corpus.references
+    named = settings.text or (references[1] if len(references) > 1 else None)
+    text = next(iter(systems.values())) if named is None and len(systems) == 1 else None
+    refs = references
+    if named in systems:
+        text = systems[named]
+        notes.append(f"the text under test is the output of {named}")
+    elif named in references:
+        text = Output(f"reference {named}", {doc.id: doc.refs[named] for doc in corpus.docs})
+        refs = tuple(other for other in references if other != named)
+        against = ", ".join(refs) or "nothing: metrics that need a reference cannot be used"
+        notes.append(f"the text under test is the reference {named}, scored against {against}")
+    elif named is not None or not systems:
+        known = ", ".join((*references, *systems))
+        raise InputError(
+            f"there is no text {named or 'but the reference'} to change",
+            where=corpus.id,
+            next=f"the texts are {known}; without two references or a system's output there is "
+            "none",
+        )
+    return StressSelection(text, refs, tuple(systems.values()), notes)
+
+
+def _copies(output: Output, corpus: Corpus, name: str) -> bool:
+    equal = [
+        segment == reference
+        for doc in corpus.docs
+        for segment, reference in zip(output.docs[doc.id], doc.refs[name])
+    ]
+    return bool(equal) and sum(equal) >= _COPY * len(equal)
+
+
+def best(
+    scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]
+) -> tuple[Output, str]:
+    """The system with the best mean rank over all metrics, and a note on the choice."""
+    ranks = np.zeros(len(systems))
+    for by_system in scores.values():
+        ours = [by_system[output.system] for output in systems]
+        values = np.array([own.score if own.higher_is_better else -own.score for own in ours])
+        ranks += [(values > value).sum() for value in np.nan_to_num(values, nan=-np.inf)]
+    chosen = systems[int(ranks.argmin())]
+    return chosen, (
+        f"the text under test is the output of {chosen.system}, which has the best mean rank of "
+        f"{count(len(systems), 'system')} by these metrics"
+    )
+
+
+# ---------------------------------------------------------------- losses
 
 
 def _margins(made: Perturbed, results: Results, changed: Results) -> Margins:
