@@ -14,10 +14,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -273,23 +274,30 @@ class Chat:
         if inputs:
             _ = calls.client  # a missing key, URL or package fails the run, not each call
         calls._stop.clear()
+        waiting, in_flight = iter(dict.fromkeys(inputs)), dict[Future[Answer], Ask]()
         pool = ThreadPoolExecutor(calls.parallel)
-        futures = {pool.submit(self._ask, ask): ask for ask in dict.fromkeys(inputs)}
+
+        def submit(most: int) -> None:
+            for ask in islice(waiting, most):
+                in_flight[pool.submit(self._ask, ask)] = ask
 
         def collect(future: Future[Answer]) -> None:
-            ask = futures.pop(future)
+            ask = in_flight.pop(future)
             answer = answers[ask] = future.result()
             if not answer.problem:
                 keep(ask, answer)
 
         try:
-            for future in as_completed(futures):
-                collect(future)
+            submit(calls.parallel)
+            while in_flight:
+                for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
+                    collect(future)
+                    submit(1)  # once the answer is stored: if the process is killed, none is lost
         finally:
             calls._stop.set()  # no retries; calls in flight are paid for
-            pool.shutdown(cancel_futures=True)
-            for future in list(futures):
-                if not future.cancelled() and not future.exception():
+            pool.shutdown()
+            for future in list(in_flight):
+                if not future.exception():
                     collect(future)
         return [answers[ask] for ask in inputs]
 
