@@ -20,7 +20,7 @@ import numpy as np
 
 import wholetext as wt
 from tests.judges import small_model
-from tests.judges.counting import CountingProxy
+from tests.judges.counting import CountingProxy, is_repair
 from wholetext.demo import load
 from wholetext.judges.chat import Calls
 
@@ -71,7 +71,7 @@ def judged(proxy: CountingProxy, judge: str, view: str, cache: Path) -> Seen:
         wt.Loaded(corpus, shown), spec(judge, view), options=wt.Options(cache=cache, calls=calls, flags=False)
     )
     scores = tuple(next(iter(results.scores.values())).values())
-    repairs = sum(one.repair for one in proxy.exchanges)
+    repairs = sum(is_repair(one.body) for one in proxy.exchanges)
     seen = Seen(spec(judge, view), proxy.arrived, repairs, proxy.tokens, time.monotonic() - start, scores)
     known, (low, high) = seen.rows[~np.isnan(seen.rows)], scores[0].range
     assert len(seen.rows) == len(shown) * (12 if view == "whole" else 112)

@@ -121,10 +121,8 @@ def judge_check(
     for task in tasks:
         for name, totals, reduce, count in task.figures(*(results.scores[s] for s in task.specs)):
             values = score_with_interval(totals, reduce, settings.draws, settings.seed)
-            setting = task.setting
-            measures.append(
-                JudgeMeasure(task.check, task.judge, name, setting, *values, int(count))
-            )
+            label = (task.check, task.judge, name, task.setting)
+            measures.append(JudgeMeasure(*label, *values, int(count)))
     if len(corpus) < FEW:
         plan.notes.append(
             f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow"
