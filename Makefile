@@ -37,7 +37,7 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	$(PYTEST) -m slow tests/serving
 	$(PYTEST) tests/test_doc_blocks.py tests/test_docs.py
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
-	$(PYTEST) -rs tests/judges/test_servers.py tests/judges/test_real_judges.py tests/judges/test_faults.py
+	$(PYTEST) -rs tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus"
 

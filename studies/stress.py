@@ -30,7 +30,7 @@ from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options, score
 from wholetext.stress.evaluate import stress
 from wholetext.stress.perturbation import DOSES, StressOptions
-from wholetext.stress.statistics import Drawing, Losses, spread, stress_cells
+from wholetext.stress.statistics import Loss, spread, stress_cells
 from wholetext.types import Corpus, Document, Output
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -176,11 +176,11 @@ def figures(work: Path, groups: Mapping[str, int]) -> dict[str, Any]:
              for name, one in SETS.items() if one.test for group, every in groups.items()}
     sets = {name: whole(name) for name, one in SETS.items() if one.test}
     cells: list[dict[str, Any]] = []
-    drawing = Drawing(DRAWS, 12345)
     for domain in ("all", *dict.fromkeys(one.domain for one in SETS.values() if one.test)):
         chosen = [name for name in sets if domain in ("all", SETS[name].domain)]
-        for losses in _pooled(parts, chosen, list(groups)):
-            made = [cell for cell in stress_cells(losses, drawing) if domain == "all" or cell.dose == "all"]
+        for metric, losses in _pooled(parts, chosen, list(groups)):
+            made = [cell for cell in stress_cells(metric, losses, 1.0, DRAWS, 12345)
+                    if domain == "all" or cell.dose == "all"]  # fmt: skip
             cells += [{"domain": domain, **{key: vars(cell)[key] for key in KEPT}} for cell in made]
     seconds = {f"{name}, {group}": part["seconds"] for (name, group), part in parts.items()}
     found: dict[str, Any] = plain({"sets": sets, "cells": cells, "seconds": seconds,
@@ -198,26 +198,21 @@ def whole(name: str) -> dict[str, Any]:
 
 def _pooled(
     parts: Mapping[tuple[str, str], Any], sets: Sequence[str], groups: Sequence[str]
-) -> Iterator[list[Losses]]:
+) -> Iterator[tuple[str, list[Loss]]]:
     """Losses of a metric over several sets, by change, each in units of the spread between the systems of its set."""
     sizes = {f"{name}/{doc}": size for name in sets
              for corpus in [load(SETS[name])[0]] for doc, size in zip(corpus.ids, corpus.sizes.tolist())}
     for group in groups:
-        changes = dict.fromkeys((item["change"], item["kind"]) for name in sets for item in parts[name, group]["items"])
         for metric in GROUPS[group].metrics:
-            found = []
-            for change, kind in changes:
-                by_dose: dict[str, list[tuple[str, float, int]]] = {}
-                for name in sets:
-                    unit = parts[name, group]["spreads"][metric] or np.nan
-                    for item in parts[name, group]["items"]:
-                        if item["change"] == change:
-                            doc, loss = f"{name}/{item['doc']}", item["loss"][metric]
-                            value = np.nan if loss is None else loss / unit
-                            made = round(item["share"] * item["sites"])
-                            by_dose.setdefault(item["dose"], []).append((doc, value, made))
-                found.append(Losses(metric, change, kind, by_dose, 1.0, sizes))
-            yield found
+            losses = []
+            for name in sets:
+                unit = parts[name, group]["spreads"][metric] or np.nan
+                for item in parts[name, group]["items"]:
+                    doc, loss = f"{name}/{item['doc']}", item["loss"][metric]
+                    value = np.nan if loss is None else loss / unit
+                    cost = value * sizes[doc] / round(item["share"] * item["sites"])
+                    losses.append(Loss(item["change"], item["kind"], item["dose"], doc, value, cost))
+            yield metric, losses
 
 
 def together(found: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from typing import Any
 
 from wholetext.files.storage import write_file
 from wholetext.scoring.evaluate import Options
+from wholetext.stress.evaluate import contrastive
 from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
-from wholetext.stress.store import contrastive
 from wholetext.types import Corpus, Document, Output
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"

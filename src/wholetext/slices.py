@@ -48,7 +48,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "stress": {
         "commands": {"stress": "commands:stress"},
         "studies": {"stress": "panels:stress"},
-        "hooks": {"described-changes": "known_changes:described"},
+        "hooks": {"described-changes": "change:described"},
     },
     "judges": {
         "commands": {"judge-check": "commands:judge_check"},
@@ -57,11 +57,11 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "judge-sqm": "judge:JudgeSqm",
             "judge-mqm": "judge:JudgeMqm",
             "judge-esa": "judge:JudgeEsa",
-            "judge-pairwise": "pairwise:JudgePairwise",
+            "judge-pairwise": "judge:JudgePairwise",
             "judge-coherence": "judge:JudgeCoherence",
         },
         "studies": {"judge-check": "panels:judge_check"},
-        "hooks": {"calls": "chat.calls:Calls"},
+        "hooks": {"calls": "chat:Calls"},
     },
     "annotation": {
         "commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}

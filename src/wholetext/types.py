@@ -515,7 +515,7 @@ class Runtime(Protocol):
     device: str  # auto, cpu, cuda, mps
     dtype: str  # fp32, bf16, fp16
     survey: Any  # what Metric.survey returned, or None
-    calls: Any  # backends.chat.calls.Calls: how services are called, and what the calls came to
+    calls: Any  # judges.chat.Calls: how services are called, and what the calls came to
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; distinct inputs run once, in batches of a token budget."""

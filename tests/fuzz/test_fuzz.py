@@ -28,8 +28,8 @@ from wholetext.errors import WholetextError
 from wholetext.files.parsing import file_bytes, read_yaml
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.judges.chat.calls import Calls
-from wholetext.judges.parsers import parse_choice, parse_errors, parse_rubric, parse_score
+from wholetext.judges.chat import Calls
+from wholetext.judges.parsers import parse
 from wholetext.judges.prompts import load_prompt
 from wholetext.meta.contrastive.formats import read_contrast_set
 from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm, read_span_ratings
@@ -98,7 +98,7 @@ def request(folder: Path) -> object:
 
 def answer(path: Path) -> object:
     text = path.read_text("utf-8", "replace")
-    return [parse(text) for parse in (parse_score, parse_errors, parse_choice, parse_rubric)]
+    return [parse(schema, text) for schema in ("score", "errors", "choice", "rubric")]
 
 
 READERS: dict[str, Read] = {  # of single files

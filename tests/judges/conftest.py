@@ -11,7 +11,7 @@ from tests.judges import small_model
 from tests.judges.counting import CountingProxy
 from tests.judges.scripted import ScriptedServer
 from tests.judges.scripted_judge import right
-from wholetext.judges.chat import endpoint
+from wholetext.judges import chat as endpoint
 
 
 @pytest.fixture(autouse=True)

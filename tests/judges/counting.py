@@ -30,11 +30,6 @@ class Exchange:
     def text(self) -> str:
         return json.dumps(self.body, sort_keys=True)
 
-    @property
-    def repair(self) -> bool:
-        """Whether it quotes an answer that could not be used."""
-        return is_repair(self.body)
-
 
 @dataclass
 class CountingProxy(Loopback):

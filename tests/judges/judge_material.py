@@ -1,4 +1,4 @@
-"""Texts for tests of judges: a piece of the demo corpus, or segments that can be told apart in a prompt."""
+"""JudgedTexts for tests of judges: a piece of the demo corpus, or segments that can be told apart in a prompt."""
 
 from __future__ import annotations
 
@@ -21,15 +21,6 @@ def demo_piece(doc: str, segments: int | None = None, systems: tuple[str, ...] =
     return Corpus("demo-piece", corpus.langs, (short,)), kept
 
 
-def demo_pieces(documents: int, segments: int, systems: tuple[str, ...]) -> tuple[Corpus, list[Output]]:
-    """The beginnings of the first documents of the demo corpus."""
-    corpus, outputs = load("de-en")
-    docs = [Document(one.id, (one.src or ())[:segments]) for one in corpus.docs[:documents]]
-    kept = [Output(one.system, {doc.id: one.docs[doc.id][:segments] for doc in docs}) for one in outputs
-            if one.system in systems]  # fmt: skip
-    return Corpus("demo-pieces", corpus.langs, tuple(docs)), kept
-
-
 def numbered(documents: int, segments: int, systems: int = 1) -> tuple[Corpus, list[Output]]:
     """Segments with a name of their own: ``s0d1n2`` is system 0, document 1, segment 2."""
     docs = [Document(f"d{d}", [f"Satz d{d}n{n}." for n in range(segments)]) for d in range(documents)]
@@ -45,4 +36,3 @@ def names(body: Mapping[str, Any]) -> list[str]:
     first = next(message["content"] for message in body["messages"][::-1]
                  if message["role"] == "user" and "<translation" in message["content"])
     return re.findall(r"s\d+d\d+n\d+", first)
-

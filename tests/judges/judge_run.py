@@ -12,7 +12,7 @@ from pathlib import Path
 import wholetext as wt
 from tests.judges.counting import Turnstile
 from tests.judges.judge_material import demo_piece
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 ROOT = Path(__file__).resolve().parents[2]
 PIECE = ("mystery-umbrella", 6)  # document, segments

@@ -27,12 +27,10 @@ class ScriptedServer(Loopback):
     reply: Callable[[Mapping[str, Any], int], Reply]
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
 
     def post(self, handler: ChatHandler, data: bytes) -> None:
         body = json.loads(data)
         with self._lock:
-            self.paths.append(handler.path)
             if handler.asks:
                 self.asked.append(body)
             self.headers.append(dict(handler.headers))

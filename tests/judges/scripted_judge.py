@@ -8,7 +8,7 @@ from typing import Any
 
 import wholetext as wt
 from tests.judges.scripted import ScriptedServer
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.judges.parsers import ASPECTS
 from wholetext.testing import sample
 

@@ -17,11 +17,7 @@ from typing import Any
 
 import pytest
 
-from wholetext.judges import parsers
-from wholetext.judges.parsers import Parsed
-
-READ = {"score": parsers.parse_score, "errors": parsers.parse_errors, "choice": parsers.parse_choice,
-        "rubric": parsers.parse_rubric}  # fmt: skip
+from wholetext.judges.parsers import Parsed, parse
 
 
 def stated(format: str, parsed: Parsed) -> Any:
@@ -37,7 +33,7 @@ def records(oracle: Path, name: str) -> list[dict[str, Any]]:
 
 def wrong(record: dict[str, Any]) -> str:
     """What is wrong with how the answer is read, or nothing."""
-    parsed = READ[record["format"]](record["answer"], record.get("cut", False))
+    parsed = parse(record["format"], record["answer"], record.get("cut", False))
     if not parsed.ok:
         assert parsed.problem and parsed.score is None and not (parsed.faults or parsed.choice or parsed.aspects)
         return f"unparsable ({parsed.problem})" if record["must"] else ""

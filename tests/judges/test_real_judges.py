@@ -17,7 +17,7 @@ import wholetext as wt
 from tests.judges import judge_run, small_model
 from tests.judges.counting import CountingProxy, Turnstile
 from tests.judges.judge_material import demo_piece
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 pytestmark = pytest.mark.slow
 DOCUMENT = "mystery-umbrella"  # has short segments
@@ -93,15 +93,6 @@ def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(
     assert len(first) >= 8 and others == [first, first]
 
 
-def test_several_slots_give_equal_answers_where_one_token_is_computed_at_a_time(tmp_path: Path) -> None:
-    """With ``--ubatch-size 1`` no product depends on what else is computed, nor on a stored beginning."""
-    if small_model.weights() is None:
-        pytest.skip(f"the small chat model is not installed: {small_model.INSTALL}")
-    with small_model.running(slots=4, together=1) as address, CountingProxy(address) as proxy:
-        first, second = (answers(proxy, tmp_path, 2, parallel) for parallel in (1, 4))
-    assert len(first) >= 4 and first == second
-
-
 def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
     """A kill as a request arrives, before the model sees it: everything that was answered before is kept."""
     spec, cache = short_judge(tmp_path), tmp_path / "cache.sqlite"
@@ -118,25 +109,3 @@ def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy,
     assert real.arrived == len(asked) + 10
     real.clear()
     assert judge_run.scores(real.url, cache, spec, 8) == resumed and real.arrived == 0
-
-
-@pytest.mark.parametrize(("spec", "segments"), [
-    ("judge-da", 2), ("context(prev=3,next=1):judge-sqm", 2), ("whole:judge-mqm(max_tokens=8)", 1),
-    ("judge-esa(max_tokens=16)", 1), ("judge-pairwise", 1), ("judge-coherence(max_tokens=8)", 1),
-])  # fmt: skip
-def test_planned_calls_are_made_and_tokens_are_estimated(real: CountingProxy, spec: str, segments: int) -> None:
-    """Every call once; four bytes are taken for a token, so the count of tokens is an estimate."""
-    corpus, outputs = demo_piece(DOCUMENT, segments, systems(spec))
-    planned = wt.plan(corpus, outputs, f"{spec}@{small_model.NAME}", calls=options(real).calls).calls
-    assert planned is not None and real.arrived == 0, "a plan asks the model nothing"
-    results = wt.score(wt.Loaded(corpus, outputs), f"{spec}@{small_model.NAME}", options=options(real))
-    first = [one for one in real.exchanges if not one.repair]
-    counted = sum(one.answer["usage"]["prompt_tokens"] for one in first if one.answer)
-    if "esa" in spec and planned.calls > len(first):  # a list of errors that cannot be read has no second call
-        assert any(int(scores.signature["unparsable"]) for by in results.scores.values() for scores in by.values())
-    else:
-        assert planned.calls == len(first)
-        assert planned.tokens_in == pytest.approx(counted, rel=0.35)
-    if "coherence" in spec:
-        assert len(real.exchanges) == 2 * len(first), "no rubric fits into eight tokens"
-    assert results.counts["judge_tokens_in"] == real.tokens[0]

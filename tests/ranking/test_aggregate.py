@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wholetext.ranking.aggregate import METHODS, autorank, borda, mean_rank, positions
+from wholetext.ranking.panel import METHODS, autorank, borda, mean_rank, ranks
 from wholetext.types import FloatArray
 
 SCORES = st.tuples(st.integers(1, 4), st.integers(2, 7)).flatmap(
@@ -69,13 +67,5 @@ def test_a_metric_without_a_score_of_a_system_is_left_out_of_its_mean() -> None:
 
 
 def test_tied_systems_share_the_better_place() -> None:
-    assert positions(np.array([1.0, 2.0, 2.0, np.nan]), higher_is_better=False)[:3].tolist() == [1, 2, 2]
-    assert positions(np.array([1.0, 2.0, 2.0]), higher_is_better=True).tolist() == [3, 1, 1]
-
-
-def test_a_metric_without_scores_gives_no_warning_of_numpy() -> None:
-    scores = np.array([[3.0, 2.0, 1.0], [np.nan, np.nan, np.nan]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for method in METHODS.values():
-            assert np.isfinite(method.combine(scores)).all()
+    assert ranks(np.array([1.0, 2.0, 2.0])).tolist() == [3, 1, 1]
+    np.testing.assert_equal(METHODS["autorank"].ranks(np.array([1.0, 2.0, 2.0, np.nan])), [1, 2, 2, np.nan])

@@ -111,33 +111,13 @@ def test_systems_are_ranked_by_all_metrics_with_intervals_and_clusters(tmp_path:
     assert [one.cluster for one in found.systems] == [1, 1, 2, 3]
     assert found.systems[-1].value == 4 and found.systems[-1].places == (4, 4)
     assert {one.places for one in found.systems[:2]} <= {(1, 2), (1, 1), (2, 2)}
+    assert rank(tmp_path / "s", draws=0, lower_is_better=["A", "B"]).systems[0].system == "bad"
     middle = found.systems[2]
     assert middle.interval.low <= middle.value <= middle.interval.high
     assert set(middle.domains) == {"news", "speech"} and set(middle.scores) == {"A", "B"}
-    assert rank(tmp_path / "s", draws=0).systems[0].cluster is None
+    undrawn = rank(tmp_path / "s", draws=0)
+    assert undrawn.systems[0].cluster is None and undrawn.as_json()["systems"][0]["interval"]["low"] is None
     assert rank(tmp_path / "s") == found  # by seed
-
-
-def test_compressed_files_are_systems_too(tmp_path: Path) -> None:
-    folder = published(tmp_path / "s", {"a": {"A": spread(1, seed=1)}, "GPT-4.1": {"A": spread(9, seed=2)}})
-    plain = rank(folder, draws=0)
-    (folder / "GPT-4.1.jsonl.gz").write_bytes(gzip.compress((folder / "GPT-4.1.jsonl").read_bytes()))
-    (folder / "GPT-4.1.jsonl").unlink()
-    assert rank(folder, draws=0) == plain and plain.systems[0].system == "GPT-4.1"
-
-
-def test_lower_is_better_turns_a_metric_round(tmp_path: Path) -> None:
-    scores = {"a": {"err": spread(1, seed=1)}, "b": {"err": spread(9, seed=2)}}
-    folder = published(tmp_path / "s", scores)
-    assert rank(folder, draws=0).systems[0].system == "b"
-    assert rank(folder, draws=0, lower_is_better=["err"]).systems[0].system == "a"
-
-
-def test_missing_scores_are_left_out_and_said(tmp_path: Path) -> None:
-    scores: dict[str, Any] = {"a": {"A": [[1.0, None], [3.0, float("nan")]]}, "b": {"A": [[1.0, 1.0], [1.0, 1.0]]}}
-    found = rank(published(tmp_path / "s", scores), draws=0)
-    assert found.systems[0].scores["A"] == 2.0
-    assert any("A: scores of 4 paragraphs, but of a 2" in note for note in found.notes)
 
 
 def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_path: Path) -> None:
@@ -153,16 +133,6 @@ def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_
     assert any(note.startswith("CometKiwi-XL: scores of") for note in rank(folder, draws=0).notes)
 
 
-def test_the_table_names_the_metrics_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from wholetext.cli.main import main
-
-    scores = {name: {"A": [[mean]], "B": [[mean]]} for name, mean in (("a", 1.0), ("b", 2.0))}
-    folder = published(tmp_path / "s", scores)
-    with pytest.raises(SystemExit, match="0"):
-        main(["rank", str(folder), "--draws", "0"])
-    assert "2 systems, 1 document, en-is_IS; 2 metrics: A, B." in capsys.readouterr().out
-
-
 def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path) -> None:
     one = {"a": {"A": spread(1)}, "b": {"A": spread(2)}}
     folder = published(tmp_path / "s", one, "en-is_IS")
@@ -176,16 +146,10 @@ def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path
             rank(folder, langs=wanted)
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("[]", "not a JSON object"),
-        ('{"language_pair": "en-de", "domain": 1, "document_id": "d", "metric_scores": {}}', "a line of scores"),
-        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": []}', "lists of"),
-        ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": 1}}', "lists of"),
-        ("{", "not JSON"),
-    ],
-)
+@pytest.mark.parametrize(("line", "says"), [
+    ("[]", "not a JSON object"), ("{", "not JSON"),
+    ('{"language_pair": "en-de", "domain": "n", "document_id": "d", "metric_scores": {"A": 1}}', "lists of"),
+])  # fmt: skip
 def test_damaged_score_files_are_named(tmp_path: Path, line: str, says: str) -> None:
     (tmp_path / "a.jsonl").write_text(line + "\n")
     with pytest.raises(WholetextError, match=says) as fault:
@@ -193,21 +157,14 @@ def test_damaged_score_files_are_named(tmp_path: Path, line: str, says: str) -> 
     assert "a.jsonl:1" in str(fault.value)
 
 
-def test_json_has_no_numbers_that_json_does_not_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from wholetext.cli.main import main
-
-    folder = published(tmp_path / "s", {"a": {"A": spread(1)}, "b": {"A": spread(2)}})
-    with pytest.raises(SystemExit, match="0"):
-        main(["rank", str(folder), "--draws", "0", "--json"])
-    out = capsys.readouterr().out
-    assert "NaN" not in out and json.loads(out)["systems"][0]["interval"]["low"] is None
-
-
-def test_a_document_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
-    folder = published(tmp_path / "s", {"a": {"A": spread(1)}})
-    published(folder, {"a": {"A": spread(2)}})
+def test_files_may_be_compressed_and_no_document_is_there_twice(tmp_path: Path) -> None:
+    folder = published(tmp_path / "s", {"a": {"A": spread(1, seed=1)}, "GPT-4.1": {"A": spread(9, seed=2)}})
+    plain = rank(folder, draws=0)
+    (folder / "GPT-4.1.jsonl.gz").write_bytes(gzip.compress((folder / "GPT-4.1.jsonl").read_bytes()))
+    (folder / "GPT-4.1.jsonl").unlink()
+    assert rank(folder, draws=0) == plain and plain.systems[0].system == "GPT-4.1"
     with pytest.raises(InputError, match="'d0' of en-is_IS is there twice"):
-        rank(folder)
+        rank(published(folder, {"a": {"A": spread(2)}}))
 
 
 def test_systems_that_differ_by_one_paragraph_are_not_told_apart(tmp_path: Path) -> None:
@@ -218,15 +175,6 @@ def test_systems_that_differ_by_one_paragraph_are_not_told_apart(tmp_path: Path)
     assert [one.cluster for one in found.systems] == [1, 1]
     clear = rank(published(tmp_path / "t", {"a": {"A": spread(1)}, "b": {"A": spread(9)}}))
     assert [one.cluster for one in clear.systems] == [1, 2]
-
-
-def test_a_metric_without_any_score_is_left_out_and_said(tmp_path: Path) -> None:
-    none: list[list[float | None]] = [[None, None]] * 30
-    scores = {name: {"A": spread(i, seed=i), "B": none} for i, name in enumerate("ab")}
-    found = rank(published(tmp_path / "s", scores))
-    assert found.metrics == ("A",) and found.notes[0] == "ranked by A; not used: B"
-    with pytest.raises(RunError, match="no metric with a score is left"):
-        rank(tmp_path / "s", ["B"])
 
 
 def test_two_documents_separate_nothing(tmp_path: Path) -> None:
@@ -266,4 +214,5 @@ def test_a_system_that_a_metric_never_scored_is_ranked_by_the_others_and_said(tm
     scores: dict[str, Any] = {name: {"A": spread(mean), "B": spread(mean)} for name, mean in (("a", 1.0), ("b", 2.0))}
     scores["c"] = {"A": [[None] * len(one) for one in scores["a"]["A"]], "B": spread(3.0)}
     found = rank(published(tmp_path / "s", scores), draws=0)
+    assert any(note.startswith("A: scores of 60 paragraphs, but of c 0") for note in found.notes)
     assert any(note.endswith("fewer than the 2 metrics, since others gave no score: c 1") for note in found.notes)

@@ -1,4 +1,4 @@
-"""Sites, their replacements, and the labels of what was changed."""
+"""Sites, their replacements, the labels of what was changed, and changes by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.stress.change import Replacement, applied, like, units_of, without
+from wholetext.errors import InputError
+from wholetext.stress.change import (
+    BUILTIN,
+    Replacement,
+    applied,
+    chosen_changes,
+    like,
+    list_changes,
+    units_of,
+    without,
+)
 
 SEGMENTS = st.lists(st.text("ab c.é", max_size=12), min_size=1, max_size=4)
 
@@ -54,3 +64,19 @@ def test_a_sentence_is_taken_out_with_one_blank(place: int, left: str) -> None:
 
 def test_a_word_is_written_like_the_one_it_replaces() -> None:
     assert (like("she", "He"), like("she", "he"), like("she", "HE"), like("a", "I")) == ("She", "she", "SHE", "A")
+
+
+def test_every_change_says_what_it_is() -> None:
+    changes = list_changes()
+    assert [*changes] == [*BUILTIN]
+    for name, change in changes.items():
+        assert change.name == name and change.summary and change.__doc__
+        assert change.kind in ("document", "sentence", "harmless")
+        assert change.languages is None or change.languages <= {"en", "de", "fr", "ru", "es", "zh"}
+    assert {change.kind for change in changes.values()} == {"document", "sentence", "harmless"}
+
+
+def test_an_unknown_change_is_answered_with_a_suggestion() -> None:
+    with pytest.raises(InputError, match="there is no change 'pronouns'") as caught:
+        chosen_changes(["pronouns"])
+    assert "pronoun" in caught.value.next

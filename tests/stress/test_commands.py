@@ -60,32 +60,3 @@ def test_errors_beside_harmless_changes_are_in_every_format(corpus: Path, capsys
     head, *lines = [line.split("\t") for line in out.splitlines()]
     rows = [dict(zip(head, line, strict=True)) for line in lines]
     assert [row["auc"] for row in rows if row["dose"] == "all"] == [str(number["auc"]), ""]
-
-
-def test_its_items_are_read_by_contrast(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    call(capsys, "stress", corpus, *COMMAND, "--out", tmp_path / "run")
-    items = (tmp_path / "run/stress.jsonl").read_text("utf-8").splitlines()
-    (tmp_path / "scores.txt").write_text("1\n0\n" * len(items))
-    command = ("contrast", tmp_path / "run/stress.jsonl", "--scores", f"m={tmp_path}/scores.txt", "--json")
-    code, out, _ = call(capsys, *command)
-    assert code == 0 and {row["group"] for row in json.loads(out)["metrics"][0]["groups"]["type"]} == {
-        "swap", "number", "resegment"}
-
-
-@pytest.mark.parametrize(("more", "said"), [
-    (("--change", "swop"), "there is no change 'swop'"), (("--dose", "half"), "there is no dose 'half'"),
-    (("--text", "nobody"), "there is no text nobody"),
-])
-def test_mistakes_are_answered(
-    corpus: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], said: str
-) -> None:
-    code, _, err = call(capsys, "stress", corpus, "-m", "chrf", *more)
-    assert code == 2 and said in err and "→" in err
-
-
-def test_a_run_is_not_replaced_unasked(corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    command = ("stress", corpus, "-m", "chrf", "--change", "swap", "--draws", "10", "--out", tmp_path / "run")
-    assert call(capsys, *command)[0] == 0
-    code, _, err = call(capsys, *command)
-    assert code == 2 and "there is a run here already" in err
-    assert call(capsys, *command, "--overwrite")[0] == 0

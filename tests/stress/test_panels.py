@@ -10,11 +10,9 @@ import pytest
 
 import wholetext as wt
 from wholetext.demo import load
-from wholetext.errors import RunError
 from wholetext.reporting import read_study
 from wholetext.reporting.panels import Examples, Grid, Table
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.panels import stress
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +42,10 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     assert preferred.values[0] == tuple(100 * cells["swap", name]["preferred"] for name in preferred.columns)
     assert loss.values[1][0] == cells["drop", "chrf"]["effect"]
     assert alarms.values[0][1] == 0 and "11 documents, 11 ties" in alarms.extra[0][1]
-    assert study.warnings == tuple(figures["notes"]) and "connective: made in no document" in " ".join(study.warnings)
-
-
-def test_errors_told_from_harmless_changes_are_a_heat_map(figures: dict[str, Any]) -> None:
-    known = [{**one, "auc": None if one["kind"] == "harmless" else 0.75} for one in figures["figures"]]
-    (grid,) = [one for one in stress({**figures, "figures": known}).panels if one.title.startswith("Errors told from")]
-    assert isinstance(grid, Grid) and grid.rows == ("swap", "drop", "number") and grid.values[0] == (75.0, 75.0)
-
-
-def test_every_dose_is_in_the_table(folder: Path, figures: dict[str, Any]) -> None:
-    (table,) = [panel for panel in read_study(folder / "stress.json").panels if isinstance(panel, Table)]
+    (table,) = [panel for panel in study.panels if isinstance(panel, Table)]
     losses = [one["effect"] for one in figures["figures"] if (one["change"], one["metric"]) == ("drop", "chrf")]
     assert table.columns == ("dose 1", "dose all") and dict(table.rows)["drop · chrf"] == tuple(losses)
+    assert study.warnings == tuple(figures["notes"]) and "connective: made in no document" in " ".join(study.warnings)
 
 
 def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> None:
@@ -72,33 +61,3 @@ def test_examples_mark_what_differs(folder: Path, figures: dict[str, Any]) -> No
         assert any(marked for _, marked in before) and any(marked for _, marked in after)
         if change == "number":
             assert [words for words, marked in before if not marked] == [words for words, marked in after if not marked]
-
-
-def test_a_report_shows_the_run_and_the_stress_test(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
-    assert wt.report(folder, tmp_path / "page.html") == [tmp_path / "page.html"]
-    page = (tmp_path / "page.html").read_text("utf-8")
-    assert "PANELS.examples" in page and ".examples mark" in page
-
-
-def test_without_effects_the_shares_are_shown(figures: dict[str, Any]) -> None:
-    plain = [{**one, "effect": None, "low": None} for one in figures["figures"]]
-    study = stress({**figures, "figures": plain, "examples": []})
-    assert [panel.title[:10] for panel in study.panels] == ["How often ", "False alar", "Loss by do"]
-
-
-def test_long_texts_are_shortened_around_the_mark(figures: dict[str, Any]) -> None:
-    edit = {"segment": 0, "was": [5000, 5003], "now": [5000, 5000]}
-    example = {"change": "x", "doc": "a", "dose": "1", "edits": [edit],
-               "segments": [{"segment": 0, "original": "a" * 5000 + "bcd", "changed": "a" * 5000}]}  # fmt: skip
-    (examples,) = [one for one in stress({**figures, "examples": [example]}).panels if isinstance(one, Examples)]
-    (head, mark), (same, gone) = examples.rows[0][2], examples.rows[0][3]
-    assert mark == ("bcd", True) and gone == ("", True) and len(head[0]) < 700 and head == same
-
-
-@pytest.mark.parametrize("damage", [{"figures": [{"dose": "all"}]}, {"settings": {}}, {"examples": [{"segments": [3]}]},
-                                    {"metrics": 7}])
-def test_a_damaged_file_is_an_error(figures: dict[str, Any], damage: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "stress.json").write_text(json.dumps({**figures, **damage}), "utf-8")
-    with pytest.raises(RunError, match="not a study"):
-        read_study(tmp_path / "stress.json")

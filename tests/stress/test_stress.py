@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,17 @@ import wholetext as wt
 from wholetext.demo import load
 from wholetext.errors import InputError, MetricError
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.evaluate import Stress, _loss, stress
-from wholetext.stress.perturbation import StressOptions
+from wholetext.stress.evaluate import (
+    Stress,
+    _margins,
+    best,
+    contrastive,
+    select,
+    stress,
+    write_stress,
+)
+from wholetext.stress.perturbation import StressOptions, perturb
+from wholetext.types import Corpus, Document, Output
 
 CHANGES = ("swap", "drop", "double", "foreign", "number", "resegment")  # without a tagger
 SETTINGS = StressOptions(CHANGES, ("1", "all"), 7, draws=100)
@@ -31,16 +42,19 @@ def cell(found: Stress, **wanted: str) -> Any:
     return one
 
 
-def test_every_metric_meets_every_change_at_every_dose(found: Stress) -> None:
-    assert len(found.cells) == 3 * len(CHANGES) * 2
-    assert found.metrics == ("chrf", "whole:chrf", "ter") and found.refs == ("human",)
-    assert all(0 <= one.low <= one.preferred <= one.high <= 1 for one in found.cells if one.documents > 1)
-
-
 def test_differences_of_rounding_are_ties() -> None:
     original = np.array([0.9, 80.0, 0.9])  # the first two differ as one text does in two batches of a model
-    lost = _loss(original, original - np.array([5e-8, -3e-6, 4e-6]))
-    assert lost[:2].tolist() == [0.0, 0.0] and lost[2] == pytest.approx(4e-6)
+    changed = original - np.array([5e-8, -3e-6, 4e-6])
+    scored: list[Any] = [
+        SimpleNamespace(scores={"m": {name: SimpleNamespace(at=lambda level, x=x: x, higher_is_better=True)}},
+                        corpus=SimpleNamespace(ids="abc"))
+        for name, x in (("old", original), ("new", changed))
+    ]
+    made: Any = SimpleNamespace(items=[SimpleNamespace(change="swap", dose="all", doc=doc) for doc in "abc"],
+                                original=SimpleNamespace(system="old"),
+                                outputs=lambda: {("swap", "all"): SimpleNamespace(system="new")})
+    lost = [loss["m"] for loss in _margins(made, *scored).values()]
+    assert lost[:2] == [0.0, 0.0] and lost[2] == pytest.approx(4e-6)
 
 
 def test_losses_are_those_of_the_scores(found: Stress) -> None:
@@ -65,14 +79,8 @@ def test_missing_sentences_are_seen_by_all_and_order_hardly_by_documents_as_a_wh
     assert cell(found, metric="ter", change="drop", dose="all").preferred == 1  # lower is better
     by_sentence, whole = (cell(found, metric=name, change="swap", dose="all") for name in ("chrf", "whole:chrf"))
     assert whole.effect < 0.1 * by_sentence.effect
-    assert cell(found, metric="whole:chrf", change="resegment", dose="all").ties == whole_documents(found, "resegment")
-
-
-def whole_documents(found: Stress, change: str) -> int:
-    return len({one.doc for one in found.perturbed.items if one.change == change})
-
-
-def test_a_larger_dose_costs_more(found: Stress) -> None:
+    resegmented = cell(found, metric="whole:chrf", change="resegment", dose="all")
+    assert resegmented.ties == resegmented.documents == 11
     for change in ("swap", "drop", "foreign"):
         small, large = (cell(found, metric="chrf", change=change, dose=dose).effect for dose in ("1", "all"))
         assert 0 < small < large
@@ -87,15 +95,6 @@ def test_what_was_not_changed_is_scored_once(tmp_path: Path) -> None:
     assert first.results.counts["computed"] < segments * 5  # the systems, and what was changed
     again = stress(corpus, outputs, "chrf", StressOptions(("drop", "number"), ("1", "all")), options)
     assert again.results.counts.get("computed", 0) == 0 and again.as_json()["figures"] == first.as_json()["figures"]
-
-
-def test_a_reference_is_tested_against_the_other() -> None:
-    corpus, outputs = load("de-en")
-    docs = [wt.Document(doc.id, doc.src, {**doc.refs, "second": outputs[0].docs[doc.id]}) for doc in corpus.docs]
-    two = wt.Corpus(corpus.id, corpus.langs, docs)
-    found = stress(two, outputs[1:], "chrf", StressOptions(("swap",), ("all",), draws=10), Options(cache=False))
-    assert found.text == "reference second" and found.refs == ("human",)
-    assert {one.signature["refs"] for one in found.results.scores["chrf"].values()} == {"human"}
 
 
 def test_documents_that_equal_the_reference_are_left_out() -> None:
@@ -125,3 +124,90 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(InputError, match="no change can be made in this text") as caught:
         stress(corpus, outputs, "chrf", StressOptions(("connective",)), Options(cache=False))
     assert "no connective" in caught.value.next
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_a_folder_is_read_by_every_verb(found: Stress, tmp_path: Path) -> None:
+    write_stress(found, tmp_path / "run")
+    assert wt.open_run(tmp_path / "run").systems == found.results.systems
+    figures = json.loads((tmp_path / "run/stress.json").read_text("utf-8"))
+    assert figures["kind"] == "stress" and len(figures["figures"]) == len(found.cells)
+    items = wt.meta.read_contrast_set(tmp_path / "run/stress.jsonl")
+    assert items.langs == ("de", "en") and {one.type for one in items.items} == {*CHANGES}
+    said = [note for note in figures["notes"] if note.startswith("stress.jsonl: ")]
+    left = len(found.perturbed.items) - len(items)
+    assert left <= 4 and bool(left) == bool(said)
+    for line, item in zip((tmp_path / "run/stress.jsonl").read_text("utf-8").splitlines(), items.items):
+        right, wrong = item.candidates
+        assert (right.text, right.context) != (wrong.text, wrong.context) and wrong.text
+        assert json.loads(line)["loss"].keys() == {*found.metrics}
+
+
+def test_every_change_is_in_the_item_or_its_context() -> None:
+    corpus, outputs = load("zh-en")
+    made = perturb(corpus, outputs[0], StressOptions(("drop", "double", "swap"), ("all",)), Options(cache=False))
+    items, left = contrastive(made, corpus)
+    assert len(items) + left == len(made.items)
+    by_id = {one["id"]: one for one in items}
+    for one in made.items:
+        item = by_id.get(f"{one.doc}/{one.change}/all")
+        if item is not None:
+            changed = (*item["contrastive_ref_context"][0], *item["contrastive"])
+            assert changed == one.segments[: len(changed)]
+            later = [edit for edit in one.edits if edit.segment >= len(changed)]
+            assert all(not one.segments[edit.segment] for edit in later)  # nothing is left of them
+            assert len(item["src_context"]) == len(item["ref_context"]) == len(changed) - 1
+
+
+def test_an_item_that_ends_with_nothing_is_left_out_and_counted() -> None:
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("a", ("x", "y"), {}),))
+    text = wt.Output("s", {"a": ("The first sentence is here.", "The last sentence is here.")})
+    for seed in range(30):
+        made = perturb(corpus, text, StressOptions(("drop",), ("all",), seed), Options(cache=False))
+        if made.items[0].segments[1] == "":
+            assert contrastive(made, corpus) == ([], 1)
+            return
+    pytest.fail("no seed drops the last sentence")
+
+
+ONE, TWO = ("A house burned.", "All got out."), ("A home was on fire.", "Everyone escaped.")
+
+
+def corpus(**refs: tuple[str, ...]) -> Corpus:
+    return Corpus("c", ("de", "en"), (Document("a", ("x", "y"), refs),))
+
+
+def output(name: str, *segments: str) -> Output:
+    return Output(name, {"a": segments})
+
+
+BAD, GOOD = output("bad", "Fire house.", "Out."), output("good", "A house burned down.", "All got out.")
+
+
+def test_a_second_reference_is_changed_and_the_others_are_scored_against() -> None:
+    found = select(corpus(first=ONE, second=TWO), [BAD], StressOptions())
+    assert found.text is not None and found.text.docs["a"] == TWO and found.refs == ("first",)
+    named = select(corpus(first=ONE, second=TWO), [BAD], StressOptions(text="first"))
+    assert named.text is not None and named.text.docs["a"] == ONE and named.refs == ("second",)
+    assert "the text under test is the reference first, scored against second" in named.notes
+
+
+def test_without_one_the_best_system_is_changed() -> None:
+    found = select(corpus(first=ONE), [BAD, GOOD], StressOptions())
+    assert found.text is None and found.refs == ("first",)
+    scores = wt.score(wt.Loaded(corpus(first=ONE), [BAD, GOOD]), ["chrf", "ter"], options=Options(cache=False)).scores
+    chosen, note = best(scores, found.systems)
+    assert chosen is GOOD and "best mean rank of 2 systems" in note
+    assert select(corpus(first=ONE), [BAD, GOOD], StressOptions(text="bad")).text is BAD
+
+
+def test_a_copy_of_a_reference_is_no_system() -> None:
+    found = select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions())
+    assert found.systems == (BAD,) and found.text is BAD
+    assert "human is a copy of the reference first and not counted among the systems" in found.notes
+    with pytest.raises(InputError, match="no text human to change"):
+        select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions(text="human"))
+    with pytest.raises(InputError, match="no text but the reference"):
+        select(corpus(first=ONE), [output("human", *ONE)], StressOptions())

@@ -339,15 +339,6 @@ class Execution:
             help="Maximum number of parallel calls to judges.",
         ),
     ] = 8
-    rate: Annotated[
-        float | None,
-        option(
-            "--rate",
-            rare=True,
-            group="LLM judges",
-            help="Maximum number of calls to judges per minute (default: no limit).",
-        ),
-    ] = None
     timeout: Annotated[
         float,
         option(
@@ -372,10 +363,14 @@ class Execution:
         """Make the library's options; ``others`` are passed on."""
         from wholetext.scoring.evaluate import Options
 
-        calls = None
-        if make_calls := slices.hook("calls"):
-            limits = (self.parallel, self.rate, self.timeout)
-            calls = make_calls(self.endpoint, *limits, budget=self.budget, prices=self.prices)
+        make_calls = slices.hook("calls")
+        calls = make_calls and make_calls(
+            self.endpoint,
+            self.parallel,
+            self.timeout,
+            budget=self.budget,
+            prices=self.prices,
+        )
         return Options(
             cache=not self.no_cache,
             device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0

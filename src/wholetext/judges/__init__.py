@@ -5,18 +5,23 @@ from typing import TYPE_CHECKING
 from wholetext.lazy import exports
 
 if TYPE_CHECKING:
-    from wholetext.judges.chat.calls import Calls as Calls
+    from wholetext.judges.chat import Calls as Calls
     from wholetext.judges.check import JudgeCheck as JudgeCheck
     from wholetext.judges.check import JudgeCheckOptions as JudgeCheckOptions
+    from wholetext.judges.check import JudgeMeasure as JudgeMeasure
     from wholetext.judges.check import judge_check as judge_check
     from wholetext.judges.check import write_judge_check as write_judge_check
-    from wholetext.judges.statistics import JudgeMeasure as JudgeMeasure
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,
         {
-            "judges.chat.calls": ("Calls",),
-            "judges.check": ("JudgeCheck", "JudgeCheckOptions", "judge_check", "write_judge_check"),
-            "judges.statistics": ("JudgeMeasure",),
+            "judges.chat": ("Calls",),
+            "judges.check": (
+                "JudgeCheck",
+                "JudgeCheckOptions",
+                "JudgeMeasure",
+                "judge_check",
+                "write_judge_check",
+            ),
         },
     )

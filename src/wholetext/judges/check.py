@@ -2,7 +2,8 @@
 
 Position (flip rate of pairwise judgments), length (errors per 1,000 characters by window size),
 chance (spread over samples), wording (another prompt for the same task), and agreement between
-judges.
+judges. Statistics are additive sums by document, and ratios of them: all systems of a document are drawn
+together in a bootstrap resample, so that intervals are about other documents of the same kind.
 """
 
 from __future__ import annotations
@@ -13,28 +14,27 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wholetext.errors import InputError, SpecError, choices
 from wholetext.io import Loaded
-from wholetext.judges import statistics
 from wholetext.judges.prompts import REWORDED
-from wholetext.judges.statistics import JudgeMeasure, Label
 from wholetext.notebook.display import brief
 from wholetext.registry import expand, scorer
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.significance.power import FEW
-from wholetext.scoring.significance.resample import ratio
+from wholetext.scoring.significance.resample import Score, ratio, score_with_interval
 from wholetext.scoring.study import study_json
 from wholetext.spec import Call, Spec, Value, parse
-from wholetext.types import Corpus, Output, Scores
+from wholetext.types import Corpus, FloatArray, Output, Scores
 
+_SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
+BySystem = Mapping[str, Scores]
+Figure = tuple[str, FloatArray, Score, float]  # name, (documents, k) sums, their score, rows
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
-FILE = "judge-check.json"
-Scored = Mapping[str, Mapping[str, Scores]]  # spec → system → scores
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,20 @@ class JudgeCheckOptions:
                 else "a check needs windows and draws from 1, samples from 2 up",
                 next=choices(unknown[0] if unknown else "", CHECKS),
             )
+
+
+@dataclass(frozen=True)
+class JudgeMeasure:
+    """A figure about a judge with its 95 % interval over documents (NaN with fewer than two)."""
+
+    check: str  # position, length, consistency, wording or agreement
+    judge: str  # spec
+    measure: str
+    setting: str  # window, samples, prompt or the other judge
+    value: float
+    low: float
+    high: float
+    count: int  # rows or pairs behind it
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,24 +115,26 @@ def judge_check(
         raise InputError(
             "none of the checks can be made", where=corpus.id, next="; ".join(plan.notes)
         )
-    results = score(
-        Loaded(corpus, outputs),
-        list(dict.fromkeys(spec for task in tasks for spec in task.specs)),
-        options=options,
-    )
-    measures = tuple(measure for task in tasks for measure in task.figures(results.scores))
+    scored = dict.fromkeys(spec for task in tasks for spec in task.specs)
+    results = score(Loaded(corpus, outputs), list(scored), options=options)
+    measures = []
+    for task in tasks:
+        for name, totals, reduce, count in task.figures(*(results.scores[s] for s in task.specs)):
+            values = score_with_interval(totals, reduce, settings.draws, settings.seed)
+            label = (task.check, task.judge, name, task.setting)
+            measures.append(JudgeMeasure(*label, *values, int(count)))
     if len(corpus) < FEW:
         plan.notes.append(
             f"{len(corpus)} documents only: with fewer than {FEW} the intervals are too narrow"
         )
     notes = tuple(dict.fromkeys((*plan.notes, *results.warnings)))
-    return JudgeCheck(tuple(specs), settings, measures, results, notes)
+    return JudgeCheck(tuple(specs), settings, tuple(measures), results, notes)
 
 
 def write_judge_check(check: JudgeCheck, folder: Path | str, *, overwrite: bool = True) -> None:
     """Write a run folder with the figures in judge-check.json."""
     figures = json.dumps(check.as_json(), ensure_ascii=False, indent=1)
-    write_run(check.results, folder, {FILE: figures}, overwrite=overwrite)
+    write_run(check.results, folder, {"judge-check.json": figures}, overwrite=overwrite)
 
 
 def _judge(text: str) -> Spec:
@@ -132,17 +148,18 @@ def _judge(text: str) -> Spec:
 
 def _with(spec: Spec, **args: Value) -> str:
     """The spec with other arguments, in its canonical form."""
-    return scorer(
-        str(replace(spec, metric=Call(spec.metric.name, {**spec.metric.args, **args})))
-    ).spec
+    metric = Call(spec.metric.name, {**spec.metric.args, **args})
+    return scorer(str(replace(spec, metric=metric))).spec
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Specs that a check needs scored, and the function that computes its figures."""
+class _Task(NamedTuple):
+    """A judge under a setting: specs to score, and the function of their scores for its figures."""
 
-    specs: tuple[str, ...]
-    figures: Callable[[Scored], Iterator[JudgeMeasure]]
+    check: str
+    judge: str
+    setting: str
+    specs: Sequence[str]
+    figures: Callable[..., Iterator[Figure]]  # of the scores by system of each spec
 
 
 @dataclass
@@ -155,22 +172,13 @@ class _Plan:
     judges: tuple[Spec, ...]
     notes: list[str] = field(default_factory=list)
 
-    def _label(self, check: str, judge: str, setting: str = "") -> Label:
-        return Label(check, judge, setting, self.settings.draws, self.settings.seed)
-
     def position(self) -> Iterator[_Task]:
         """Compare every pair of systems in both orders."""
         if len(self.outputs) < 2:
             self.notes.append("position: needs outputs of two systems")
             return
-        for judge in self._one_per_model("judge-pairwise"):
-            yield _Task((str(judge),), partial(self._position, str(judge)))
-
-    def _position(self, spec: str, scores: Scored) -> Iterator[JudgeMeasure]:
-        totals, label = statistics.orders(scores[spec]), self._label("position", spec)
-        pairs = totals[:, 1].sum()
-        yield label.measure("flip rate", totals[:, :2], ratio, pairs)
-        yield label.measure("first of two chosen", totals[:, 2:], ratio, totals[:, 3].sum())
+        for judge in map(str, self._one_per_model("judge-pairwise")):
+            yield _Task("position", judge, "", [judge], order_bias)
 
     def length(self) -> Iterator[_Task]:
         """Count errors per 1,000 characters in windows of several sizes over the same texts."""
@@ -182,51 +190,25 @@ class _Plan:
                 f"{longest} segments"
             )
             return
+        rate = partial(error_rate, self.outputs)
         for judge in self._one_per_model("judge-mqm"):
-            specs = {
-                size: scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
+            name = str(replace(judge, view=None))
+            specs = [
+                scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
                 for size in sizes
-            }
-            yield _Task(
-                tuple(specs.values()), partial(self._length, str(replace(judge, view=None)), specs)
-            )
-
-    def _length(
-        self, judge: str, specs: Mapping[int, str], scores: Scored
-    ) -> Iterator[JudgeMeasure]:
-        lengths = {
-            output.system: [np.array([*map(len, output.docs[doc.id])]) for doc in self.corpus.docs]
-            for output in self.outputs
-        }
-        totals = {
-            size: statistics.error_density(scores[spec], lengths) for size, spec in specs.items()
-        }
-        for size, sums in totals.items():
-            rows = sum(len(by_system.rows) for by_system in scores[specs[size]].values())
-            yield self._label("length", judge, f"window {size}").measure(
-                "errors per 1,000 characters", sums, ratio, rows
-            )
-        smallest, largest = min(totals), max(totals)
-        both = np.concatenate([totals[largest], totals[smallest]], axis=1)
-        yield self._label("length", judge, f"window {largest} to {smallest}").measure(
-            "ratio of error rates", both, statistics.ratio_of_ratios, 0
-        )
+            ]
+            for size, spec in zip(sizes, specs):
+                yield _Task("length", name, f"window {size}", [spec], rate)
+            ends = f"window {sizes[-1]} to {sizes[0]}"
+            yield _Task("length", name, ends, [specs[-1], specs[0]], rate)
 
     def consistency(self) -> Iterator[_Task]:
         """Measure how far the scores of repeated samples differ."""
         samples, temperature = self.settings.samples, self.settings.temperature
+        setting = f"{samples} samples, temperature {temperature:g}"
         for judge in self.judges:
             spec = _with(judge, samples=samples, temperature=temperature)
-            label = self._label(
-                "consistency", str(judge), f"{samples} samples, temperature {temperature:g}"
-            )
-            yield _Task((spec,), partial(self._consistency, label, spec))
-
-    def _consistency(self, label: Label, spec: str, scores: Scored) -> Iterator[JudgeMeasure]:
-        totals = statistics.spread_of_samples(scores[spec])
-        rows = totals[:, 2].sum()
-        yield label.measure("standard deviation", totals[:, [0, 2]], ratio, rows)
-        yield label.measure("rows with equal samples", totals[:, [1, 2]], ratio, rows)
+            yield _Task("consistency", str(judge), setting, [spec], spread_of_samples)
 
     def wording(self) -> Iterator[_Task]:
         """Compare the judge with itself under other wordings of the prompt."""
@@ -235,34 +217,24 @@ class _Plan:
                 args: dict[str, Value] = {"prompt": prompt}
                 if judge.metric.name == "judge-esa" and prompt == REWORDED:
                     args["errors_prompt"] = prompt
-                yield self._against("wording", str(judge), _with(judge, **args), Path(prompt).name)
+                specs, setting = [str(judge), _with(judge, **args)], Path(prompt).name
+                figures = partial(paired, True)
+                yield _Task("wording", str(judge), setting, specs, figures)
 
     def agreement(self) -> Iterator[_Task]:
         """Compare pairs of judges on the same rows."""
-        for first, second in combinations(self.judges, 2):
-            if first.view != second.view:
+        if len(self.judges) < 2:
+            self.notes.append("agreement: needs two judges")
+        for judges in combinations(self.judges, 2):
+            first, second = map(str, judges)
+            if judges[0].view != judges[1].view:
                 self.notes.append(
                     f"agreement: {first} and {second} have different views and so other rows"
                 )
                 continue
-            yield self._against("agreement", str(first), str(second), str(second))
-        if len(self.judges) < 2:
-            self.notes.append("agreement: needs two judges")
-
-    def _against(self, check: str, judge: str, other: str, setting: str) -> _Task:
-        label = self._label(check, judge, setting)
-        return _Task((judge, other), partial(self._paired, label, other))
-
-    def _paired(self, label: Label, other: str, scores: Scored) -> Iterator[JudgeMeasure]:
-        sums, preferences = statistics.paired(scores[label.judge], scores[other])
-        rows = sums[:, 0].sum()
-        yield label.measure("Pearson's r of rows", sums, statistics.pearson, rows)
-        if scorer(label.judge).metric.range == scorer(other).metric.range:
-            yield label.measure("mean absolute difference", sums[:, [6, 0]], ratio, rows)
-        if len(self.outputs) > 1:
-            yield label.measure(
-                "equal preferences between systems", preferences, ratio, preferences[:, 1].sum()
-            )
+            alike = scorer(first).metric.range == scorer(second).metric.range
+            figures = partial(paired, alike)
+            yield _Task("agreement", first, second, [first, second], figures)
 
     def _one_per_model(self, metric: str) -> list[Spec]:
         """A judge of this metric for every model: one that was named, or one with the defaults."""
@@ -272,3 +244,121 @@ class _Plan:
         }
         by_model |= {judge.model: judge for judge in self.judges if judge.metric.name == metric}
         return [parse(scorer(str(judge)).spec) for judge in by_model.values()]
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def ratio_of_ratios(totals: FloatArray) -> FloatArray:
+    """First column over second, over third over fourth."""
+    return np.asarray(totals[..., 0] / totals[..., 1] / (totals[..., 2] / totals[..., 3]))
+
+
+def pearson(totals: FloatArray) -> FloatArray:
+    """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined if a judge gives the same score to all."""
+    n, x, y, xx, yy, xy = (totals[..., i] for i in range(6))
+    spread = np.maximum(xx - x * x / n, 0) * np.maximum(yy - y * y / n, 0)
+    return np.asarray(
+        (xy - x * y / n)
+        / np.where(spread > 1e-9 * np.maximum(xx * yy, 1e-300), np.sqrt(spread), np.nan)
+    )
+
+
+def by_document(scores: Scores, values: FloatArray) -> FloatArray:
+    """(documents, k) sums of the rows' values."""
+    totals = np.zeros((len(scores.rows.docs), values.shape[1]))
+    np.add.at(totals, scores.rows.doc, values)
+    return totals
+
+
+def details_summed(
+    by_system: BySystem, values: Callable[[Mapping[str, Any]], Sequence[float]]
+) -> FloatArray:
+    """(documents, k) sums over all systems of the values of each row's details."""
+    totals = [
+        by_document(scores, np.array([values(detail or {}) for detail in scores.details]))
+        for scores in by_system.values()
+    ]
+    return np.asarray(np.sum(totals, axis=0))
+
+
+def order_bias(by_system: BySystem) -> Iterator[Figure]:
+    """How often a verdict depends on the order of two texts, and the first of them is chosen.
+
+    A pair is seen from either of its systems, and counts half from each.
+    """
+
+    def counts(detail: Mapping[str, Any]) -> Sequence[float]:
+        orders = detail.get("orders", ())
+        chosen = [word for both in orders for word in both if word in ("A", "B")]
+        pairs = [(first, second) for first, second in orders if first and second]
+        flips = sum(_SWAPPED[first] != second for first, second in pairs)
+        return 0.5 * flips, 0.5 * len(pairs), 0.5 * chosen.count("A"), 0.5 * len(chosen)
+
+    totals = details_summed(by_system, counts)
+    yield "flip rate", totals[:, :2], ratio, totals[:, 1].sum()
+    yield "first of two chosen", totals[:, 2:], ratio, totals[:, 3].sum()
+
+
+def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
+    """(documents, 2): errors, thousands of characters; rows without a score count in neither."""
+    totals = []
+    for output in outputs:
+        scores = by_system[output.system]
+        rows, known = scores.rows, ~np.isnan(scores.at("row"))
+        errors = [len((detail or {}).get("errors", ())) for detail in scores.details]
+        size = [
+            sum(map(len, output.docs[rows.docs[doc]][start:stop])) / 1000
+            for doc, start, stop in zip(rows.doc, rows.start, rows.stop)
+        ]
+        totals.append(by_document(scores, np.stack([errors, size], axis=1) * known[:, None]))
+    return np.asarray(np.sum(totals, axis=0))
+
+
+def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]:
+    """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
+    totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
+    if len(scored) > 1:
+        yield "ratio of error rates", totals, ratio_of_ratios, 0
+    else:
+        rows = sum(len(scores.rows) for scores in scored[0].values())
+        yield "errors per 1,000 characters", totals, ratio, rows
+
+
+def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
+    """Standard deviation of the samples of a row, and how often all of them are equal."""
+
+    def spread(detail: Mapping[str, Any]) -> Sequence[float]:
+        samples = np.array([x for x in detail.get("samples", ()) if x is not None])
+        return (samples.std(ddof=1), np.ptp(samples) == 0, 1) if len(samples) > 1 else (0, 0, 0)
+
+    totals = details_summed(by_system, spread)
+    rows = totals[:, 2].sum()
+    yield "standard deviation", totals[:, [0, 2]], ratio, rows
+    yield "rows with equal samples", totals[:, [1, 2]], ratio, rows
+
+
+def paired(alike: bool, first: BySystem, second: BySystem) -> Iterator[Figure]:
+    """Correlation, distance (of ``alike`` scales) and preferences of two judges on the same rows.
+
+    A preference is which of two systems' rows is better, or neither; rows without both scores are
+    left out.
+    """
+    rows = {system: (first[system].at("row"), second[system].at("row")) for system in first}
+    documents = len(next(iter(first.values())).rows.docs)
+    sums, preferences = np.zeros((documents, 7)), np.zeros((documents, 2))
+    for system, (x, y) in rows.items():
+        known = ~np.isnan(x + y)
+        x, y = np.where(known, x, 0), np.where(known, y, 0)
+        columns = np.stack([known, x, y, x * x, y * y, x * y, np.abs(x - y)], axis=1)
+        sums += by_document(first[system], columns)
+    for a, b in combinations(rows, 2):
+        x, y = (np.sign(rows[a][side] - rows[b][side]) for side in (0, 1))
+        columns = np.stack([x == y, ~np.isnan(x + y)], axis=1).astype(np.float64)
+        preferences += by_document(first[a], columns)
+    count = sums[:, 0].sum()
+    yield "Pearson's r of rows", sums, pearson, count
+    if alike:
+        yield "mean absolute difference", sums[:, [6, 0]], ratio, count
+    if len(rows) > 1:
+        yield "equal preferences between systems", preferences, ratio, preferences[:, 1].sum()

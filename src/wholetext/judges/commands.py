@@ -44,7 +44,7 @@ def judge_check(
         list[str] | None,
         several(
             "--prompt",
-            help="Prompt file that words the task differently (default: built-in).",
+            help="JudgePrompt file that words the task differently (default: built-in).",
         ),
     ] = None,
     chosen: options.Chosen = options.Chosen(),
@@ -89,23 +89,20 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
     """Print the figures in blocks, one for each check of each judge."""
     from rich.text import Text
 
-    console, last, table = terminal.console(80), ("", ""), terminal.plain_table()
-    table.add_column("", overflow="fold")
-    for name in ("value", "95 %", "n"):
-        table.add_column(name, justify="right", no_wrap=True)
+    def name(text: str) -> Text:
+        return Text(terminal.wrapped(terminal.printable(text), 46, terminal.MARKS, "    "))
+
+    console, rows, block = terminal.console(80), list[list[str | Text]](), ""
     for figure in check_results.measures:
-        block = (figure.check, figure.judge)
-        if block != last:
-            last = block
-            judge = terminal.printable(figure.judge)
-            table.add_row(Text.assemble((figure.check, "bold"), f" {judge}"))
+        if block != f"{figure.check} {figure.judge}":
+            block = f"{figure.check} {figure.judge}"
+            rows.append([name(block), "", "", ""])
+        label = ", ".join(filter(None, (figure.measure, figure.setting)))
         low, high = terminal.number(figure.low), terminal.number(figure.high)
         interval = "–" if figure.low != figure.low else f"[{low}, {high}]"
-        label = ", ".join(filter(None, (figure.measure, terminal.printable(figure.setting))))
-        label = terminal.wrapped(f"  {label}", 46, terminal.MARKS, "    ")
         number = f"{figure.count:,}" if figure.count else ""
-        table.add_row(Text(label), terminal.number(figure.value), interval, number)
-    console.print(table)
+        rows.append([name(f"  {label}"), terminal.number(figure.value), interval, number])
+    terminal.print_blocks(["", "value", "95 %", "n"], rows, 1, console)
     corpus = check_results.results.corpus
     console.print(
         Text(

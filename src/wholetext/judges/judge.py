@@ -5,25 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.judges.chat.calls import Answer, Ask, Sampling
-from wholetext.judges.chat.endpoint import Chat, Planned
-from wholetext.judges.error_lists import SEVERITIES, Fault
+from wholetext.judges.chat import Answer, Ask, Chat, Sampling
 from wholetext.judges.parsers import (
     ASPECTS,
     CUT,
     PARSER,
-    PARSERS,
     REFUSED,
+    SEVERITIES,
+    Fault,
     Parsed,
-    parse_errors,
+    parse,
 )
 from wholetext.judges.places import placed
 from wholetext.judges.prompts import JudgedTexts, JudgePrompt, load_prompt
@@ -38,43 +36,39 @@ TOO_SHORT = (
     "raise max_tokens, to thousands for a model that reasons first"
 )
 
+_WARNINGS = {
+    "repaired": "the judge's first answer could not be read; its second counts",
+    "unlocated": "the judge quotes words that are not in the text: such errors count, and are not "
+    "marked",
+}
 
-@dataclass(frozen=True)
-class Reply:
+
+class Reply(NamedTuple):
     """A parsed answer to the first request, or to a second one (``repaired``)."""
 
     parsed: Parsed
     answer: Answer
     repaired: bool = False
 
-    @property
-    def outcome(self) -> str:
-        """The kind of failure, for counting; empty if the first answer could be parsed."""
-        if self.answer.problem:
-            return "failed"
-        if self.parsed.refused:
-            return "refused"
-        return "unparsable" if self.parsed.problem else "repaired" if self.repaired else ""
-
-    @property
-    def reason(self) -> str:
-        """Why there is no score."""
+    def outcome(self) -> tuple[str, str]:
+        """The kind of failure, for counting, and why there is no score; empty without a failure."""
         if self.answer.problem:
             kind, colon, message = self.answer.problem.partition(":")
             message = re.sub("[0-9]+", "…", message)[:120]  # lengths differ from row to row
-            return f"the endpoint gave no answer ({kind}{colon}{message})"
-        if self.outcome == "unparsable":
-            return TOO_SHORT if self.parsed.problem == CUT else UNREADABLE
-        return self.parsed.problem
+            return "failed", f"the endpoint gave no answer ({kind}{colon}{message})"
+        if self.parsed.problem == REFUSED:
+            return "refused", REFUSED
+        if self.parsed.problem:
+            return "unparsable", TOO_SHORT if self.parsed.problem == CUT else UNREADABLE
+        return "repaired" if self.repaired else "", ""
 
 
-@dataclass
-class Verdict:
+class Verdict(NamedTuple):
     """The values of a request by sample, all replies, and the errors of the first parsed sample."""
 
-    values: list[Sequence[float]] = field(default_factory=list)
-    replies: list[Reply] = field(default_factory=list)
-    faults: tuple[Fault, ...] | None = None
+    values: Sequence[Sequence[float]]
+    replies: Sequence[Reply]
+    faults: Sequence[Fault] = ()
 
 
 @dataclass(frozen=True)
@@ -137,22 +131,17 @@ class Judge(Metric):
         self.prompts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
-    def prompts(self) -> dict[str, tuple[str, JudgePrompt]]:
-        """Key in the signature → name of the prompt file, and the prompt."""
-        return {
-            "prompt": (
-                Path(self.prompt).name or f"wholetext/{self.file}",
-                load_prompt(self.file, self.prompt),
-            )
-        }
+    def prompts(self) -> dict[str, JudgePrompt]:
+        """The prompts by their names in the signature."""
+        return {"prompt": load_prompt(self.file, self.prompt)}
 
     def facts(self) -> Mapping[str, str]:
-        named = {key: f"{name}#{prompt.hash}" for key, (name, prompt) in self.prompts().items()}
+        named = {key: f"{prompt.name}#{prompt.hash}" for key, prompt in self.prompts().items()}
         return {**named, "parser": PARSER}
 
     def chat(self, run: Runtime) -> Chat:
-        limit = self.max_tokens or self.limit
-        sampling = Sampling(self.temperature, self.top_p, self.seed, limit)
+        tokens = self.max_tokens or self.limit
+        sampling = Sampling(self.temperature, self.top_p, self.seed, tokens)
         return Chat(self.model, sampling, run.calls)
 
     # -------------------------------------------------------- requests
@@ -167,44 +156,45 @@ class Judge(Metric):
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         """The calls about a request, one per sample."""
-        texts, prompt = self.texts(request, langs), self.prompts()["prompt"][1]
-        return [
-            prompt.ask(texts, self.answer, self.schema, sample=sample)
-            for sample in range(self.samples)
-        ]
+        return self.sampled(self.texts(request, langs), self.schema)
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
+    def sampled(self, texts: JudgedTexts, schema: str, prompt: str = "prompt") -> list[Ask]:
+        """A call about these texts for every sample."""
+        ask = self.prompts()[prompt].ask(texts, self.answer, schema)
+        return [ask._replace(sample=sample) for sample in range(self.samples)]
+
+    def planned(
+        self, requests: Sequence[Request], run: Runtime
+    ) -> tuple[Chat, list[Ask], list[Ask]]:
+        """The model, the calls about these requests, and calls that depend on answers to them."""
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        return Planned(self.chat(run), asks, [])
+        return self.chat(run), asks, []
 
     def fits(self, requests: Sequence[Request], run: Runtime) -> list[Fit]:
         """Estimate tokens as four bytes each; only a call tells whether a text is too long."""
         return [Fit(len(request.hyp[0].text) // 4) for request in requests]
 
-    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]]:
-        return list(self.asks(request, run.langs)[0].messages[-1:])  # a dry run prints all of it
+    def shows(self, request: Request, run: Runtime) -> list[tuple[str, str]] | None:
+        asks = self.asks(request, run.langs)
+        return list(asks[0].messages[-1:]) if asks else None  # a dry run prints all of it
 
     def hear(
-        self,
-        asks: Sequence[Ask],
-        run: Runtime,
-        schema: str,
-        prompt: JudgePrompt,
+        self, asks: Sequence[Ask], run: Runtime, schema: str, prompt: str = "prompt"
     ) -> list[Reply]:
         """Parse the answer to each call; calls with an unparsable answer are repeated once."""
-        chat = self.chat(run)
+        chat, repair = self.chat(run), self.prompts()[prompt].repair
 
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
-                return Parsed(REFUSED, refused=True)
+                return Parsed(REFUSED)
             if answer.problem:
                 return Parsed(answer.problem)
-            return PARSERS[schema](answer.text, answer.finish == "length")
+            return parse(schema, answer.text, answer.finish == "length")
 
         replies = [Reply(read(answer), answer) for answer in run.map(chat, asks)]
-        again = [i for i, reply in enumerate(replies) if reply.outcome == "unparsable"]
+        again = [i for i, reply in enumerate(replies) if reply.outcome()[0] == "unparsable"]
         second = [
-            prompt.repair(asks[i], replies[i].answer.text, replies[i].parsed.problem, self.answer)
+            repair(asks[i], replies[i].answer.text, replies[i].parsed.problem, self.answer)
             for i in again
         ]
         for i, answer in zip(again, run.map(chat, second)):
@@ -215,18 +205,19 @@ class Judge(Metric):
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
         """The judge's verdict on each request."""
-        verdicts = []
-        for request, replies in zip(requests, self.replies(requests, run)):
-            values = [self.value(reply.parsed, request) for reply in replies]
-            faults = next((reply.parsed.faults for reply in replies if reply.parsed.ok), None)
-            verdicts.append(Verdict(values, replies, faults))
-        return verdicts
+        return [
+            Verdict(
+                [self.value(reply.parsed, request) for reply in replies],
+                replies,
+                first_faults(replies),
+            )
+            for request, replies in zip(requests, self.replies(requests, run))
+        ]
 
     def replies(self, requests: Sequence[Request], run: Runtime) -> list[list[Reply]]:
         """The replies to all calls about each request."""
         asks = [self.asks(request, run.langs) for request in requests]
-        prompt = self.prompts()["prompt"][1]
-        replies = iter(self.hear(list(chain(*asks)), run, self.schema, prompt))
+        replies = iter(self.hear(list(chain(*asks)), run, self.schema))
         return [list(islice(replies, len(calls))) for calls in asks]
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
@@ -240,7 +231,7 @@ class Judge(Metric):
             mean, spread = trimmed(values)
             rows.append([*mean, *((spread,) if self.samples > 1 else ())])
             self.note(i, request, verdict, run)
-            for _, prompt in self.prompts().values():
+            for prompt in self.prompts().values():
                 for caveat in prompt.caveats(self.texts(request, run.langs)):
                     run.warn(caveat)
             if self.samples > 1:
@@ -250,8 +241,9 @@ class Judge(Metric):
 
     def note(self, i: int, request: Request, verdict: Verdict, run: Runtime) -> None:
         """Store the verdict on a request, and count failures."""
-        counts = Counter(reply.outcome for reply in verdict.replies if reply.outcome)
-        spans, errors = placed(verdict.faults or (), request)
+        failures = [reply.outcome() for reply in verdict.replies]
+        counts = Counter(kind for kind, _ in failures)
+        spans, errors = placed(verdict.faults, request)
         counts["unlocated"] = sum(not error["located"] for error in errors)
         answers = [reply.answer for reply in verdict.replies if not reply.answer.problem]
         judge: dict[str, Any] = {name: counts[name] for name in _COUNTS if counts[name]}
@@ -262,19 +254,14 @@ class Judge(Metric):
         }
         marks = {"spans": spans, "errors": errors}
         run.detail(i, judge=judge, **{name: value for name, value in marks.items() if value})
-        reason = next((reply.reason for reply in verdict.replies if reply.reason), "")
+        reason = next((reason for _, reason in failures if reason), "")
         if reason and all(value[0] != value[0] for value in verdict.values):
             run.detail(i, reason=reason)
         elif reason:
             run.warn(f"{self.incomplete}: {reason}", i)
-        if counts["repaired"]:
-            run.warn("the judge's first answer could not be read; its second counts", i)
-        if counts["unlocated"]:
-            run.warn(
-                "the judge quotes words that are not in the text: such errors count, and are not "
-                "marked",
-                i,
-            )
+        for kind, message in _WARNINGS.items():
+            if counts[kind]:
+                run.warn(message, i)
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
         """The models that answered, and how many answers were refused, unparsable …"""
@@ -298,10 +285,13 @@ def trimmed(values: FloatArray) -> tuple[list[float], float]:
         return [NAN] * values.shape[1], NAN
     scores = known[:, 0]
     inliers = known[np.abs(scores - scores.mean()) <= 2 * scores.std() + 1e-9]
-    defined = ~np.isnan(inliers)
-    counts = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
-    mean = np.where(defined, inliers, 0.0).sum(axis=0) / counts
+    mean = np.ma.masked_invalid(inliers).mean(axis=0).filled(NAN)
     return mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN
+
+
+def first_faults(replies: Sequence[Reply]) -> Sequence[Fault]:
+    """The errors of the first parsed reply."""
+    return next((reply.parsed.faults for reply in replies if reply.parsed.ok), ())
 
 
 @dataclass(frozen=True)
@@ -371,57 +361,48 @@ class JudgeEsa(Judge):
 
     errors_prompt: str = ""  # a file for the first call; ``prompt`` is for the second
 
-    def prompts(self) -> dict[str, tuple[str, JudgePrompt]]:
-        first = (
-            Path(self.errors_prompt).name or "wholetext/errors",
-            load_prompt("errors", self.errors_prompt),
-        )
-        return {**super().prompts(), "errors_prompt": first}
+    def prompts(self) -> dict[str, JudgePrompt]:
+        return {**super().prompts(), "errors_prompt": load_prompt("errors", self.errors_prompt)}
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        texts, prompt = self.texts(request, langs), self.prompts()["errors_prompt"][1]
-        return [
-            prompt.ask(texts, self.answer, "errors", sample=sample)
-            for sample in range(self.samples)
-        ]
+        return self.sampled(self.texts(request, langs), "errors", "errors_prompt")
 
-    def planned(self, requests: Sequence[Request], run: Runtime) -> Planned:
+    def planned(
+        self, requests: Sequence[Request], run: Runtime
+    ) -> tuple[Chat, list[Ask], list[Ask]]:
         """A second call depends on the first answer; until it is known, no errors are assumed."""
         chat, asks, _ = super().planned(requests, run)
         stored = run.stored(chat, asks)
-        faults = {ask: parse_errors(answer.text).faults for ask, answer in stored.items()}
+        faults = {ask: parse("errors", answer.text).faults for ask, answer in stored.items()}
         later = [
             self.score_ask(requests[at // self.samples], run.langs, faults.get(ask, ()), ask.sample)
             for at, ask in enumerate(asks)
         ]
-        return Planned(chat, asks, later)
+        return chat, asks, later
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        prompts = {key: prompt for key, (_, prompt) in self.prompts().items()}
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        verdicts = [Verdict() for _ in requests]
-        scored, second = [], []
-        for at, reply in enumerate(self.hear(asks, run, "errors", prompts["errors_prompt"])):
-            i, faults = at // self.samples, reply.parsed.faults
-            verdicts[i].replies.append(reply)
-            if reply.parsed.ok:
-                verdicts[i].faults = faults if verdicts[i].faults is None else verdicts[i].faults
-                scored.append(i)
-                second.append(self.score_ask(requests[i], run.langs, faults, asks[at].sample))
-        for i, reply in zip(scored, self.hear(second, run, "score", prompts["prompt"])):
-            verdicts[i].replies.append(reply)
-            verdicts[i].values.append(self.value(reply.parsed, requests[i]))
-        for verdict in verdicts:
-            verdict.values = verdict.values or [(NAN,)]
+        first = self.hear(asks, run, "errors", "errors_prompt")
+        second = [
+            self.score_ask(requests[at // self.samples], run.langs, reply.parsed.faults, ask.sample)
+            for at, (ask, reply) in enumerate(zip(asks, first))
+            if reply.parsed.ok
+        ]
+        scored = iter(self.hear(second, run, "score"))
+        verdicts = []
+        for i, request in enumerate(requests):
+            listed = first[i * self.samples : (i + 1) * self.samples]
+            replies = [next(scored) for reply in listed if reply.parsed.ok]
+            values = [self.value(reply.parsed, request) for reply in replies] or [(NAN,)]
+            verdicts.append(Verdict(values, [*listed, *replies], first_faults(listed)))
         return verdicts
 
     def score_ask(
         self, request: Request, langs: tuple[str, str], faults: Sequence[Fault], sample: int
     ) -> Ask:
         """The second call about a request, which shows the errors of the first answer."""
-        prompt = self.prompts()["prompt"][1]
-        texts = self.texts(request, langs)
-        return prompt.ask(texts, self.answer, "score", faults=faults, sample=sample)
+        prompt, texts = self.prompts()["prompt"], self.texts(request, langs)
+        return prompt.ask(texts, self.answer, "score", faults)._replace(sample=sample)
 
 
 @dataclass(frozen=True)
@@ -444,3 +425,74 @@ class JudgeCoherence(Judge):
             *super().value(parsed, request),
             *(parsed.aspects.get(aspect, NAN) for aspect in ASPECTS),
         )
+
+
+# ---------------------------------------------------------------- pairs of systems
+
+_WORTH = {"A": 1.0, "tie": 0.5, "B": 0.0}
+
+
+@dataclass(frozen=True)
+class JudgePairwise(Judge):
+    """Percentage of comparisons won, a tie being half a win; every pair is judged in both orders.
+
+    ``flips`` is the percentage of pairs whose verdict depends on the order; they count half to each
+    side. Equal texts are a tie without a call.
+    """
+
+    name = "judge-pairwise"
+    summary = (
+        "percentage of comparisons with the other systems that an LLM decides in its favour: "
+        "judge-pairwise@MODEL"
+    )
+    rivals = True
+    file = "pairwise"
+    schema = "choice"
+    limit = 32
+    columns = ("score", "flips")
+    incomplete = "some comparisons have no verdict"
+
+    refused = "mode=ref"  # outputs of other systems take the place of references
+
+    def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
+        """The calls about each pair: with the hypothesis first, and with the rival first."""
+        hypothesis = request.hyp[0]
+        source = [("source", request.src)] if request.src is not None else []
+        orders = [
+            order
+            for rival in request.refs
+            if rival.scored != hypothesis.scored
+            for order in ((hypothesis, rival), (rival, hypothesis))
+        ]
+        pairs = [
+            JudgedTexts(langs, (*source, ("translation A", a), ("translation B", b)))
+            for a, b in orders
+        ]
+        calls = [self.sampled(texts, self.schema) for texts in pairs]
+        return [ask for sample in zip(*calls) for ask in sample]
+
+    def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
+        verdicts = []
+        for i, (request, replies) in enumerate(zip(requests, self.replies(requests, run))):
+            both = list(zip(replies[::2], replies[1::2]))  # this system first, then second
+            pairs = np.array([_pair(*orders) for orders in both]).reshape(self.samples, -1, 2)
+            equal = len(request.refs) - pairs.shape[1]
+            ties = np.tile((50.0, NAN), (self.samples, equal, 1))
+            known = np.ma.masked_invalid(np.concatenate([pairs, ties], axis=1))
+            verdicts.append(Verdict(known.mean(axis=1).filled(NAN).tolist(), replies))
+            run.detail(i, orders=[[reply.parsed.choice for reply in orders] for orders in both])
+            if (pairs[..., 1] == 100.0).any():
+                run.warn(
+                    "a verdict depends on the order of the two translations, and counts half to "
+                    "each",
+                    i,
+                )
+        return verdicts
+
+
+def _pair(first: Reply, second: Reply) -> tuple[float, float]:
+    """Percentage won by the hypothesis, and 100 if the order changed the verdict; NaN if unknown."""
+    if not (first.parsed.ok and second.parsed.ok):
+        return NAN, NAN
+    in_first, in_second = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]
+    return 50 * (in_first + in_second), 100.0 * (in_first != in_second)

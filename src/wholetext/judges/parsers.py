@@ -12,12 +12,38 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wholetext.judges.error_lists import SEVERITIES, Fault, Unparsable, is_none, listed_errors
-
 PARSER = "6"  # raise it when any answer is parsed differently
 ASPECTS = ("reference", "tense", "terminology", "connectives", "register")
 REFUSED = "the judge refused to answer"
 CUT = "the answer was cut at the limit of tokens"
+
+SEVERITIES = ("critical", "major", "minor")
+_QUOTE = "|".join(
+    [
+        '"[^"]*"',
+        "“[^“”]*”",
+        "„[^“”]*[“”]",
+        "«[^«»]*»",
+        "»[^«»]*«",
+        "‘[^‘]*’",
+        "`[^`]*`",
+        "‹[^‹›]*›",
+        "「[^「」]*」",
+        "『[^『』]*』",
+        r"'(?:[^']|(?<=\w)'(?=\w))*'",
+    ]
+)
+_QUOTES = rf"(?P<quotes>(?:{_QUOTE})(?:\s*[,;]\s*(?:{_QUOTE}))*)(?:\s*(?:[-–—]+>?|→)\s*(?P<reason>.*?))?[.\s]*"
+_BULLET = r"\s*(?:(?:[-*•–]|\(?\d{1,2}[.)])\s+)?"
+_ERROR = re.compile(
+    rf"{_BULLET}[*_`]*(?P<category>[^\W\d_][\w\s/&,()-]{{0,80}}?)[*_`]*\s+[-–—]\s+{_QUOTES}"
+)
+_HEADING = re.compile(r"[\s#*_-]*(critical|major|minor)(?:\s+errors?)?[\s*_]*:[\s*_]*(.*)", re.I)
+_NONE = re.compile(r"[\s*_`\[(\"'-]*(?:no[\s-]*errors?|none|n/?a|nothing)[\s*_`\])\"'.!]*", re.I)
+_DENIAL = re.compile(r"\bno[\s-]errors?\b|\bnot\b.*\b(?:error|mistake|wrong)\b", re.I)
+_LONGEST = 3_000  # characters of an entry: the patterns take quadratic time
+_SECOND_ERROR = re.compile(rf"\w\s*[-–—:]\s*(?:{_QUOTE})")
+
 
 _FENCE = re.compile("```[a-z]*\n", re.I)
 _MARKDOWN = re.compile(r"^[^\S\n]*#{1,6}\s+|\*+|`|(?<!\w)__|__(?!\w)", re.M)
@@ -29,12 +55,26 @@ _SCORE = re.compile(
 _CHOICE = re.compile(r"(?:better\s*[:=]\s*)?\[*(A|B|tie)\]*\.?", re.I)
 
 
+class Unparsable(Exception):
+    """An answer in no known format; the message says why."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An error reported by a judge; ``context`` is the text around the quote."""
+
+    severity: str
+    category: str
+    quote: str
+    context: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True)
 class Parsed:
     """The content of an answer; ``problem`` is the reason if it cannot be parsed."""
 
     problem: str = ""
-    refused: bool = False
     score: float | None = None  # 0 to 100
     faults: tuple[Fault, ...] = ()
     choice: str = ""  # A, B, tie
@@ -45,72 +85,17 @@ class Parsed:
         return not self.problem
 
 
-def parse_score(text: str, cut: bool = False) -> Parsed:
-    """Parse a score from 0 to 100: ``{"score": 85}``, ``85``, ``85/100`` or ``Score: 85``."""
+def parse(schema: str, text: str, cut: bool = False) -> Parsed:
+    """Parse an answer.
 
-    def of_text(lines: Sequence[str]) -> Parsed:
-        statement = _SCORE.fullmatch("\n".join(lines).strip())
-        return Parsed(score=_score(int(statement[1]) if statement else None))
-
-    return _parsed(text, cut, lambda value: Parsed(score=_score(value.get("score"))), of_text)
-
-
-def parse_errors(text: str, cut: bool = False) -> Parsed:
-    """Parse errors: JSON, or blocks ``Critical:``, ``Major:``, ``Minor:`` of ``category - "words"``."""
-
-    def of_json(value: Mapping[str, Any]) -> Parsed:
-        return Parsed(faults=tuple(map(_fault, _list(value.get("errors")))))
-
-    return _parsed(text, cut, of_json, lambda lines: Parsed(faults=tuple(listed_errors(lines))))
-
-
-def parse_choice(text: str, cut: bool = False) -> Parsed:
-    """Parse which of A and B is better, or a tie: ``{"better": "A"}``, ``A``, ``[[A]]``."""
-
-    def of_text(lines: Sequence[str]) -> Parsed:
-        statement = _CHOICE.fullmatch("\n".join(lines).strip())
-        if not statement:
-            raise Unparsable("the answer does not say which is better")
-        return Parsed(choice={"a": "A", "b": "B", "tie": "tie"}[statement[1].lower()])
-
-    return _parsed(text, cut, lambda value: of_text([str(value.get("better"))]), of_text)
-
-
-def parse_rubric(text: str, cut: bool = False) -> Parsed:
-    """Parse a score for each aspect of coherence, with quotes as evidence: JSON only."""
-
-    def of_json(value: Mapping[str, Any]) -> Parsed:
-        scores, faults = dict[str, float](), list[Fault]()
-        for aspect in ASPECTS:
-            entry = _texts(value.get(aspect), ())
-            scores[aspect] = _score(entry.get("score"), low=-1)
-            for item in _list(entry.get("evidence", [])):
-                words = _texts(item, ("quote", "reason"))
-                faults.append(Fault("", aspect, words["quote"], "", words["reason"]))
-        aspects = {aspect: score for aspect, score in scores.items() if score >= 0}
-        if not aspects:
-            raise Unparsable("the answer says that no aspect arises")
-        mean = sum(aspects.values()) / len(aspects)
-        return Parsed(score=mean, faults=tuple(faults), aspects=aspects)
-
-    return _parsed(text, cut, of_json, lambda lines: of_json({}))
-
-
-# by the schema of the answer
-PARSERS = {
-    "score": parse_score,
-    "errors": parse_errors,
-    "choice": parse_choice,
-    "rubric": parse_rubric,
-}
-
-
-def _parsed(
-    text: str,
-    cut: bool,
-    of_json: Callable[[Mapping[str, Any]], Parsed],
-    of_text: Callable[[Sequence[str]], Parsed],
-) -> Parsed:
+    Args:
+        schema: ``score`` (``{"score": 85}``, ``85``, ``85/100`` or ``Score: 85``), ``errors`` (JSON
+            or blocks of lines), ``choice`` (``{"better": "A"}``, ``A``, ``[[A]]``, also B and tie)
+            or ``rubric`` (JSON only).
+        text: The answer.
+        cut: Whether the limit of tokens ended it; then only JSON is believed.
+    """
+    of_json, of_text = _FORMATS[schema]
     try:
         plain = _answer(text)
         if plain.startswith("{"):
@@ -152,6 +137,9 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
+# ---------------------------------------------------------------- JSON
+
+
 def _score(value: object, low: int = 0) -> float:
     if type(value) not in (int, float) or not low <= value <= 100 or value % 1:  # type: ignore[operator]
         raise Unparsable("the answer has no score that is a whole number from 0 to 100")
@@ -164,24 +152,102 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def _texts(value: object, names: Sequence[str]) -> dict[str, Any]:
-    """Check a JSON object whose values of these names are text; one that is absent is empty."""
-    if isinstance(value, dict):
-        texts = {name: value.get(name) or "" for name in names}
-        if all(isinstance(text, str) for text in texts.values()):
-            # half of a surrogate pair is not a character, and cannot be written to a file
-            return value | {
-                name: text.encode("utf-8", "replace").decode() for name, text in texts.items()
-            }
-    raise Unparsable("an entry of the JSON is not of the form that was asked for")
+def _text(entry: object, name: str) -> str:
+    """A text of a JSON object; one that is absent is empty."""
+    text = entry.get(name) or "" if isinstance(entry, dict) else None
+    if not isinstance(text, str):
+        raise Unparsable("an entry of the JSON is not of the form that was asked for")
+    # half of a surrogate pair is not a character, and cannot be written to a file
+    return text.encode("utf-8", "replace").decode()
 
 
-def _fault(value: object) -> Fault:
+def _fault(entry: object) -> Fault:
     names = ("severity", "category", "span", "context", "reason")
-    texts = _texts(value, names)
-    severity, *rest = (texts[name] for name in names)
-    if severity.lower() not in SEVERITIES or not texts["span"] or is_none(texts["span"]):
+    severity, category, span, *rest = (_text(entry, name) for name in names)
+    if severity.lower() not in SEVERITIES or not span or _NONE.fullmatch(span):
         raise Unparsable(
             "an error has no severity or no span, or its entry says that there is none"
         )
-    return Fault(severity.lower(), *rest)
+    return Fault(severity.lower(), category, span, *rest)
+
+
+def _rubric(value: Mapping[str, Any]) -> Parsed:
+    scores, faults = dict[str, float](), list[Fault]()
+    for aspect in ASPECTS:
+        entry = value.get(aspect)
+        entry = entry if isinstance(entry, dict) else {}
+        scores[aspect] = _score(entry.get("score"), low=-1)
+        for item in _list(entry.get("evidence", [])):
+            faults.append(Fault("", aspect, _text(item, "quote"), "", _text(item, "reason")))
+    aspects = {aspect: score for aspect, score in scores.items() if score >= 0}
+    if not aspects:
+        raise Unparsable("the answer says that no aspect arises")
+    mean = sum(aspects.values()) / len(aspects)
+    return Parsed(score=mean, faults=tuple(faults), aspects=aspects)
+
+
+# ---------------------------------------------------------------- published formats
+
+
+def _score_in_text(lines: Sequence[str]) -> Parsed:
+    statement = _SCORE.fullmatch("\n".join(lines).strip())
+    return Parsed(score=_score(int(statement[1]) if statement else None))
+
+
+def _choice_in_text(lines: Sequence[str]) -> Parsed:
+    statement = _CHOICE.fullmatch("\n".join(lines).strip())
+    if not statement:
+        raise Unparsable("the answer does not say which is better")
+    return Parsed(choice={"a": "A", "b": "B", "tie": "tie"}[statement[1].lower()])
+
+
+def _listed_errors(lines: Sequence[str]) -> list[Fault]:
+    """Parse blocks ``Critical:``, ``Major:``, ``Minor:`` of lines ``category - "words"``.
+
+    ``no-error`` alone is an empty list.
+    """
+    blocks: dict[str, list[str]] = {}
+    severity = ""
+    for line in lines:
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            severity, line = heading[1].lower(), heading[2]
+            if severity in blocks:
+                raise Unparsable(f"the answer has the block {severity} twice")
+        entries = blocks.setdefault(severity, [])
+        if line.strip():
+            entries.append(line)
+    if not any(blocks.values()) or (any(blocks.get("", ())) and len(blocks) > 1):
+        raise Unparsable("the answer does not consist of the blocks Critical, Major, Minor")
+    return [fault for severity, entries in blocks.items() for fault in _block(severity, entries)]
+
+
+def _block(severity: str, lines: list[str]) -> list[Fault]:
+    if len(lines) == 1 and _NONE.fullmatch(lines[0]):
+        return []
+    faults: list[Fault] = []
+    for line in lines:
+        error = _ERROR.fullmatch(line) if len(line) <= _LONGEST else None
+        category, reason = (
+            (error["category"].strip().lower(), error["reason"] or "") if error else ("", "")
+        )
+        denied = _NONE.fullmatch(category) or _DENIAL.search(f"{category} {reason}")
+        if not severity or not error or denied or _SECOND_ERROR.search(reason):
+            raise Unparsable(f"not an error in the requested format: {line.strip()[:60]!r}")
+        faults += [
+            Fault(severity, category, quote[1:-1], "", reason)
+            for quote in re.findall(_QUOTE, error["quotes"])
+        ]
+    return faults
+
+
+Read = tuple[Callable[[Mapping[str, Any]], Parsed], Callable[[Sequence[str]], Parsed]]
+_FORMATS: Mapping[str, Read] = {  # schema → readers of JSON and of lines of text
+    "score": (lambda value: Parsed(score=_score(value.get("score"))), _score_in_text),
+    "errors": (
+        lambda value: Parsed(faults=tuple(map(_fault, _list(value.get("errors"))))),
+        lambda lines: Parsed(faults=tuple(_listed_errors(lines))),
+    ),
+    "choice": (lambda value: _choice_in_text([str(value.get("better"))]), _choice_in_text),
+    "rubric": (_rubric, lambda lines: _rubric({})),
+}

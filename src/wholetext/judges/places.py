@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Container, Sequence
 from typing import Any
 
-from wholetext.judges.error_lists import Fault
+from wholetext.judges.parsers import Fault
 from wholetext.types import Request
 
 Place = tuple[int, int]

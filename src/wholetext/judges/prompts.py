@@ -1,4 +1,4 @@
-"""Prompts of judges: files → messages. Texts to judge stand between marks that they cannot contain.
+"""Prompts of judges: files → messages. JudgedTexts to judge stand between marks that they cannot contain.
 
 A mark ends in a hash of all texts of the prompt, and in another one where a text contains that:
 none can close it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.files.parsing import file_bytes, read_toml, reading
-from wholetext.judges.chat.calls import Ask
-from wholetext.judges.error_lists import SEVERITIES, Fault
-from wholetext.judges.parsers import ASPECTS
+from wholetext.judges.chat import Ask
+from wholetext.judges.parsers import ASPECTS, SEVERITIES, Fault
 from wholetext.text import language_name
 from wholetext.types import Excerpt
 
@@ -118,19 +117,12 @@ class JudgedTexts:
 class JudgePrompt:
     """A prompt file: messages, answer format and few-shot examples."""
 
+    name: str
     parts: Mapping[str, str]
     examples: Sequence[tuple[JudgedTexts, Sequence[Fault]]]
     hash: str
 
-    def ask(
-        self,
-        texts: JudgedTexts,
-        form: str,
-        schema: str,
-        *,
-        faults: Sequence[Fault] = (),
-        sample: int = 0,
-    ) -> Ask:
+    def ask(self, texts: JudgedTexts, form: str, schema: str, faults: Sequence[Fault] = ()) -> Ask:
         """The call that asks about these texts; ``form`` is json or text."""
         messages = [("system", self._filled("system", texts, form))] if self.parts["system"] else []
         for example, errors in self.examples:
@@ -139,19 +131,17 @@ class JudgePrompt:
         # a judge that quotes its marks must not close those of the next call
         marked = listed(faults, "text").replace(texts.mark, "…")
         messages.append(("user", self._filled("user", texts, form, errors=marked)))
-        return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "", sample)
+        return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "")
 
-    def caveats(self, texts: JudgedTexts) -> list[str]:
+    def caveats(self, texts: JudgedTexts) -> Iterator[str]:
         """What is not in the prompt although a reader of the scores would expect it there."""
-        shown, notes = self.parts["system"] + self.parts["user"], []
-        sides = zip(("{source_language}", "{target_language}"), texts.langs)
-        if any(field in shown and not code for field, code in sides):
-            notes.append(
+        shown = self.parts["system"] + self.parts["user"]
+        if "_language}" in shown and not all(texts.langs):
+            yield (
                 "the judge is not told the languages, which are unknown: give them with -l or langs="
             )
         if texts.has_context and "{texts}" not in shown:
-            notes.append("the judge is shown no context, as its prompt has no {texts}")
-        return notes
+            yield "the judge is shown no context, as its prompt has no {texts}"
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
         """The same call with the answer that could not be used, and a request for another."""
@@ -195,10 +185,10 @@ def load_prompt(name: str, file: str = "") -> JudgePrompt:
         values = read_toml(file_bytes(Path(file), next=_FORM), where=file, next=_FORM)
         values.setdefault("repair", shared["repair"])
     with reading(file, _FORM, what="this is not a prompt of this judge"):
-        return _prompt(name, values)
+        return _prompt(name, Path(file).name or f"wholetext/{name}", values)
 
 
-def _prompt(name: str, values: Mapping[str, Any]) -> JudgePrompt:
+def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:
     parts = {key: values.get(key, "") for key in KEYS}
     examples = values.get("examples", [])
     shown = parts["system"] + parts["user"]
@@ -220,7 +210,7 @@ def _prompt(name: str, values: Mapping[str, Any]) -> JudgePrompt:
         for example in examples
     ]
     digest = hashlib.blake2b(json.dumps([parts, examples]).encode(), digest_size=6).hexdigest()
-    return JudgePrompt({key: text.strip() for key, text in parts.items()}, pairs, digest)
+    return JudgePrompt(label, {key: text.strip() for key, text in parts.items()}, pairs, digest)
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:

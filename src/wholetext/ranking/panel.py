@@ -1,10 +1,11 @@
-"""The scores that a ranking starts from, by metric, system and document."""
+"""Scores by metric, system and document, and methods that combine them into one value per system."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,76 @@ from wholetext.io.formats.published_scores import read_published
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.resample import Score
 from wholetext.types import FloatArray
+
+_SMALL = 1e-9  # of a spread: metrics under which all systems are equal are left out
+
+
+def ranks(scores: FloatArray, tie: float = 0.0) -> FloatArray:
+    """(..., systems) rank of each score, 1 for the highest; NaN has none.
+
+    Tied systems share the best of their ranks, or with ``tie`` 0.5 the mean of them.
+    """
+    ours, theirs = scores[..., :, None], scores[..., None, :]
+    ahead, tied = (ours < theirs).sum(axis=-1), (ours == theirs).sum(axis=-1) - 1
+    return np.where(np.isnan(scores), np.nan, 1 + ahead + tie * tied)
+
+
+def autorank(scores: FloatArray) -> FloatArray:
+    """AutoRank of the WMT25 general task (Kocmi et al. 2025): 1 is the best, N the worst.
+
+    Each metric is scaled robustly, (x − median) / (max − 25th percentile); the mean over metrics is
+    mapped linearly onto 1 … N. A metric that has no score of a system is left out of that system's
+    mean.
+    """
+    middle = np.nanmedian(scores, axis=-1, keepdims=True)
+    quartile = np.nanpercentile(scores, 25, axis=-1, keepdims=True)
+    spread = np.maximum(_SMALL, np.nanmax(scores, axis=-1, keepdims=True) - quartile)
+    mean = np.nanmean((scores - middle) / spread, axis=-2)
+    best, worst = np.nanmax(mean, axis=-1, keepdims=True), np.nanmin(mean, axis=-1, keepdims=True)
+    share = np.divide(best - mean, best - worst, out=np.zeros_like(mean), where=best > worst)
+    return np.asarray(1 + (scores.shape[-1] - 1) * np.where(np.isnan(mean), np.nan, share))
+
+
+def borda(scores: FloatArray) -> FloatArray:
+    """Borda count: over all metrics, how many other systems are beaten; a tie counts half."""
+    ranked = np.isfinite(scores).sum(axis=-1, keepdims=True)
+    return np.asarray(np.nansum(ranked - ranks(scores, tie=0.5), axis=-2))
+
+
+def mean_rank(scores: FloatArray) -> FloatArray:
+    """The mean over metrics of a system's rank; tied systems share the mean of their ranks."""
+    return np.asarray(np.nanmean(ranks(scores, tie=0.5), axis=-2))
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the scores of many metrics become one value per system.
+
+    ``formula`` takes (..., metrics, systems) scores of which more is better and returns
+    (..., systems) values, so that one call ranks the corpus and all its resamples.
+    """
+
+    label: str
+    higher_is_better: bool
+    decimals: int
+    formula: Callable[[FloatArray], FloatArray]
+
+    def combine(self, scores: FloatArray) -> FloatArray:
+        """Apply the formula; NaN where a system has no score at all."""
+        with warnings.catch_warnings():  # numpy warns of metrics and systems without a score
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return self.formula(scores)
+
+    def ranks(self, values: FloatArray) -> FloatArray:
+        """(..., systems) rank of each value, 1 for the best; equal values share the better rank."""
+        return ranks(values if self.higher_is_better else -values)
+
+
+METHODS = {
+    "autorank": Method("AutoRank", False, 1, autorank),
+    "mean-rank": Method("mean rank", False, 2, mean_rank),
+    "borda": Method("Borda", True, 1, borda),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +115,12 @@ class Panel:
     domains: tuple[str, ...]  # per document, "" where unknown
     langs: str = ""
     notes: tuple[str, ...] = ()
+
+    def values(self, method: Method, scores: Sequence[FloatArray] | None = None) -> FloatArray:
+        """(..., systems) values from the (..., systems) scores of each metric (default: corpus)."""
+        scores = scores or [column.observed() for column in self.columns]
+        signs = [1.0 if column.higher_is_better else -1.0 for column in self.columns]
+        return method.combine(np.stack([sign * x for sign, x in zip(signs, scores)], axis=-2))
 
     def of_domain(self, domain: str) -> Panel:
         """Select the documents of a domain."""

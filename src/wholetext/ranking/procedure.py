@@ -16,8 +16,7 @@ from wholetext.errors import RunError, choices
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
-from wholetext.ranking.aggregate import METHODS, Method, positions
-from wholetext.ranking.panel import Panel, of_run, published
+from wholetext.ranking.panel import METHODS, Method, Panel, of_run, published
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
@@ -34,8 +33,6 @@ from wholetext.scoring.significance.resample import (
 from wholetext.types import FloatArray
 from wholetext.version import __version__
 
-FORMAT = 1
-FILE = "ranking.json"
 RANKING = SharedFolder("folder of a ranking", RunError)
 
 
@@ -89,13 +86,13 @@ class Ranking:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, as in ``ranking.json`` (docs/ranking.md): undefined numbers are null."""
-        about = {
+        return {
             "kind": "rank",
-            "format": FORMAT,
+            "format": 1,
             "wholetext": __version__,
             "signature": self.signature,
+            **plain(asdict(self)),
         }
-        return {**about, **plain(asdict(self))}
 
 
 def rank(
@@ -150,29 +147,17 @@ def rank(
     if out is not None:
         with changing(Path(out), RANKING) as staged:
             text = json.dumps(ranking.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
-            write_file(staged / FILE, text + "\n", RunError)
+            write_file(staged / "ranking.json", text + "\n", RunError)
     return ranking
 
 
 def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> Panel:
     if isinstance(source, Results):
         return of_run(source)
-    paths = [Path(source)] if isinstance(source, (str, Path)) else [Path(path) for path in source]
-    if len(paths) == 1 and run_file(paths[0], "run.json").is_file():
+    paths = [source] if isinstance(source, (str, Path)) else source
+    if len(paths) == 1 and run_file(Path(paths[0]), "run.json").is_file():
         return of_run(open_run(paths[0]))
-    return published(paths, langs)
-
-
-def _values(panel: Panel, scores: Sequence[FloatArray], method: Method) -> FloatArray:
-    """(..., systems) values from the (..., systems) scores of each metric."""
-    signed = [
-        table if column.higher_is_better else -table for column, table in zip(panel.columns, scores)
-    ]
-    return method.combine(np.stack(signed, axis=-2))
-
-
-def _observed(panel: Panel, method: Method) -> FloatArray:
-    return _values(panel, [column.observed() for column in panel.columns], method)
+    return published([Path(path) for path in paths], langs)
 
 
 def _resampled(panel: Panel, method: Method, draws: int, seed: int | None) -> FloatArray:
@@ -183,25 +168,22 @@ def _resampled(panel: Panel, method: Method, draws: int, seed: int | None) -> Fl
         np.transpose(bootstrap_scores(list(column.totals), column.score, draws, seed))
         for column in panel.columns
     ]
-    return np.transpose(_values(panel, samples, method))
+    return np.transpose(panel.values(method, samples))
 
 
 def _ranked(
     panel: Panel, method: Method, samples: FloatArray, alpha: float
 ) -> tuple[RankedSystem, ...]:
     """Order the systems by value, with clusters and places where documents were resampled."""
-    values = _observed(panel, method)
-    worse = -values if method.higher_is_better else values
-    order = np.lexsort((worse, np.isnan(values)))  # undefined ones last
+    values = panel.values(method)
+    order = np.argsort(method.ranks(values), kind="stable")  # undefined ones last
     drawn = samples.shape[1] > 0
     if drawn:
         clusters = _clusters(values, samples, order.tolist(), len(panel.domains), alpha)
-        places = np.nanpercentile(
-            positions(samples.T, method.higher_is_better), (2.5, 97.5), axis=0, method="nearest"
-        )
+        places = np.nanpercentile(method.ranks(samples.T), (2.5, 97.5), axis=0, method="nearest")
     scores = {column.metric: column.observed() for column in panel.columns}
     domains = {
-        domain: _observed(panel.of_domain(domain), method)
+        domain: panel.of_domain(domain).values(method)
         for domain in dict.fromkeys(panel.domains)
         if domain
     }

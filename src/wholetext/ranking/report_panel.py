@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from wholetext.ranking.aggregate import METHODS, positions
+from wholetext.ranking.panel import METHODS, ranks
 from wholetext.ranking.procedure import rank
 from wholetext.reporting.panels import Bar, Bars, Grid, Number, Study, Table
 from wholetext.scoring.results import Results
@@ -46,16 +45,12 @@ def ranking(record: Mapping[str, Any]) -> Study:
 
 def beside(study: Study, results: Results) -> Study:
     """Show a ranking beside a run, with a warning if it rests on other scores than the run's."""
-    table = next((panel for panel in study.panels if isinstance(panel, Table)), None)
-    if study.kind != "rank" or table is None:
-        return study
-    names = dict(study.facts)["metrics"].split(", ")
-    for system, cells in table.rows:
+    names = dict(study.facts).get("metrics", "").split(", ")
+    table = study.panels[-1] if study.kind == "rank" and study.panels else None
+    for system, cells in table.rows if isinstance(table, Table) else ():
         for name, value in zip(names, cells[-len(names) :]):
             own = results.scores.get(name, {}).get(system)
-            if own is None or (
-                isinstance(value, float) and not math.isclose(value, own.score, rel_tol=1e-9)
-            ):
+            if own is None or (value is not None and not np.isclose(value, own.score, 1e-9, 0)):
                 note = (
                     f"this ranking is not of the run in this report: it has another {name} of "
                     f"{system}; `wholetext rank RUN --out RUN` makes one of the run"
@@ -66,8 +61,8 @@ def beside(study: Study, results: Results) -> Study:
 
 def _places(values: Sequence[Number], higher_is_better: bool) -> list[int | None]:
     """1 for the best value; equal values share the better rank."""
-    places = positions(np.array(values, dtype=float), higher_is_better)
-    return [None if np.isnan(place) else int(place) for place in places]
+    signed = np.array(values, dtype=float) * (1 if higher_is_better else -1)
+    return [None if np.isnan(place) else int(place) for place in ranks(signed)]
 
 
 def _plot(record: Mapping[str, Any]) -> Bars:

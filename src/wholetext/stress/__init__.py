@@ -6,24 +6,22 @@ from wholetext.lazy import exports
 
 if TYPE_CHECKING:
     from wholetext.stress.change import Change as Change
+    from wholetext.stress.change import list_changes as list_changes
     from wholetext.stress.evaluate import Stress as Stress
     from wholetext.stress.evaluate import stress as stress
-    from wholetext.stress.known_changes import list_changes as list_changes
+    from wholetext.stress.evaluate import write_stress as write_stress
     from wholetext.stress.perturbation import Changed as Changed
     from wholetext.stress.perturbation import Perturbed as Perturbed
     from wholetext.stress.perturbation import StressOptions as StressOptions
     from wholetext.stress.perturbation import perturb as perturb
     from wholetext.stress.statistics import StressCell as StressCell
-    from wholetext.stress.store import write_stress as write_stress
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,
         {
-            "stress.change": ("Change",),
-            "stress.evaluate": ("Stress", "stress"),
-            "stress.known_changes": ("list_changes",),
+            "stress.change": ("Change", "list_changes"),
+            "stress.evaluate": ("Stress", "stress", "write_stress"),
             "stress.perturbation": ("Changed", "Perturbed", "StressOptions", "perturb"),
             "stress.statistics": ("StressCell",),
-            "stress.store": ("write_stress",),
         },
     )

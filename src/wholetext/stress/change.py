@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
+from wholetext import slices
+from wholetext.errors import InputError, did_you_mean
 from wholetext.text.taggers.analysis import Analysis, Layer
 from wholetext.text.taggers.plain import sentences
 
@@ -109,31 +111,26 @@ def _closed(text: str) -> bool:
 
 
 class Change:
-    """A controlled change. Subclass, name it, and write ``sites``; docs/stress.md is the guide."""
+    """A controlled change. Subclass, name it, and write ``find``; docs/stress.md is the guide."""
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     kind: ClassVar[Kind] = "document"
-    languages: ClassVar[frozenset[str] | None] = (
-        None  # codes of those in which it is sure; None: any
-    )
+    otherwise: ClassVar[str]  # why it is not made in a document where no site is found
+    languages: ClassVar[frozenset[str] | None] = None  # where it is certain; None: any language
     layers: ClassVar[frozenset[Layer]] = frozenset()  # what it asks of a tagger
     in_a_row: ClassVar[bool] = False  # whether the sites of a dose follow each other
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        """Find every place where the change can be made, in order.
-
-        Raises:
-            NotApplicable: The effect is uncertain.
-        """
+    def find(self, text: Text, rng: random.Random) -> Iterable[Site]:
+        """Find every place where the change can be made with certainty, in order."""
         raise NotImplementedError
 
-
-def certain(sites: list[Site], otherwise: str) -> list[Site]:
-    """Return the sites, or refuse for this reason if there are none."""
-    if not sites:
-        raise NotApplicable(otherwise)
-    return sites
+    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+        """Every place where the change can be made; ``NotApplicable`` if there is none."""
+        sites = list(self.find(text, rng))
+        if not sites:
+            raise NotApplicable(self.otherwise)
+        return sites
 
 
 def applied(
@@ -153,14 +150,10 @@ def applied(
 
 def without(unit: SentenceSpan, segments: Sequence[str]) -> Replacement:
     """Take a sentence out of its segment, with the blanks after it (or before the last one)."""
-    segment = segments[unit.segment]
-    start, end = unit.start, unit.end
-    while end < len(segment) and segment[end].isspace():
-        end += 1
-    if end == len(segment):
-        while start > 0 and segment[start - 1].isspace():
-            start -= 1
-    return Replacement(unit.segment, start, end, "")
+    before, after = segments[unit.segment][: unit.start], segments[unit.segment][unit.end :]
+    rest = after.lstrip()
+    start = unit.start if rest else len(before.rstrip())
+    return Replacement(unit.segment, start, unit.end + len(after) - len(rest), "")
 
 
 def apart(units: Sequence[SentenceSpan], chosen: Sequence[int]) -> list[int]:
@@ -181,3 +174,60 @@ def like(word: str, model: str) -> str:
     if model.isupper() and len(model) > 1:
         return word.upper()
     return capitalised(word) if model[:1].isupper() else word
+
+
+# ---------------------------------------------------------------- changes by name
+
+# name → module and class in ``changes``: errors of documents, errors of sentences, harmless changes
+BUILTIN = {
+    "pronoun": "consistency:Pronoun",
+    "tense": "consistency:Tense",
+    "name": "consistency:Name",
+    "term": "consistency:Term",
+    "connective": "relations:ConnectiveSwap",
+    "no-connective": "relations:ConnectiveDrop",
+    "swap": "structure:Swap",
+    "shuffle": "structure:Shuffle",
+    "drop": "structure:Drop",
+    "double": "structure:Double",
+    "foreign": "structure:Foreign",
+    "number": "controls:Number",
+    "negation": "controls:Negation",
+    "paraphrase": "controls:Paraphrase",
+    "contraction": "controls:Contraction",
+    "typography": "controls:Typography",
+    "resegment": "controls:Resegment",
+}
+
+
+def list_changes() -> dict[str, type[Change]]:
+    """Every change by name."""
+    return {
+        name: slices.load(f"wholetext.stress.changes.{place}") for name, place in BUILTIN.items()
+    }
+
+
+def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Summary, kind and languages of every change; none can be broken."""
+    changes = {
+        name: {
+            "kind": change.kind,
+            "summary": change.summary,
+            "languages": None if change.languages is None else sorted(change.languages),
+        }
+        for name, change in list_changes().items()
+    }
+    return changes, {}
+
+
+def chosen_changes(requested: Sequence[str] | None) -> list[Change]:
+    """Instances of the requested changes, of all of them by default."""
+    changes = list_changes()
+    names = dict.fromkeys(changes if requested is None else requested)
+    for name in names:
+        if name not in changes:
+            raise InputError(
+                f"there is no change {name!r}",
+                next=did_you_mean(name, list(changes)) or f"the changes are {', '.join(changes)}",
+            )
+    return [changes[name]() for name in names]

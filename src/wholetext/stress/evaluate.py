@@ -6,10 +6,12 @@ changed documents are scored: how often, and by how much, does a metric prefer t
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,21 +20,15 @@ from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
-from wholetext.scoring.results import Results
+from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.study import study_json
 from wholetext.scoring.traits import trait
-from wholetext.stress import known_changes
-from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
-from wholetext.stress.selection import StressSelection, best, identical, select
-from wholetext.stress.statistics import (
-    Drawing,
-    Losses,
-    StressCell,
-    spread,
-    stress_cells,
-)
-from wholetext.types import Corpus, FloatArray, Output, Scores
+from wholetext.stress.change import chosen_changes
+from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
+from wholetext.stress.statistics import Loss, StressCell, spread, stress_cells
+from wholetext.types import Corpus, Output, Scores
 
+_COPY = 0.9  # an output is a copy of a reference if this share of its segments is equal to it
 _ROUNDING = 1e-6  # relative: single precision differs by up to 1e-7 between batches
 # (change, dose, document) → metric → loss of score
 Margins = Mapping[tuple[str, str, str], Mapping[str, float]]
@@ -99,15 +95,23 @@ def stress(
             f"{rivals[0]} compares with other systems, which changed documents do not have",
             next="use a metric that scores each output by itself",
         )
-    known_changes.chosen(settings.changes)  # fail before the systems are scored
-    chosen = select(corpus, outputs, settings)
-    refs = chosen.refs  # without the text under test
+    chosen_changes(settings.changes)  # fail before the systems are scored
+    text, refs, systems, notes = select(corpus, outputs, settings)  # refs without the text
     if options.refs is not None:
-        refs = tuple(name for name in options.refs if name in chosen.refs)
+        refs = tuple(name for name in options.refs if name in refs)
     options = replace(options, refs=refs, flags=False)
-    text, results, notes = _originals(corpus, chosen, specs, options)
+    others = [output for output in systems if text is None or output.system != text.system]
+    results = score(Loaded(corpus, [*others, *([text] if text else [])]), specs, options=options)
+    if text is None:
+        text, note = best(results.scores, systems)
+        notes.append(note)
     made = perturb(corpus, text, settings, options)
-    if copies := {*identical(text, corpus, refs)}:
+    copies = {
+        doc.id
+        for doc in corpus.docs
+        if any(tuple(text.docs[doc.id]) == tuple(doc.refs[name]) for name in refs)
+    }
+    if copies:
         made = replace(made, items=tuple(item for item in made.items if item.doc not in copies))
         notes.append(
             f"{count(len(copies), 'document')} left out, where the text under test is the same as "
@@ -118,19 +122,14 @@ def stress(
             "no change can be made in this text", where=text.system, next="; ".join(made.notes[:3])
         )
     changed = score(Loaded(corpus, list(made.outputs().values())), specs, options=options)
-    systems = [output.system for output in chosen.systems]
-    spreads = {spec: spread(by_system, systems) for spec, by_system in results.scores.items()}
-    margins = _margins(made, results, changed, text.system)
-    sizes = {doc: len(segments) for doc, segments in text.docs.items()}
-    losses = {spec: _losses(made, margins, (spec, unit), sizes) for spec, unit in spreads.items()}
-    drawing = Drawing(settings.draws, settings.seed)
-    all_notes = (
-        *notes,
-        *made.notes,
-        *_on_spreads(spreads, len(systems)),
-        *results.warnings,
-        *changed.warnings,
-    )
+    names = tuple(output.system for output in systems)
+    spreads = {spec: spread(by_system, names) for spec, by_system in results.scores.items()}
+    notes += made.notes
+    if undefined := ", ".join(spec for spec, value in spreads.items() if math.isnan(value)):
+        notes.append(f"{undefined}: no spread between systems, and so no effect size")
+    if len(names) < 4:
+        notes.append(f"the spread between systems is that of {count(len(names), 'system')} only")
+    margins = _margins(made, results, changed)
     counts = {
         key: results.counts.get(key, 0) + changed.counts.get(key, 0)
         for key in {**results.counts, **changed.counts}
@@ -138,81 +137,128 @@ def stress(
     return Stress(
         text.system,
         refs,
-        tuple(systems),
+        names,
         settings,
-        tuple(cell for by_change in losses.values() for cell in stress_cells(by_change, drawing)),
+        tuple(
+            cell
+            for spec, unit in spreads.items()
+            for cell in stress_cells(
+                spec, _losses(made, margins, spec), unit, settings.draws, settings.seed
+            )
+        ),
         spreads,
         made,
         margins,
         replace(results, counts=counts),
-        tuple(dict.fromkeys(all_notes)),
+        tuple(dict.fromkeys((*notes, *results.warnings, *changed.warnings))),
     )
 
 
-def _originals(
-    corpus: Corpus, chosen: StressSelection, specs: Sequence[str], options: Options
-) -> tuple[Output, Results, list[str]]:
-    """The text under test, the scores of all systems and of this text, and notes on the choice."""
-    if chosen.text is None:
-        results = score(Loaded(corpus, chosen.systems), specs, options=options)
-        text, note = best(results.scores, chosen.systems)
-        return text, results, [*chosen.notes, note]
-    others = [output for output in chosen.systems if output.system != chosen.text.system]
-    return (
-        chosen.text,
-        score(Loaded(corpus, [*others, chosen.text]), specs, options=options),
-        [*chosen.notes],
+# ---------------------------------------------------------------- the text under test
+
+
+class StressSelection(NamedTuple):
+    """The text under test, the references for all scores, and the outputs that are systems."""
+
+    text: Output | None  # None: the best system, known once the systems are scored
+    refs: tuple[str, ...]
+    systems: tuple[Output, ...]
+    notes: list[str]
+
+
+def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> StressSelection:
+    """Select the text that ``settings`` names, else a second reference, else a system."""
+    copies = {
+        output.system: name
+        for output in outputs
+        for name in corpus.references
+        if _copies(output, corpus, name)
+    }
+    systems = {output.system: output for output in outputs if output.system not in copies}
+    notes = [
+        f"{system} is a copy of the reference {name} and not counted among the systems"
+        for system, name in copies.items()
+    ]
+    references = corpus.references
+    named = settings.text or (references[1] if len(references) > 1 else None)
+    text = next(iter(systems.values())) if named is None and len(systems) == 1 else None
+    refs = references
+    if named in systems:
+        text = systems[named]
+        notes.append(f"the text under test is the output of {named}")
+    elif named in references:
+        text = Output(f"reference {named}", {doc.id: doc.refs[named] for doc in corpus.docs})
+        refs = tuple(other for other in references if other != named)
+        against = ", ".join(refs) or "nothing: metrics that need a reference cannot be used"
+        notes.append(f"the text under test is the reference {named}, scored against {against}")
+    elif named is not None or not systems:
+        known = ", ".join((*references, *systems))
+        raise InputError(
+            f"there is no text {named or 'but the reference'} to change",
+            where=corpus.id,
+            next=f"the texts are {known}; without two references or a system's output there is "
+            "none",
+        )
+    return StressSelection(text, refs, tuple(systems.values()), notes)
+
+
+def _copies(output: Output, corpus: Corpus, name: str) -> bool:
+    equal = [
+        segment == reference
+        for doc in corpus.docs
+        for segment, reference in zip(output.docs[doc.id], doc.refs[name])
+    ]
+    return bool(equal) and sum(equal) >= _COPY * len(equal)
+
+
+def best(
+    scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]
+) -> tuple[Output, str]:
+    """The system with the best mean rank over all metrics, and a note on the choice."""
+    ranks = np.zeros(len(systems))
+    for by_system in scores.values():
+        ours = [by_system[output.system] for output in systems]
+        values = np.array([own.score if own.higher_is_better else -own.score for own in ours])
+        ranks += [(values > value).sum() for value in np.nan_to_num(values, nan=-np.inf)]
+    chosen = systems[int(ranks.argmin())]
+    return chosen, (
+        f"the text under test is the output of {chosen.system}, which has the best mean rank of "
+        f"{count(len(systems), 'system')} by these metrics"
     )
 
 
-def _on_spreads(spreads: Mapping[str, float], systems: int) -> list[str]:
-    undefined = ", ".join(spec for spec, value in spreads.items() if math.isnan(value))
-    notes = [f"{undefined}: no spread between systems, and so no effect size"] if undefined else []
-    if systems < 4:
-        notes.append(f"the spread between systems is that of {count(systems, 'system')} only")
-    return notes
+# ---------------------------------------------------------------- losses
 
 
-def _margins(made: Perturbed, results: Results, changed: Results, text: str) -> Margins:
-    places = {doc: at for at, doc in enumerate(results.corpus.ids)}
-    names = {key: output.system for key, output in made.outputs().items()}
+def _margins(made: Perturbed, results: Results, changed: Results) -> Margins:
+    """The loss of score of every changed document; 0 if the difference is within rounding."""
     margins: dict[tuple[str, str, str], dict[str, float]] = {
         (item.change, item.dose, item.doc): {} for item in made.items
     }
     for spec, by_system in results.scores.items():
-        original = _signed(by_system[text])
-        losses = {
-            key: _loss(original, _signed(changed.scores[spec][name])) for key, name in names.items()
-        }
-        for change, dose, doc in margins:
-            margins[change, dose, doc][spec] = float(losses[change, dose][places[doc]])
+        scores = by_system[made.original.system]
+        original = scores.at("doc")
+        for (change, dose), output in made.outputs().items():
+            new = changed.scores[spec][output.system].at("doc")
+            loss = original - new if scores.higher_is_better else new - original
+            size = np.maximum(np.abs(original), np.abs(new))
+            loss = np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss)
+            for doc, value in zip(results.corpus.ids, loss.tolist()):
+                if (change, dose, doc) in margins:
+                    margins[change, dose, doc][spec] = value
     return margins
 
 
-def _signed(scores: Scores) -> FloatArray:
-    values = scores.at("doc")
-    return values if scores.higher_is_better else -values
+def _losses(made: Perturbed, margins: Margins, spec: str) -> list[Loss]:
+    """The losses of all changed documents under a metric.
 
-
-def _loss(original: FloatArray, changed: FloatArray) -> FloatArray:
-    """(documents,) loss of score; 0 if the difference is within rounding."""
-    size = np.maximum(np.abs(original), np.abs(changed))
-    loss = original - changed
-    return np.asarray(np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss))
-
-
-def _losses(
-    made: Perturbed, margins: Margins, metric: tuple[str, float], segments: Mapping[str, int]
-) -> list[Losses]:
-    """The losses of every change under a metric, given with its spread between systems."""
-    losses, (spec, scale) = [], metric
-    for change, kind in made.kinds.items():
-        by_dose: dict[str, list[tuple[str, float, int]]] = {}
-        for item in made.items:
-            if item.change == change:
-                loss = margins[change, item.dose, item.doc][spec]
-                by_dose.setdefault(item.dose, []).append((item.doc, loss, item.made))
-        losses.append(Losses(spec, change, kind, by_dose, scale, segments))
+    Losses times segments add up, as scores are means: so a site costs that over the sites changed.
+    """
+    losses = []
+    for item in made.items:
+        loss = margins[item.change, item.dose, item.doc][spec]
+        cost = loss * len(item.segments) / item.made
+        losses.append(Loss(item.change, item.kind, item.dose, item.doc, loss, cost))
     return losses
 
 
@@ -239,3 +285,83 @@ def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
                 }
             )
     return examples
+
+
+# ---------------------------------------------------------------- files
+
+
+def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
+    """Write a run folder with the figures in stress.json and every item in stress.jsonl.
+
+    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the
+    stress test, with a note if some items cannot be written.
+    """
+    items, left = contrastive(stress.perturbed, stress.results.corpus, stress.margins)
+    if left:
+        note = (
+            f"stress.jsonl: {count(left, 'item')} left out, where only the last segment was changed and "
+            "nothing is left of it, or where the source has other segments"
+        )
+        stress = replace(stress, notes=(*stress.notes, note))
+    lines = "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items)
+    figures = json.dumps(stress.as_json(), ensure_ascii=False, indent=1)
+    write_run(
+        stress.results, folder, {"stress.json": figures, "stress.jsonl": lines}, overwrite=overwrite
+    )
+    return stress
+
+
+def contrastive(
+    made: Perturbed, corpus: Corpus, margins: Margins | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """Items of original and changed text, and the number of those that cannot be written.
+
+    The current sentence is the last segment that was changed, so that all changes are in it or in
+    its context. If nothing is left of it, it is the next one, or else the last one with text.
+    """
+    sources = {doc.id: doc.src for doc in corpus.docs}
+    lines = [_item(item, made, sources[item.doc], margins) for item in made.items]
+    written = [line for line in lines if line]
+    return written, len(lines) - len(written)
+
+
+def _item(
+    item: Changed, made: Perturbed, source: tuple[str, ...] | None, margins: Margins | None
+) -> dict[str, Any] | None:
+    original = tuple(made.original.docs[item.doc])
+    at = _current(item, original)
+    if at is None or (source is not None and len(source) != len(original)):
+        return None
+    source = source or ("",) * len(original)
+    line: dict[str, Any] = {
+        "id": f"{item.doc}/{item.change}/{item.dose}",
+        "langs": "-".join(made.langs) if all(made.langs) else "",
+        "type": item.change,
+        "src": source[at],
+        "src_context": source[:at],
+        "target": original[at],
+        "ref_context": original[:at],
+        "contrastive": [item.segments[at]],
+        "contrastive_ref_context": [item.segments[:at]],
+        "kind": item.kind,
+        "doc": item.doc,
+        "dose": item.dose,
+        "made": item.made,
+        "sites": item.sites,
+        "edits": [edit._asdict() for edit in item.edits],
+    }
+    if margins is not None:
+        line["loss"] = {
+            spec: None if loss != loss else loss
+            for spec, loss in margins[item.change, item.dose, item.doc].items()
+        }
+    return line
+
+
+def _current(item: Changed, original: tuple[str, ...]) -> int | None:
+    """The first segment with text from the last edit on, else the last changed one with text."""
+    last = max(edit.segment for edit in item.edits)
+    with_text = [at for at, text in enumerate(item.segments) if text.strip()]
+    after = [at for at in with_text if at >= last]
+    before = [at for at in with_text if item.segments[: at + 1] != original[: at + 1]]
+    return after[0] if after else before[-1] if before else None

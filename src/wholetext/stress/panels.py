@@ -15,7 +15,6 @@ KINDS = {
     "harmless": "harmless changes (control)",
 }
 _SEGMENTS = 2  # of an example
-_SHOWN = 600  # characters of a segment in an example
 
 
 def stress(study: Mapping[str, Any]) -> Study:
@@ -140,16 +139,10 @@ def _examples(study: Mapping[str, Any]) -> list[Panel]:
 
 
 def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
-    """Stretches of a text, marked or not; long ones are shortened."""
+    """Stretches of a text, marked or not."""
     parts: list[tuple[str, bool]] = []
     at = 0
     for start, end in sorted((int(start), int(end)) for start, end in places):
-        parts += [(_short(text[at:start]), False), (_short(text[start:end]), True)]
+        parts += [(text[at:start], False), (text[start:end], True)]
         at = end
-    return tuple(
-        (part, mark) for part, mark in (*parts, (_short(text[at:]), False)) if part or mark
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]} … {text[-_SHOWN // 2 :]}"
+    return tuple((part, mark) for part, mark in (*parts, (text[at:], False)) if part or mark)

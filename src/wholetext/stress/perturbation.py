@@ -14,8 +14,15 @@ from wholetext.errors import InputError, MissingExtra, ModelError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.bound import check
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.change import Change, Edit, Kind, NotApplicable, Text, applied
-from wholetext.stress.known_changes import chosen
+from wholetext.stress.change import (
+    Change,
+    Edit,
+    Kind,
+    NotApplicable,
+    Text,
+    applied,
+    chosen_changes,
+)
 from wholetext.text import code_of, joiner
 from wholetext.text.taggers.analysis import Analyser, Analysis, Layer, analyser_for
 from wholetext.types import Corpus, Output
@@ -98,7 +105,7 @@ def perturb(
     """
     settings, options = settings or StressOptions(), options or Options()
     check(corpus, [output])
-    changes = chosen(settings.changes)
+    changes = chosen_changes(settings.changes)
     language, items = corpus.langs[1], list[Changed]()
     analyser, missing = _analyser(changes, code_of(language))
     texts = _texts(corpus, output, analyser, options)
@@ -128,7 +135,7 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
     rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")
     sites = change.sites(text, rng)
     if change.in_a_row:  # a run that grows
-        start = rng.randrange(len(sites)) if sites else 0
+        start = rng.randrange(len(sites))
         order = [*sites[start:], *reversed(sites[:start])]
     else:
         order = rng.sample(sites, len(sites))
@@ -146,11 +153,9 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
 
 def sites_of_dose(dose: str, sites: int) -> int:
     """How many of the sites a dose changes; a share is rounded up."""
-    if dose == "all":
-        return sites
-    if dose.endswith("%"):
-        return math.ceil(sites * int(dose[:-1]) / 100)
-    return min(sites, int(dose))
+    if dose.isdigit():
+        return min(sites, int(dose))
+    return math.ceil(sites * int(dose.replace("all", "100%")[:-1]) / 100)
 
 
 def _analyser(changes: Sequence[Change], lang: str) -> tuple[Analyser | None, str]:
@@ -193,16 +198,13 @@ def _check_possible(change: Change, language: str, missing: str) -> None:
 
 
 def _notes(
-    items: Sequence[Changed], refused: Mapping[str, Mapping[str, int]], documents: int
+    items: Sequence[Changed], refused: Mapping[str, Counter[str]], documents: int
 ) -> Iterator[str]:
     """A note on every change that was refused; changes refused for the same reasons share one."""
     names: dict[str, list[str]] = {}
     for name, reasons in refused.items():
         made = len({item.doc for item in items if item.change == name})
-        listed = "; ".join(
-            f"{reason} ({number:,})"
-            for reason, number in sorted(reasons.items(), key=lambda item: -item[1])
-        )
+        listed = "; ".join(f"{reason} ({number:,})" for reason, number in reasons.most_common())
         begin = f"made in {made:,} of {count(documents, 'document')}; not made"
         note = f"{begin if made else 'made in no document'}: {listed}"
         if reasons:

@@ -15,8 +15,8 @@ import wholetext as wt
 from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
 from wholetext.cli.main import main
-from wholetext.judges.chat.calls import Calls
-from wholetext.judges.check import JudgeCheckOptions, judge_check, write_judge_check
+from wholetext.judges.chat import Calls
+from wholetext.judges.check import JudgeCheckOptions, judge_check
 from wholetext.judges.prompts import load_prompt
 
 JUDGES = ["judge-da(seed=1)@one", "judge-da(seed=1)@two"]
@@ -84,14 +84,6 @@ def test_known_biases_are_found(server: FaultyServer) -> None:
     assert few.startswith("4 documents only:") and all("order" in note for note in others)
 
 
-def test_samples_of_pairs_are_consistent_where_the_judge_is(server: FaultyServer) -> None:
-    judge = "judge-pairwise(seed=1)@one"
-    found, _ = found_by(server, [judge], 2, checks=("consistency",), samples=2)
-    spread, equal = (found["consistency", judge, name, "2 samples, temperature 0.7"]
-                     for name in ("standard deviation", "rows with equal samples"))  # fmt: skip
-    assert (spread.value, equal.value, equal.count) == (0, 1, 24)
-
-
 def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
     corpus, outputs = numbered(1, 1, 1)
     options = wt.Options(calls=Calls(server.url), flags=False)
@@ -107,18 +99,6 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
         judge_check(corpus, outputs, "chrf", None, options)
     with pytest.raises(wt.errors.InputError, match="no check 'lenght'"):
         JudgeCheckOptions(("lenght",))
-
-
-@pytest.mark.long
-def test_a_check_is_a_run_and_a_page_of_the_report(server: FaultyServer, tmp_path: Path) -> None:
-    found, checked = found_by(server, JUDGES[:1], samples=2)
-    write_judge_check(checked, tmp_path / "run")
-    assert wt.open_run(tmp_path / "run").scores.keys() == checked.results.scores.keys()
-    stored = json.loads((tmp_path / "run" / "judge-check.json").read_text("utf-8"))
-    assert stored == json.loads(json.dumps(checked.as_json())) and len(stored["measures"]) == len(found)
-    pytest.importorskip("jinja2")
-    (page,) = wt.report(tmp_path / "run")
-    assert page.stat().st_size > 10_000
 
 
 def test_the_verb(
@@ -147,4 +127,3 @@ def test_reworded_prompts_differ_in_words_only(name: str) -> None:
     assert {**ours.parts, "user": ""} == {**other.parts, "user": ""} and ours.examples == other.examples
     for part in ("{texts}", "{answer}", "{errors}", "{mark}", "{focus}", "{reference}"):
         assert (part in ours.parts["user"]) == (part in other.parts["user"])
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import threading
 import time
@@ -14,11 +15,8 @@ import pytest
 
 from tests.judges.scripted import ScriptedServer, completion
 from wholetext.errors import InputError, ModelError
-from wholetext.judges.chat import endpoint
-from wholetext.judges.chat.calls import Answer, Ask, Calls, Sampling
-from wholetext.judges.chat.endpoint import Chat
-from wholetext.scoring.engine import Engine
-from wholetext.testing import check_backend
+from wholetext.judges import chat as endpoint
+from wholetext.judges.chat import Answer, Ask, Calls, Chat, Sampling
 
 SCHEMA = '{"type": "object"}'
 
@@ -41,20 +39,11 @@ def test_answers_come_in_the_order_of_the_calls_whatever_order_they_arrive_in() 
         return echo(body, number)
 
     with ScriptedServer(reply) as server:
-        check_backend(Text(chat(server)), asks(6))
         found = chat(server, parallel=4).run(asks(12))
+        with pytest.raises(InputError, match="no price of the model m"):
+            chat(server, budget=1.0).run(asks(1))
     assert [answer.text for answer in found] == [f"text {i}" for i in range(12)]
     assert found[0] == Answer("text 0", "scripted-1", "fp_1", "stop", "", 10, 2)
-
-
-class Text:
-    """Answers as numbers, which the conformance kit compares."""
-
-    def __init__(self, inner: Chat) -> None:
-        self.inner, self.id, self.fit = inner, inner.id, inner.fit
-
-    def run(self, batch: list[Ask]) -> list[float]:
-        return [float(answer.text.split()[-1]) for answer in self.inner.run(batch)]
 
 
 def test_what_is_sent_is_what_the_body_says() -> None:
@@ -66,19 +55,6 @@ def test_what_is_sent_is_what_the_body_says() -> None:
         assert server.asked == [one.body(ask)]
     assert server.asked[0]["seed"] == 7 and "top_p" not in server.asked[0] and server.asked[0]["max_tokens"] == 9
     assert server.asked[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
-
-
-@pytest.mark.parametrize(("status", "kind"), [(429, "rate_limited"), (500, "server_errors"), (503, "server_errors")])
-def test_overload_and_server_errors_are_tried_again(status: int, kind: str) -> None:
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (status, {"error": {"message": "wait"}}) if number < 3 else "ok"
-
-    with ScriptedServer(reply) as server:
-        one = chat(server)
-        assert [answer.text for answer in one.run(asks(1))] == ["ok"]
-    assert len(server.asked) == 3
-    assert one.calls.counts == {"judge_calls": 3, f"judge_{kind}": 2, "judge_retries": 2, "judge_answers": 1,
-                                "judge_tokens_in": 10, "judge_tokens_out": 2}  # fmt: skip
 
 
 def test_retry_after_is_honoured_by_all_calls() -> None:
@@ -114,18 +90,6 @@ def test_backoff_grows_and_is_jittered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(0.25 * 2**i <= wait <= 0.75 * 2**i for i, wait in enumerate(slept))
 
 
-def test_a_server_that_hangs_or_trickles_is_given_up_after_the_timeout() -> None:
-    def reply(body: Mapping[str, Any], number: int) -> str:
-        time.sleep(0.5)
-        return "late"
-
-    with ScriptedServer(reply) as server:
-        one = chat(server, timeout=0.1, retries=1)
-        (answer,) = one.run(asks(1))
-    assert answer.problem == "no answer within 0.1 s"
-    assert one.calls.counts["judge_timeouts"] == 2 and one.calls.counts["judge_failed"] == 1
-
-
 def test_a_refused_request_is_not_tried_again_and_not_kept() -> None:
     with ScriptedServer(lambda body, number: (400, {"error": {"message": "odd"}})) as server:
         kept: list[Ask] = []
@@ -141,15 +105,7 @@ def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
         one = chat(server, parallel=1)
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
-    assert len(server.asked) == 4 and one.calls.counts["judge_unstructured"] == 1
-
-
-def test_newer_models_are_told_the_limit_under_its_new_name() -> None:
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (400, {"error": {"message": "use max_completion_tokens"}}) if "max_tokens" in body else "85"
-
-    with ScriptedServer(reply) as server:
-        assert [answer.text for answer in chat(server).run(asks(1))] == ["85"]
+    assert len(server.asked) == 4 and one.calls.unstructured == {"m"}
 
 
 def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
@@ -176,7 +132,7 @@ def test_a_text_that_is_too_long_does_not_take_the_schema_from_the_others() -> N
         one = chat(server, parallel=1)
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert found[0].problem.startswith("HTTP 400: too long for this model (use a smaller view")
-    assert [answer.structured for answer in found[1:]] == [True, True] and "judge_unstructured" not in one.calls.counts
+    assert [answer.structured for answer in found[1:]] == [True, True] and not one.calls.unstructured
 
 
 @pytest.mark.parametrize(("status", "words"), [(401, "OPENAI_API_KEY"), (403, "refused access"), (404, "no model 'm'")])
@@ -198,28 +154,18 @@ def test_without_an_endpoint_the_run_stops_before_any_call(
     assert not calls.counts and Chat("m", Sampling(), calls).run([]) == []
 
 
-def test_no_server_at_all_is_an_error_at_once() -> None:
-    with ScriptedServer(echo) as server:
-        url = server.url
-    with pytest.raises(ModelError, match="the endpoint does not respond"):
-        Chat("m", Sampling(), Calls(endpoint=url)).run(asks(3))
-
-
 def test_a_server_that_goes_away_stops_the_run_after_the_retries_and_costs_nothing(tmp_path: Path) -> None:
     with ScriptedServer(echo) as server:
         url = server.url
     calls = Calls(url, retries=2, budget=9, prices=prices(tmp_path))
+    with pytest.raises(ModelError, match="the endpoint does not respond"):  # at once: it never answered
+        Chat("m", Sampling(), calls).run(asks(3))
+    assert not calls.counts["judge_retries"]
+    calls.counts.clear()
     calls.note(answers=1)  # it answered before
-    with pytest.raises(ModelError, match=r"no longer responds\n.*all answers so far are stored"):
+    with pytest.raises(ModelError, match=r"does not respond\n.*all answers so far are stored"):
         Chat("m", Sampling(max_tokens=4), calls).run(asks(300))
     assert not calls.spent and 3 <= calls.counts["judge_unreachable"] <= 8 * 3 and not calls.counts["judge_broken"]
-
-
-@pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{}]}, completion(None), {"choices": 3}])
-def test_a_body_of_another_shape_is_an_answer_without_text(body: Any) -> None:
-    with ScriptedServer(lambda _, number: (200, body)) as server:
-        (answer,) = chat(server).run(asks(1))
-    assert answer.text == "" and not answer.problem and len(server.asked) == 1
 
 
 @pytest.mark.parametrize(("code", "kind"), [(429, "rate_limited"), (502, "server_errors"), ("x", "server_errors")])
@@ -238,13 +184,6 @@ def test_an_error_that_comes_with_status_200_is_no_answer(code: Any, kind: str) 
     assert answer.problem == "HTTP 400: odd" and len(server.asked) == 1
 
 
-def test_a_body_that_is_not_json_is_asked_for_again() -> None:
-    with ScriptedServer(lambda body, number: (200, b'{"choices": [') if number == 1 else "ok") as server:
-        one = chat(server)
-        assert one.run(asks(1))[0].text == "ok"
-    assert one.calls.counts["judge_broken"] == 1
-
-
 @pytest.mark.parametrize(("status", "limit"), [(200, "LARGEST"), (400, "LARGEST_ERROR"), (500, "LARGEST_ERROR")])
 def test_no_more_of_an_answer_or_error_is_read_than_the_limit(
     status: int, limit: str, monkeypatch: pytest.MonkeyPatch
@@ -257,7 +196,7 @@ def test_no_more_of_an_answer_or_error_is_read_than_the_limit(
     assert answer.problem == ("" if status == 200 else f"HTTP {status}: no message")
 
 
-@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("status", [200, 400])
 def test_a_compressed_body_is_never_decompressed(status: int) -> None:
     """194 KB that expand to 4.9 GB cost little memory, whether they are an answer or an error."""
     bomb = gzip.compress(gzip.compress(b"0" * 200_000_000, 1))
@@ -267,15 +206,12 @@ def test_a_compressed_body_is_never_decompressed(status: int) -> None:
         (answer,) = chat(server, retries=0).run(asks(1))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    problem = "the answer is compressed, which was not asked for" if status == 200 else "no message"
-    assert answer.problem == f"HTTP {status}: {problem}"
+    assert answer.text == "" and answer.problem == ("" if status == 200 else f"HTTP {status}: no message")
     assert peak < 20_000_000 and server.headers[0]["Accept-Encoding"] == "identity"
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
-@pytest.mark.parametrize(("status", "words"), [
-    (301, "redirects"), (302, "redirects"), (307, "redirects"), (308, "redirects"), (401, "refused access"),
-])  # fmt: skip
+@pytest.mark.parametrize(("status", "words"), [(301, "redirects"), (308, "redirects"), (401, "refused access")])
 def test_no_redirect_is_followed_and_compression_hides_no_status(
     status: int, words: str, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,34 +227,6 @@ def test_no_redirect_is_followed_and_compression_hides_no_status(
     assert not other.asked and len(server.asked) == 1
 
 
-def test_retry_after_counts_also_if_the_error_is_not_read() -> None:
-    unread = (429, b"x" * 60_000, {"Retry-After": "100000"})
-    with ScriptedServer(lambda body, number: unread) as server:
-        (answer,) = chat(server).run(asks(1))
-    assert answer.problem == "too many requests (HTTP 429)" and len(server.asked) == 1
-
-
-def test_as_many_calls_run_at_a_time_as_allowed_and_no_more_a_minute() -> None:
-    busy, most, lock, all_there = 0, 0, threading.Lock(), threading.Barrier(3)
-
-    def reply(body: Mapping[str, Any], number: int) -> str:
-        nonlocal busy, most
-        with lock:
-            busy, most = busy + 1, max(most, busy + 1)
-        all_there.wait(600)  # no answer before three are asked for
-        with lock:
-            busy -= 1
-        return "ok"
-
-    with ScriptedServer(reply) as server:
-        chat(server, parallel=3).run(asks(12))
-        assert most == 3
-    with ScriptedServer(echo) as server:
-        start = time.monotonic()
-        chat(server, rate=60 / 0.05).run(asks(5))
-    assert time.monotonic() - start >= 4 * 0.05
-
-
 # ---------------------------------------------------------------- kept and paid
 
 
@@ -331,7 +239,7 @@ def test_the_budget_is_never_exceeded_and_what_was_paid_is_kept(tmp_path: Path) 
     kept: list[Ask] = []
     with ScriptedServer(echo) as server:  # an answer costs 10 · 0.001 + 2 · 0.01 = 0.03
         one = Chat("m", Sampling(max_tokens=4), Calls(server.url, parallel=4, budget=0.5, prices=prices(tmp_path)))
-        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent, and \d+ calls are left; the next .* 0\.04"):
+        with pytest.raises(ModelError, match=r"0\.4\d+ of 0\.5 USD spent; the next .* 0\.04"):
             one.arrive(asks(100), lambda ask, answer: kept.append(ask))
     assert len(kept) == len(server.asked) and one.calls.spent == pytest.approx(0.03 * len(kept))
     assert 0.5 - 2 * 0.05 < one.calls.spent <= 0.5
@@ -353,12 +261,6 @@ def test_calls_that_time_out_are_not_asked_again_beyond_the_budget(tmp_path: Pat
     assert len(server.asked) <= 6 and calls.spent <= 0.2 + 2 * 0.043
 
 
-def test_a_budget_needs_a_price(tmp_path: Path) -> None:
-    with ScriptedServer(echo) as server, pytest.raises(InputError, match="no price of the model m"):
-        chat(server, budget=1.0).run(asks(1))
-    assert not server.asked
-
-
 def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_finished() -> None:
     kept: list[str] = []
 
@@ -377,15 +279,42 @@ def test_every_answer_is_stored_the_moment_it_arrives_and_calls_under_way_are_fi
         assert len(kept) == len(server.asked) < 15
 
 
-def test_answers_are_asked_for_once_by_an_engine_and_failures_again() -> None:
-    broken = True
+PRICES = 'currency = "EUR"\n[models."gpt"]\ninput = 0.5\noutput = 2\n'
 
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (400, {}) if broken and echo(body, 0) == "text 1" else echo(body, 0)
 
-    with ScriptedServer(reply) as server:
-        engine, one = Engine(), chat(server)
-        assert [bool(answer.problem) for answer in engine.map(one, asks(3))] == [False, True, False]
-        broken = False
-        assert [answer.text for answer in engine.map(one, asks(3))] == ["text 0", "text 1", "text 2"]
-    assert len(server.asked) == 4
+def test_costs_are_those_of_the_price_table(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES, "utf-8")
+    calls = Calls(prices=tmp_path / "prices.toml")
+    assert calls.cost("gpt", 1_000_000, 10_000) == pytest.approx(0.52)
+    assert calls.currency == "EUR" and calls.cost("another", 1, 1) is None
+    assert Calls().cost("gpt", 1, 1) is None
+
+
+@pytest.mark.parametrize("text", ["models = 3", '[models.a]\ninput = "1"', "[models.a]\ninput = -1\noutput = 1", "[[",
+                                  "[models.a]\ninput = nan\noutput = 1"])
+def test_a_price_table_of_another_shape_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "prices.toml").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="price table reads"):
+        _ = Calls(prices=tmp_path / "prices.toml").table
+
+
+def test_an_endpoint_is_named_without_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    calls = Calls(endpoint="http://user:secret@example.org:8000/token/v1")
+    assert calls.client.base_url.host == "example.org" and "secret" not in f"{calls!r} {calls.client.base_url}"
+
+
+def test_a_password_in_the_url_is_sent_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(1)
+    with ScriptedServer(lambda body, number: "85") as server:
+        calls = Calls(endpoint=server.url.replace("http://", "http://user:sec%20ret@"))
+        Chat("m", Sampling(), calls).run([Ask((("user", "x"),))])
+    sent = {name.lower(): value for name, value in server.headers[0].items()}
+    assert sent["authorization"] == "Basic " + base64.b64encode(b"user:sec ret").decode()
+    assert "sec%20ret" not in caplog.text and "HTTP Request" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [{"parallel": 0}, {"retries": -1}, {"timeout": 0}, {"budget": -1}])
+def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        Calls(**wrong)  # type: ignore[arg-type]

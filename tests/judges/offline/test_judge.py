@@ -13,8 +13,7 @@ import pytest
 import wholetext as wt
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results, right, scores
-from wholetext.errors import MetricError, SpecError
-from wholetext.judges.judge import trimmed
+from wholetext.errors import SpecError
 from wholetext.judges.parsers import ASPECTS, PARSER
 from wholetext.registry import scorer
 from wholetext.testing import check_metric, sample
@@ -37,12 +36,6 @@ def test_every_view_shows_the_judge_what_it_should(server: ScriptedServer, view:
     assert ("The bridge was closed" in middle) == (view != "sentence:")
 
 
-def test_the_context_of_a_translation_is_its_own_whatever_references_there_are(server: ScriptedServer) -> None:
-    results("context(prev=1):judge-da(mode=ref)@m")
-    shown = [body["messages"][-1]["content"].rpartition("<translation")[2] for body in server.asked]
-    assert any("The bridge is closed on Monday.\n<judged" in text for text in shown)
-
-
 def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(server: ScriptedServer) -> None:
     replying(server, lambda body, number: '{"score": 70}')
     found = scores("judge-da@m")
@@ -52,11 +45,6 @@ def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(serv
     assert facts["prompt"].startswith("wholetext/da#") and facts["parser"] == PARSER and facts["max_tokens"] == "64"
     assert [facts[name] for name in ("refused", "unparsable", "repaired", "failed", "unlocated")] == ["0"] * 5
     assert "dtype" not in facts and server.url not in str(facts)
-
-
-def test_the_endpoint_and_parallel_calls_do_not_enter_the_identity(server: ScriptedServer) -> None:
-    one, other = scores("judge-da@m", parallel=1), scores("judge-da@m", parallel=8, endpoint=server.url)
-    assert one.signature.hash == other.signature.hash and np.array_equal(one.at("row"), other.at("row"))
 
 
 # ---------------------------------------------------------------- answers that cannot be used
@@ -82,21 +70,6 @@ def test_one_repair_request_for_an_answer_that_cannot_be_read(server: ScriptedSe
     assert asked == 4  # twice for each of two systems that have these words
 
 
-def test_an_answer_that_is_not_repaired_is_nan_and_counted(server: ScriptedServer) -> None:
-    found, asked = outcome(server, "0.50", "about 70 or 80")
-    assert np.isnan(found.at("row")[1]) and found.signature["unparsable"] == "1" and asked == 4
-    assert any("undefined" in note and "could not be read" in note and "1 of 6" in note for note in found.notes)
-    assert np.isfinite(found.score)
-
-
-@pytest.mark.parametrize("refusal", [(200, completion(None, message={"refusal": "no"})),
-                                     (200, completion("", finish="content_filter"))])  # fmt: skip
-def test_a_refusal_is_nan_and_counted_and_nobody_asks_again(server: ScriptedServer, refusal: Any) -> None:
-    found, asked = outcome(server, refusal)
-    assert np.isnan(found.at("row")[1]) and found.signature["refused"] == "1" and asked == 2
-    assert any("refused" in note for note in found.notes)
-
-
 def test_an_answer_that_was_cut_is_said_to_need_more_tokens(server: ScriptedServer) -> None:
     """As of a model that reasons until the limit, and then has said nothing."""
     cut = (200, completion("<think>Well, the text", finish="length"))
@@ -114,21 +87,6 @@ def test_a_prompt_file_that_was_edited_is_read_anew(server: ScriptedServer, tmp_
     assert len(hashes) == 2
     for view, hidden in (("sentence", False), ("context(prev=1)", True)):
         assert any("shown no context" in note for note in results(f"{view}:{spec}").warnings) == hidden
-
-
-def test_a_call_without_an_answer_is_nan_and_asked_for_again_by_the_next_run(server: ScriptedServer) -> None:
-    broken = True
-
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        return (400, {"error": {"message": "too long"}}) if broken and "crack" in str(body) else right(body, number)
-
-    replying(server, reply)
-    found = results("judge-da(answer=text)@m", cache=True)["judge-da(answer=text)@m"]["same"]
-    assert np.isnan(found.at("row")[1]) and found.signature["failed"] == "1"
-    assert any("gave no answer (HTTP 400: too long for this model (use a smaller view" in note for note in found.notes)
-    broken, before = False, len(server.asked)
-    assert not np.isnan(results("judge-da(answer=text)@m", cache=True)["judge-da(answer=text)@m"]["same"].at("row")[1])
-    assert len(server.asked) == before + 2  # of the two systems that have these words
 
 
 def test_answers_are_asked_for_once_and_parsed_again_for_nothing(
@@ -194,12 +152,6 @@ def test_esa_shows_the_errors_of_the_first_call_to_the_second(server: ScriptedSe
     assert found.signature["errors_prompt"].startswith("wholetext/errors#")
 
 
-def test_esa_without_a_list_of_errors_has_no_score(server: ScriptedServer) -> None:
-    replying(server, lambda body, number: "no idea" if "errors" in body["messages"][-1]["content"] else "50")
-    found = scores("judge-esa@m")
-    assert np.isnan(found.at("row")).all() and found.signature["unparsable"] == "6"
-
-
 def test_the_rubric_has_an_output_for_each_aspect(server: ScriptedServer) -> None:
     found = scores("judge-coherence@m")
     assert found.outputs == ("score", *ASPECTS) and len(found.rows) == 3
@@ -221,12 +173,6 @@ def test_samples_are_averaged_without_those_beyond_two_sigma(server: ScriptedSer
     assert {body["seed"] for body in server.asked} == {*range(7, 17)}
 
 
-def test_trimmed_means() -> None:
-    assert trimmed(np.array([[10.0], [20.0], [np.nan]])) == ([15.0], pytest.approx(50**0.5))
-    assert np.isnan(trimmed(np.array([[np.nan], [np.nan]]))[0]).all()
-    assert trimmed(np.array([[5.0]]))[0] == [5.0]
-
-
 # ---------------------------------------------------------------- specs
 
 
@@ -237,10 +183,3 @@ def test_trimmed_means() -> None:
 def test_specs_that_make_no_sense_are_refused(spec: str, words: str) -> None:
     with pytest.raises(SpecError, match=words):
         scorer(spec)
-
-
-def test_a_judge_needs_a_model_and_the_spec_reads_back() -> None:
-    with pytest.raises(MetricError, match="judge-da@MODEL"):
-        results("judge-da")
-    spec = "context(prev=3,next=1):judge-esa(mode=ref,temperature=none)@org/model:7b"
-    assert scorer(spec).spec == spec

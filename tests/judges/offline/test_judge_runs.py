@@ -15,10 +15,10 @@ import pytest
 import wholetext as wt
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
-from tests.judges.scripted_judge import ERROR, replying, results, scores
+from tests.judges.scripted_judge import ERROR, replying, results
 from wholetext.cli.main import main
 from wholetext.errors import MetricError
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
 
@@ -51,37 +51,11 @@ def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: P
         wt.scoring.write_prompts(corpus, outputs, ["chrf"], tmp_path / "calls.jsonl")
 
 
-def test_a_dry_run_says_which_calls_depend_on_answers(server: ScriptedServer, tmp_path: Path) -> None:
-    """The second call of judge-esa is written as if the first had listed no error, until that is known."""
-    corpus, outputs = sample()
-
-    def marks() -> list[tuple[bool, bool]]:
-        many = wt.scoring.write_prompts(corpus, outputs, ["judge-esa@m"], tmp_path / "calls.jsonl")
-        lines = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text("utf-8").splitlines()]
-        assert many == len(lines)
-        return [(line["stored"], line["preliminary"]) for line in lines]
-
-    before = marks()
-    assert before == [(False, False)] * (len(before) // 2) + [(False, True)] * (len(before) // 2)
-    results("judge-esa@m", cache=True)
-    assert marks() == [(True, False)] * len(before)
-
-
 def unpacked(page: Path) -> str:
     """Everything that a report has, also what is compressed in it."""
     text = page.read_text("utf-8")
     packed = re.findall(r">(H4sI[A-Za-z0-9+/=\s]+)<", text)
     return text + "".join(gzip.decompress(base64.b64decode(one)).decode() for one in packed)
-
-
-def test_errors_of_judges_are_explained_and_reported(server: ScriptedServer, tmp_path: Path) -> None:
-    wt.scoring.write_run(results("whole:judge-mqm@m"), tmp_path / "run")
-    found = wt.explain(wt.open_run(tmp_path / "run"), system="same", doc="doc0")
-    span = found.segments[0].extra[0]
-    assert (span.text, span.category) == ("bridge", "major")
-    assert span.feature == "accuracy/mistranslation: it is a tower"
-    (page,) = wt.report(tmp_path / "run")
-    assert "it is a tower" in unpacked(page)
 
 
 def test_the_key_goes_to_the_endpoint_and_nowhere_else(
@@ -118,13 +92,6 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     assert not [path for path in written if key.encode() in path.read_bytes()]
     assert "because [key]" in unpacked(tmp_path / "run" / "report.html")
     assert key not in unpacked(tmp_path / "run" / "report.html")
-
-
-def test_scores_do_not_depend_on_the_key(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = scores("judge-da@m")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-0123456789")
-    other = scores("judge-da@m")
-    assert str(one.signature) == str(other.signature)
 
 
 def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(

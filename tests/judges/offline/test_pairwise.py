@@ -13,8 +13,7 @@ import pytest
 import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
-from wholetext.errors import MetricError
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
 SPEC = "judge-pairwise@m"
@@ -71,23 +70,6 @@ def test_a_judge_that_always_says_a_flips_every_time_and_decides_nothing(server:
     assert any("order" in note for note in found["same"].notes)
 
 
-def test_every_view_compares_what_it_shows(server: ScriptedServer) -> None:
-    assert len(judged(server, f"whole:{SPEC}")["same"].rows) == 3
-    server.asked.clear()
-    judged(server, f"context(prev=1):{SPEC}")
-    assert {body["messages"][-1]["content"].count("\n<judged-") for body in server.asked} == {0, 3}  # none before first
-
-
-def test_a_pair_without_both_verdicts_counts_nothing(server: ScriptedServer) -> None:
-    def reply(body: Mapping[str, Any], number: int) -> str:
-        first = body["messages"][1]["content"].partition("<translation-A-")[2].partition("</")[0]
-        return "hm" if "crack" in first else longer(body, number)
-
-    server.reply = reply
-    found = judged(server, systems=2)
-    assert np.isnan(found["same"].at("row")[1]) and found["same"].signature["unparsable"] == "2"
-
-
 def test_of_three_systems_a_comparison_without_a_verdict_is_left_out_and_said(server: ScriptedServer) -> None:
     """Nobody can say whether s0 or s2 is better in one segment: both keep what they won against s1 there."""
     def reply(body: Mapping[str, Any], number: int) -> str:
@@ -124,8 +106,3 @@ def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: Script
     assert found["same"].at("row", "spread")[0] == pytest.approx(np.std([100, 100, 50], ddof=1))
     seeds = [body["seed"] for body in server.asked]
     assert seeds.count(3) == seeds.count(4) == seeds.count(5) == len(seeds) / 3
-
-
-def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
-    with pytest.raises(MetricError, match="compares systems, and there is only one"):
-        judged(server, systems=1)

@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from wholetext.errors import RunError
 from wholetext.reporting import read_study
 from wholetext.reporting.panels import Bars, Curves, Table
 
@@ -41,8 +38,3 @@ def test_every_figure_is_drawn(tmp_path: Path) -> None:
     assert curves.lines[0].y == (1 / 3, 4 / 3) and curves.lines[1].y == (1 / 3, None)
     (table,) = [panel for panel in study.panels if isinstance(panel, Table)]
     assert len(table.rows) == 6 and table.rows[0] == ("j", ("flip rate", 0.5, 0.4, 0.6, 7))
-
-
-def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="not a study"):
-        read_study(write(tmp_path, [{"check": "position"}]))

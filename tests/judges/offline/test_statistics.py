@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.scoring.build_scores import scores_of
-from wholetext.judges import statistics
-from wholetext.judges.statistics import Label
+from wholetext.judges import check as statistics
 from wholetext.scoring.significance.resample import ratio
+from wholetext.types import Output
 
 SIZES = (3, 1, 4)
 N = sum(SIZES)
@@ -33,14 +33,13 @@ def random_scores(seed: int) -> dict[str, Any]:
 
 def test_agreement_is_pearsons_r_of_all_rows_that_both_judged() -> None:
     one, other = random_scores(1), random_scores(2)
-    sums, preferences = statistics.paired(one, other)
+    (_, sums, *_), (_, gaps, *_), (_, preferences, *_) = statistics.paired(True, one, other)
     x, y = (np.concatenate([each[system].at("row") for system in "xyz"]) for each in (one, other))
     known = ~(np.isnan(x) | np.isnan(y))
     assert sums[:, 0].sum() == known.sum() and sums.shape == (3, 7)
     wanted = np.corrcoef(x[known], y[known])[0, 1]
     assert float(statistics.pearson(sums.sum(axis=0))) == pytest.approx(wanted, rel=1e-12)
-    gap = float(ratio(sums.sum(axis=0)[[6, 0]]))
-    assert gap == pytest.approx(np.abs(x - y)[known].mean(), rel=1e-12)
+    assert float(ratio(gaps.sum(axis=0))) == pytest.approx(np.abs(x - y)[known].mean(), rel=1e-12)
     same = asked = 0
     for a, b in combinations("xyz", 2):
         for row in range(N):
@@ -50,39 +49,27 @@ def test_agreement_is_pearsons_r_of_all_rows_that_both_judged() -> None:
     assert preferences.sum(axis=0).tolist() == [same, asked]
 
 
-def test_a_judge_that_says_one_number_has_no_correlation() -> None:
-    flat = {"x": judged(np.full(N, 80.1))}
-    sums, preferences = statistics.paired(flat, {"x": judged(np.arange(N, dtype=float))})
-    assert np.isnan(statistics.pearson(sums.sum(axis=0))) and preferences.sum() == 0
-
-
 def test_flips_and_first_choices() -> None:
     said = [[["A", "B"]], [["A", "A"]], [["tie", "tie"], ["B", "B"]], [["", "A"]], [["tie", "A"]], [], [], []]
     both = {system: judged(np.zeros(N), [{"orders": one} for one in said]) for system in "xy"}  # seen from both sides
-    flips, pairs, first, choices = statistics.orders(both).sum(axis=0)
-    assert (flips, pairs) == (3, 5)  # A A, B B, tie A; the pair with one verdict is no pair
-    assert (first, choices) == (1 + 2 + 0 + 1 + 1, 2 + 2 + 2 + 1 + 1)
+    (_, flips, *_), (_, choices, *_) = statistics.order_bias(both)
+    assert flips.sum(axis=0).tolist() == [3, 5]  # A A, B B, tie A; the pair with one verdict is no pair
+    assert choices.sum(axis=0).tolist() == [1 + 2 + 0 + 1 + 1, 2 + 2 + 2 + 1 + 1]
 
 
 def test_errors_per_thousand_characters_leave_out_rows_without_an_answer() -> None:
     values = np.zeros(N)
     values[2] = np.nan
     details = [{"errors": [{}] * (row % 3)} for row in range(N)]
-    lengths = {"x": [np.full(size, 100) for size in SIZES]}
-    totals = statistics.error_density({"x": judged(values, details)}, lengths)
+    scores = judged(values, details)
+    output = Output("x", {doc: ("x" * 100,) * size for doc, size in zip(scores.rows.docs, SIZES)})
+    totals = statistics.error_density({"x": scores}, [output])
     wanted = [row % 3 for row in range(N) if row != 2]
     assert totals.sum(axis=0) == pytest.approx([sum(wanted), 0.1 * len(wanted)])
 
 
 def test_spread_of_samples() -> None:
     samples = [[1, 1, 1], [1, 2, 3], [5, None, 7], [4], [], [None, None], [0, 0], [10, 20]]
-    totals = statistics.spread_of_samples({"x": judged(np.zeros(N), [{"samples": one} for one in samples])})
-    assert totals.sum(axis=0) == pytest.approx([0 + 1 + 2**0.5 + 0 + 50**0.5, 2, 5])
-
-
-def test_intervals_are_over_documents() -> None:
-    totals = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]])
-    found = Label("length", "j", draws=500, seed=1).measure("m", totals, ratio, 3)
-    assert found.value == 4 / 11 and 0 <= found.low < found.value < found.high <= 0.75
-    alone = Label("length", "j", draws=500, seed=1).measure("m", totals[:1], ratio, 3)
-    assert alone.value == 0.5 and np.isnan([alone.low, alone.high]).all()
+    spread, equal = statistics.spread_of_samples({"x": judged(np.zeros(N), [{"samples": one} for one in samples])})
+    assert spread[1].sum(axis=0) == pytest.approx([0 + 1 + 2**0.5 + 0 + 50**0.5, 5])
+    assert equal[1].sum(axis=0).tolist() == [2, 5]

@@ -88,12 +88,6 @@ def test_no_tense_changes_where_the_sentence_asks_for_its_own(tagged: Tagged, un
     assert "with certainty" in refused(Tense(), text)
 
 
-def test_a_sentence_keeps_its_tense_beside_one_of_another(tagged: Tagged) -> None:
-    went = "He/PRP went/VBD/go out/RP ./."
-    text = tagged("Al/NNP ran/VBD/run ./.", went, "It/PRP rains/VBZ/rain ./.", went, *["Bo/NNP ran/VBD/run ./."] * 4)
-    assert "with certainty" in refused(Tense(), text)
-
-
 def test_a_document_without_a_tense_of_its_own_is_refused(tagged: Tagged) -> None:
     mixed = tagged("It/PRP rained/VBD/rain ./.", "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.",
                    "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.")

@@ -44,13 +44,6 @@ def test_times_names_and_one_stay(text: str) -> None:
         after(Number(), text)
 
 
-def test_very_long_and_very_many_numbers() -> None:
-    (long,) = after(Number(), f"There are {'7' * 9000}.")  # more digits than Python turns into an integer
-    assert len(long) == len(f"There are {'7' * 9000}.")
-    (many,) = after(Number(), "5 " * 30_000)  # in a time that grows with the text
-    assert "5" not in many
-
-
 def test_years_and_days_stay_possible() -> None:
     for seed in range(50):
         text = Text("doc", "en", ("On 27 May 1996, 30 came.",))
@@ -61,20 +54,15 @@ def test_years_and_days_stay_possible() -> None:
 @pytest.mark.parametrize(("words", "changed"), [
     ("The/DT old/JJ house/NN is/VBZ empty/JJ ./.", "The old house is not empty."),
     ("They/PRP can/MD see/VB it/PRP ./.", "They cannot see it."),
-])
-def test_a_sentence_is_negated(tagged: Tagged, words: str, changed: str) -> None:
-    text = tagged(words)
-    assert applied(text.segments, Negation().sites(text, random.Random(0)))[0] == (changed,)
-
-
-@pytest.mark.parametrize("words", [
+    *((words, None) for words in (
     "Is/VBZ the/DT house/NN empty/JJ ?/.", "The/DT house/NN is/VBZ never/RB empty/JJ ./.",
     "The/DT house/NN is/VBZ empty/JJ and/CC was/VBD sold/VBN ./.", "The/DT house/NN is/VBZ not/RB only/RB empty/JJ ./.",
-    "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.",
+    "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.")),
 ])
-def test_sentences_that_are_not_sure_are_not_negated(tagged: Tagged, words: str) -> None:
-    with pytest.raises(NotApplicable):
-        Negation().sites(tagged(words), random.Random(0))
+def test_a_sentence_is_negated_where_that_is_certain(tagged: Tagged, words: str, changed: str | None) -> None:
+    text = tagged(words)
+    found = [*Negation().find(text, random.Random(0))]
+    assert (applied(text.segments, found)[0] == (changed,)) if changed else not found
 
 
 def test_contractions_are_written_out() -> None:
@@ -113,11 +101,9 @@ PARTS = ["Bob came in, and Ann went out.", "It rained.", "He saw it; she, too, s
 @given(st.lists(st.sampled_from(PARTS), min_size=2, max_size=6))
 def test_the_text_stays_the_same_whatever_its_segments(segments: list[str]) -> None:
     text = Text("doc", "en", tuple(segments))
-    try:
-        changed, _ = applied(text.segments, Resegment().sites(text, random.Random(0)))
-    except NotApplicable:
-        return
-    assert " ".join(changed) == " ".join(segments) and changed != text.segments and all(changed)
+    sites = [*Resegment().find(text, random.Random(0))]
+    changed, _ = applied(text.segments, sites)
+    assert " ".join(changed) == " ".join(segments) and (changed != text.segments) == bool(sites) and all(changed)
 
 
 def test_a_clause_begins_the_next_segment_also_in_chinese() -> None:

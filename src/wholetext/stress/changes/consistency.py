@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from wholetext.stress.change import Change, NotApplicable, Replacement, Site, Text, certain, like
+from wholetext.stress.change import Change, NotApplicable, Replacement, Site, Text, like
 from wholetext.text.taggers.analysis import Analysis, Layer, Token
 
 _MALE = {
@@ -58,10 +58,11 @@ class Pronoun(Change):
 
     name = "pronoun"
     summary = "he becomes she, or she he, after the first mention"
+    otherwise = "every later pronoun has a name or a word that tells the gender in its sentence"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "entity"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         mentions = [
             [token for token in analysis.tokens if _key(token) in _OTHER_GENDER]
             for analysis in text.analyses
@@ -71,7 +72,7 @@ class Pronoun(Change):
             raise NotApplicable("no gendered pronoun after the first mention")
         if len({_key(token) in _MALE for tokens in mentions for token in tokens}) > 1:
             raise NotApplicable("pronouns of both genders")
-        sites = [
+        return [
             tuple(
                 Replacement(
                     at, token.start, token.end, like(_OTHER_GENDER[_key(token)], token.text)
@@ -81,9 +82,6 @@ class Pronoun(Change):
             for at in having[1:]
             if _sure(text.analyses[at], mentions[at][0])
         ]
-        return certain(
-            sites, "every later pronoun has a name or a word that tells the gender in its sentence"
-        )
 
 
 def _key(token: Token) -> tuple[str, str]:
@@ -96,16 +94,11 @@ def _sure(analysis: Analysis, first: Token) -> bool:
     places = [(entity.start, entity.end) for entity in analysis.entities if entity.label in _PLACES]
     for token, following in pairwise((*analysis.tokens, _BEGINNING)):
         word = token.text.lower()
-        if word in ("he", "she") and following.text.istitle():
-            return False  # the surname He
-        if (
-            _TELLING.fullmatch(word)
-            or _OTHERS.fullmatch(word)
-            or (word == "his" and token.tag != "PRP$")
-        ):
-            return False
+        surname = word in ("he", "she") and following.text.istitle()
+        possessive = word == "his" and token.tag != "PRP$"
         proper = token.tag in ("NNP", "NNPS") and not any(a <= token.start < b for a, b in places)
-        if proper and token.start < first.start:
+        named = proper and token.start < first.start
+        if surname or possessive or named or _TELLING.fullmatch(word) or _OTHERS.fullmatch(word):
             return False
     return not any(name.label == "PERSON" or name.start < first.start for name in names)
 
@@ -139,71 +132,72 @@ _ALIKE = (
     "thrust forecast broadcast upset lie lay"
 )
 _SAME = frozenset(_ALIKE.split())
-_DOUBLING = (
+_DOUBLED = (
     "stop plan drop ban admit permit commit occur refer prefer control regret submit equip rob "
     "step slip trap grab beg nod pat rub hug jog ship trip wrap chat fit pop snap plug omit "
     "compel expel deter transfer incur"
 )
-_DOUBLED = frozenset(_DOUBLING.split())
+# patterns of lemmas, and their forms: the first that matches counts
+_PAST = (
+    (rf"(?=(?:{'|'.join(_DOUBLED.split())})$)(.*(.))", r"\1\2ed"),
+    ("(.*e)", r"\1d"),
+    ("(.*[^aeiou])y", r"\1ied"),
+    ("[^aeiou]*[aeiou][^aeiouwxy]", ""),  # of one syllable: the consonant may double
+    ("(.*)", r"\1ed"),
+)
+_THIRD_PERSON = (
+    ("have", "has"),
+    ("(.*[^aeiou])y", r"\1ies"),
+    ("(.*(?:s|x|z|ch|sh|[^aeiou]o)|go|do)", r"\1es"),
+    ("(.*)", r"\1s"),
+)
 _VOWELS = tuple("aeiou")
+
+
+def _inflected(lemma: str, rules: Sequence[tuple[str, str]]) -> str:
+    """Apply the first rule that matches; ``""`` where past and present may be confused."""
+    if lemma in _SAME or not re.fullmatch("[a-z]{2,}", lemma):
+        return ""
+    matches = ((re.fullmatch(pattern, lemma), form) for pattern, form in rules)
+    return next(match.expand(form) for match, form in matches if match)
 
 
 def past(lemma: str) -> str:
     """The past form, or ``""`` where it is not certain."""
-    if lemma in _SAME or not re.fullmatch("[a-z]{2,}", lemma):
-        return ""
-    if lemma in _IRREGULAR:
-        return _IRREGULAR[lemma]
-    if lemma in _DOUBLED:
-        return f"{lemma}{lemma[-1]}ed"
-    if lemma.endswith("e"):
-        return f"{lemma}d"
-    if lemma.endswith("y") and lemma[-2] not in _VOWELS:
-        return f"{lemma[:-1]}ied"
-    short = re.fullmatch(
-        r"[^aeiou]*[aeiou][^aeiouwxy]", lemma
-    )  # of one syllable: the consonant may double
-    return "" if short else f"{lemma}ed"
+    irregular = "" if lemma in _SAME else _IRREGULAR.get(lemma, "")
+    return irregular or _inflected(lemma, _PAST)
 
 
 def present(lemma: str, subject: Count) -> str:
     """The present form that agrees with a subject, or ``""`` where it is not certain."""
-    if lemma in _SAME or not subject or not re.fullmatch("[a-z]{2,}", lemma):
+    if not subject:
         return ""
     if lemma == "be":
         return {"I": "am", "one": "is", "many": "are"}[subject]
-    if subject != "one":
-        return lemma
-    if lemma == "have":
-        return "has"
-    if lemma.endswith("y") and lemma[-2] not in _VOWELS:
-        return f"{lemma[:-1]}ies"
-    return f"{lemma}es" if re.search(r"(?:s|x|z|ch|sh|[^aeiou]o|^go|^do)$", lemma) else f"{lemma}s"
+    return _inflected(lemma, _THIRD_PERSON if subject == "one" else (("(.*)", r"\1"),))
+
+
+_PRONOUNS: dict[str, Count] = {"i": "I", "he": "one", "she": "one", "it": "one"}
+_PRONOUNS |= {"we": "many", "they": "many", "you": "many"}
+_NOUNS: dict[str, Count] = {"NN": "one", "NNS": "many", "NNPS": "many"}
 
 
 def subject_of(tokens: Sequence[Token], at: int) -> Count:
     """Number of the subject before the verb, with only adverbs between them; ``""`` if unsure."""
-    place = at - 1
-    while place >= 0 and tokens[place].tag in ("RB", "RBR"):
-        place -= 1
-    if place < 0:
+    words = list(tokens[:at])
+    while words and words[-1].tag in ("RB", "RBR"):
+        words.pop()
+    if not words:
         return ""
-    token = tokens[place]
-    word = token.text.lower()
-    if token.tag == "PRP":
-        return {"i": "I", "he": "one", "she": "one", "it": "one"}.get(
-            word, "many" if word in ("we", "they", "you") else ""
-        )  # type: ignore[return-value]
-    before = tokens[max(0, place - 8) : place]
-    if token.tag not in ("NN", "NNS", "NNP", "NNPS"):
-        return ""
+    subject, before = words[-1], words[-9:-1]
+    if subject.tag == "PRP":
+        return _PRONOUNS.get(subject.text.lower(), "")
     joined = any(
-        other.tag in ("IN", "CC", "TO", "VBD", "VBZ", "VBP", "VBG", "VBN", "WDT", "WP", ",")
-        for other in before
+        word.tag in ("IN", "CC", "TO", "VBD", "VBZ", "VBP", "VBG", "VBN", "WDT", "WP", ",")
+        for word in before
     )
-    if joined or len(before) == 8:  # another noun may be the head
-        return ""
-    return "many" if token.tag in ("NNS", "NNPS") else "one" if token.tag == "NN" else ""
+    # another noun may be the head
+    return "" if joined or len(before) == 8 else _NOUNS.get(subject.tag, "")
 
 
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
@@ -237,11 +231,12 @@ class Tense(Change):
 
     name = "tense"
     summary = "sentences in a row change from past to present"
+    otherwise = "no sentence whose verbs can all be changed with certainty"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "lemma", "entity"})
     in_a_row = True
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         tenses = [_tense(analysis) for analysis in text.analyses]
         in_past = [at for at, tense in enumerate(tenses) if tense == "past"]
         if len(in_past) < max(_IN_TENSE, _SHARE * sum(map(bool, tenses))):
@@ -249,7 +244,6 @@ class Tense(Change):
         # a neighbour in another tense may fit the changed sentence
         between = [at for at in in_past[1:] if tenses[at - 1 : at + 2] == ["past"] * 3]
         sites = [site for at in between if (site := _shifted(at, text))]
-        certain(sites, "no sentence whose verbs can all be changed with certainty")
         most = len(in_past) // 2
         start = rng.randrange(max(1, len(sites) - most + 1))
         return sites[start : start + most]
@@ -370,7 +364,7 @@ class Name(Change):
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"pos", "entity"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         words = {token.text for analysis in text.analyses for token in analysis.tokens}
         persons = Counter(
             name
@@ -509,10 +503,11 @@ class Term(Change):
 
     name = "term"
     summary = "a term is called by another name after the first mention"
+    otherwise = "no noun of the list of synonyms stands by itself after its first use"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "lemma", "entity"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         words = {token.text.lower() for analysis in text.analyses for token in analysis.tokens}
         uses: dict[str, list[tuple[int, int]]] = {}  # lemma → places
         for segment, analysis in enumerate(text.analyses):
@@ -541,7 +536,7 @@ class Term(Change):
             ]
             if sites:
                 return sites
-        raise NotApplicable("no noun of the list of synonyms stands by itself after its first use")
+        return []
 
 
 def _alone(analysis: Analysis, at: int) -> bool:

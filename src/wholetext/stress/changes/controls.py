@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from wholetext.stress.change import Change, Replacement, Site, Text, certain, like
+from wholetext.stress.change import Change, Replacement, Site, Text, like
 from wholetext.text.taggers.analysis import Layer, Token
 
 _NUMBER = re.compile(r"(?<![\w.,:/#'’–-])[1-9]\d*(?:[.,]\d+)*(?![\w/'’–-]|[.,]\d|\s*:\s*\d)")
@@ -26,10 +26,10 @@ class Number(Change):
 
     name = "number"
     summary = "a number in digits is changed"
+    otherwise = "no number in digits"
     kind = "sentence"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = []
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         for place, segment in enumerate(text.segments):
             for match in _NUMBER.finditer(segment):
                 before = segment[max(0, match.start() - _NEAR) : match.start()]
@@ -38,8 +38,7 @@ class Number(Change):
                     and not _TIME.search(before)
                     and not _LISTED.match(segment, match.start())
                 ):
-                    sites.append((Replacement(place, *match.span(), _another(match[0], rng)),))
-        return certain(sites, "no number in digits")
+                    yield (Replacement(place, *match.span(), _another(match[0], rng)),)
 
 
 def _another(number: str, rng: random.Random) -> str:
@@ -71,12 +70,12 @@ class Negation(Change):
 
     name = "negation"
     summary = "a sentence is negated"
+    otherwise = "no sentence that can be negated with certainty"
     kind = "sentence"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
     layers: ClassVar[frozenset[Layer]] = frozenset({"tag"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = []
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         for unit in text.whole_units():
             tokens = [
                 token
@@ -84,8 +83,7 @@ class Negation(Change):
                 if unit.start <= token.start < unit.end
             ]
             if site := _negated(tokens, unit.segment, unit.text):
-                sites.append((site,))
-        return certain(sites, "no sentence that can be negated with certainty")
+                yield (site,)
 
 
 def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacement | None:
@@ -165,23 +163,17 @@ class Paraphrase(Change):
 
     name = "paraphrase"
     summary = "an expression is replaced by another of the same sense"
+    otherwise = "no expression of the list"
     kind = "harmless"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = []
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         for at, segment in enumerate(text.segments):
             for match in _PATTERN.finditer(segment):
                 before = segment[: match.start()].rsplit(None, 1)[-1:]
                 if not before or before[0].lower() not in _BINDING:
-                    sites.append(
-                        (
-                            Replacement(
-                                at, *match.span(), like(_SAME_SENSE[match[0].lower()], match[0])
-                            ),
-                        )
-                    )
-        return certain(sites, "no expression of the list")
+                    synonym = like(_SAME_SENSE[match[0].lower()], match[0])
+                    yield (Replacement(at, *match.span(), synonym),)
 
 
 _SHORT = re.compile(
@@ -196,11 +188,11 @@ class Contraction(Change):
 
     name = "contraction"
     summary = "contractions are written out (don't, do not)"
+    otherwise = "no contraction"
     kind = "harmless"
     languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = []
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         for unit in text.units:
             if _TAG.search(unit.text):
                 continue
@@ -211,10 +203,7 @@ class Contraction(Change):
                     start, new = start - 1, "ill not"
                 elif match[0].startswith("n") and stem.endswith("ca"):
                     new = "nnot"
-                sites.append(
-                    (Replacement(unit.segment, unit.start + start, unit.start + end, new),)
-                )
-        return certain(sites, "no contraction")
+                yield (Replacement(unit.segment, unit.start + start, unit.start + end, new),)
 
 
 _MARKS = {"en": ("“", "”"), "es": ("“", "”"), "zh": ("“", "”"), "de": ("„", "“"), "ru": ("«", "»")}
@@ -228,25 +217,22 @@ class Typography(Change):
 
     name = "typography"
     summary = "other quotation marks"
+    otherwise = "no quotation marks in pairs"
     kind = "harmless"
     languages: ClassVar[frozenset[str] | None] = frozenset(_MARKS)
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         opening, closing = _MARKS[text.lang]
-        sites: list[Site] = []
         for at, segment in enumerate(text.segments):
             straight = [place for place, mark in enumerate(segment) if mark == '"']
             curly = [place for place, mark in enumerate(segment) if mark in opening + closing]
             if straight and len(straight) % 2 == 0 and not curly and not re.search(r'\d"', segment):
-                sites.append(
-                    tuple(
-                        Replacement(at, place, place + 1, (opening, closing)[number % 2])
-                        for number, place in enumerate(straight)
-                    )
+                yield tuple(
+                    Replacement(at, place, place + 1, (opening, closing)[number % 2])
+                    for number, place in enumerate(straight)
                 )
             elif curly and len(curly) % 2 == 0 and not straight:
-                sites.append(tuple(Replacement(at, place, place + 1, '"') for place in curly))
-        return certain(sites, "no quotation marks in pairs")
+                yield tuple(Replacement(at, place, place + 1, '"') for place in curly)
 
 
 _CLAUSE = re.compile(r"[,;，；]\s*(?=\S)")
@@ -258,10 +244,10 @@ class Resegment(Change):
 
     name = "resegment"
     summary = "the same text, with some segments cut elsewhere"
+    otherwise = "no segment ends with a clause that can begin the next one"
     kind = "harmless"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = []
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         taken = -1
         for at in range(len(text.segments) - 1):
             segment, following = text.segments[at], text.segments[at + 1]
@@ -275,11 +261,8 @@ class Resegment(Change):
             if (kept[-1:] == " ") != (text.glue == " ") or tail != tail.rstrip():
                 continue
             stop = len(kept.rstrip())
-            sites.append(
-                (
-                    Replacement(at, stop, len(segment), ""),
-                    Replacement(at + 1, 0, 0, tail + text.glue),
-                )
+            yield (
+                Replacement(at, stop, len(segment), ""),
+                Replacement(at + 1, 0, 0, tail + text.glue),
             )
             taken = at + 1
-        return certain(sites, "no segment ends with a clause that can begin the next one")

@@ -14,7 +14,6 @@ from wholetext.stress.change import (
     Site,
     Text,
     capitalised,
-    certain,
 )
 
 # language → pattern of the connective with the mark or blank after it → another sense in the same
@@ -150,14 +149,14 @@ class ConnectiveSwap(Change):
 
     name = "connective"
     summary = "a connective at the beginning of a sentence gets another sense (but becomes so)"
+    otherwise = "no connective of the table at the beginning of a sentence"
     languages: ClassVar[frozenset[str] | None] = frozenset(TURNED)
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = [
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
+        return [
             (Replacement(unit.segment, unit.start, unit.start + length, turned),)
             for unit, length, turned in connectives(text, TURNED[text.lang])
         ]
-        return certain(sites, "no connective of the table at the beginning of a sentence")
 
 
 class ConnectiveDrop(Change):
@@ -165,10 +164,11 @@ class ConnectiveDrop(Change):
 
     name = "no-connective"
     summary = "a connective at the beginning of a sentence is left out"
+    otherwise = "no connective of the table at the beginning of a sentence"
     languages: ClassVar[frozenset[str] | None] = frozenset(LEFT_OUT)
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = [
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
+        return [
             (
                 Replacement(
                     unit.segment,
@@ -179,4 +179,3 @@ class ConnectiveDrop(Change):
             )
             for unit, length, _ in connectives(text, ((LEFT_OUT[text.lang], ""),))
         ]
-        return certain(sites, "no connective of the table at the beginning of a sentence")

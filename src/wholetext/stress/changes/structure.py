@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
 
-from wholetext.stress.change import (
-    Change,
-    NotApplicable,
-    Replacement,
-    Site,
-    Text,
-    apart,
-    certain,
-    units_of,
-    without,
-)
+from wholetext.stress.change import Change, Replacement, Site, Text, apart, units_of, without
 
 
 class Swap(Change):
@@ -27,24 +18,22 @@ class Swap(Change):
 
     name = "swap"
     summary = "neighbouring sentences change places"
+    otherwise = "fewer than two whole sentences follow each other"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         pairs = [
             (first, second)
             for first, second in pairwise(text.units)
             if first.whole and second.whole and first.text != second.text
         ]
-        sites: list[Site] = []
         last = None
         for first, second in pairs[rng.randrange(2) if len(pairs) > 2 else 0 :]:
             if first != last:
-                swapped = (
+                yield (
                     Replacement(*first[:3], second.text),
                     Replacement(*second[:3], first.text),
                 )
-                sites.append(swapped)
                 last = second
-        return certain(sites, "fewer than two whole sentences follow each other")
 
 
 LEAST = 4  # sentences: the order of three is nearly kept by most permutations
@@ -55,11 +44,12 @@ class Shuffle(Change):
 
     name = "shuffle"
     summary = "the sentences of the document in random order"
+    otherwise = f"fewer than {LEAST} whole sentences"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         units = text.whole_units()
         if len(units) < LEAST:
-            raise NotApplicable(f"fewer than {LEAST} whole sentences")
+            return []
         order = list(range(len(units)))
         while sum(at != source for at, source in enumerate(order)) <= len(order) // 2:
             rng.shuffle(order)
@@ -81,12 +71,12 @@ class Drop(Change):
 
     name = "drop"
     summary = "a sentence is left out"
+    otherwise = "fewer than two whole sentences"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
         units = text.whole_units()
         chosen = rng.sample(range(len(units)), len(units) // 2)
-        sites: list[Site] = [(without(units[at], text.segments),) for at in apart(units, chosen)]
-        return certain(sites, "fewer than two whole sentences")
+        return [(without(units[at], text.segments),) for at in apart(units, chosen)]
 
 
 class Double(Change):
@@ -94,13 +84,13 @@ class Double(Change):
 
     name = "double"
     summary = "a sentence is repeated right after itself"
+    otherwise = "no whole sentence"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        sites: list[Site] = [
+    def find(self, text: Text, rng: random.Random) -> list[Site]:
+        return [
             (Replacement(unit.segment, unit.end, unit.end, text.glue + unit.text),)
             for unit in text.whole_units()
         ]
-        return certain(sites, "no whole sentence")
 
 
 _TRIED = 20  # sentences of other documents that are compared in length
@@ -111,8 +101,9 @@ class Foreign(Change):
 
     name = "foreign"
     summary = "a sentence is replaced by one from another document"
+    otherwise = "fewer than two whole sentences, or none in other documents"
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def find(self, text: Text, rng: random.Random) -> Iterator[Site]:
         units, own = text.whole_units(), {unit.text for unit in text.units}
         lent = [
             unit.text
@@ -120,12 +111,10 @@ class Foreign(Change):
             for unit in units_of(other, text.glue)
             if unit.whole and unit.text not in own
         ]
-        sites: list[Site] = []
         for at in sorted(rng.sample(range(len(units)), len(units) // 2)):
             tried = rng.sample(lent, min(len(lent), _TRIED))
             if tried:
                 size = len(units[at].text)
                 chosen = min(tried, key=lambda sentence: abs(len(sentence) - size))
                 lent.remove(chosen)
-                sites.append((Replacement(*units[at][:3], chosen),))
-        return certain(sites, "fewer than two whole sentences, or none in other documents")
+                yield (Replacement(*units[at][:3], chosen),)

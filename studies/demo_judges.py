@@ -1,6 +1,6 @@
 """All judges on the whole demo corpus (German to English) against the small model, under three views.
 
-    python -m tests.judges.demo_judges CACHE     a line for each judge and view; goes on where it was interrupted
+    python -m studies.demo_judges CACHE     a line for each judge and view; goes on where it was interrupted
 
 One system (two for judge-pairwise), 12 documents, 112 segments. Answers are limited to so many tokens that a list
 without errors is whole; a rubric needs some 230, and is asked for in full under the whole view alone. It takes about
@@ -20,9 +20,9 @@ import numpy as np
 
 import wholetext as wt
 from tests.judges import small_model
-from tests.judges.counting import CountingProxy
+from tests.judges.counting import CountingProxy, is_repair
 from wholetext.demo import load
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 VIEWS = ("whole", "sentence", "context(prev=1)")
 JUDGES = ("judge-da", "judge-sqm", "judge-mqm", "judge-esa", "judge-pairwise", "judge-coherence")
@@ -71,7 +71,7 @@ def judged(proxy: CountingProxy, judge: str, view: str, cache: Path) -> Seen:
         wt.Loaded(corpus, shown), spec(judge, view), options=wt.Options(cache=cache, calls=calls, flags=False)
     )
     scores = tuple(next(iter(results.scores.values())).values())
-    repairs = sum(one.repair for one in proxy.exchanges)
+    repairs = sum(is_repair(one.body) for one in proxy.exchanges)
     seen = Seen(spec(judge, view), proxy.arrived, repairs, proxy.tokens, time.monotonic() - start, scores)
     known, (low, high) = seen.rows[~np.isnan(seen.rows)], scores[0].range
     assert len(seen.rows) == len(shown) * (12 if view == "whole" else 112)
