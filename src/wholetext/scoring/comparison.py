@@ -7,8 +7,8 @@ from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.scoring.results import Results
+from wholetext.scoring.run_files import plain as plain
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
-from wholetext.scoring.significance.stored import plain as plain
 from wholetext.types import Scores
 
 Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score

@@ -24,7 +24,6 @@ SEED = 12345
 RESAMPLES = 1_000
 TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
-_PART = 1 << 15  # units rounded at once
 _WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
 ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
@@ -90,9 +89,8 @@ def bootstrap_scores(
         )
         weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
         for row, sums in zip(samples, totals.weighted(weights)):
-            row[at : at + n] = _scores(
-                score, np.ascontiguousarray(sums)
-            )  # sums of columns depend on their layout
+            # sums of columns depend on their layout
+            row[at : at + n] = _scores(score, np.ascontiguousarray(sums))
     return samples
 
 
@@ -103,15 +101,6 @@ def interval(samples: FloatArray) -> Interval:
         return Interval(np.nan, np.nan, np.nan)
     cut = len(known) // 40
     return Interval(float(known[cut]), float(known[len(known) - cut - 1]), float(known.mean()))
-
-
-def bounds(samples: FloatArray) -> FloatArray:
-    """(n, draws) → (n, 2) low and high of the interval of each row."""
-    if not samples.shape[1] or not np.isfinite(samples).all():
-        return np.array([(middle.low, middle.high) for middle in map(interval, samples)])
-    cut = samples.shape[1] // 40
-    ends = (cut, samples.shape[1] - cut - 1)
-    return np.partition(samples, ends, axis=1)[:, ends]
 
 
 def bootstrap_p(
@@ -181,36 +170,22 @@ class _Totals:
 
     def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
         shapes = {totals.shape for totals in systems}
-        if len(shapes) != 1:
+        self.systems, self.units = len(systems), len(systems[0])
+        if len(shapes) != 1 or self.units < 1 or draws < 1:
             raise MetricError(
-                "systems to compare need the same units and statistics; the totals are "
-                f"{sorted(shapes)}",
-                next="score all systems on the same documents with the same metric",
+                f"cannot draw {draws} resamples of totals of the shapes {sorted(shapes)}",
+                next="score all systems on the same documents with one metric; draw at least once",
             )
-        self.systems, self.units = len(systems), int(shapes.pop()[0])
-        if self.units < 1 or draws < 1:
-            raise MetricError(
-                f"cannot draw {draws} resamples of {self.units} units",
-                next="give at least one document and one draw",
-            )
-        size = np.concatenate([np.abs(totals).max(axis=0) for totals in systems])
+        values = np.concatenate(systems, axis=1)  # (units, systems * k)
+        size = np.abs(values).max(axis=0)
         spare = self.units.bit_length() - 53
         grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-        parts = [
-            slice(at, at + _PART) for at in range(0, self.units, _PART)
-        ]  # so that one copy is held, not four
-        self.columns = np.empty((self.units, len(size)))  # (units, systems * k + left)
-        some = np.zeros(len(size), dtype=bool)
-        for part in parts:
-            self.columns[part], rest = _split(systems, part, grid)
-            some |= rest.any(axis=0)
-        self.left = np.flatnonzero(some)  # columns of which something is left
-        if len(self.left):
-            finer = [
-                _to_grid(_split(systems, part, grid)[1][:, self.left], grid[self.left] + spare)
-                for part in parts
-            ]
-            self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
+        rounded = _to_grid(values, grid)
+        with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
+            values -= rounded
+        self.left = np.flatnonzero(values.any(axis=0))  # columns of which something is left
+        finer = _to_grid(values[:, self.left], grid[self.left] + spare)
+        self.columns = np.concatenate([rounded, finer], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
         """(systems, block, k) ``weights @ totals`` of each system, some units at a time.
@@ -231,22 +206,10 @@ class _Totals:
         return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
 
 
-def _split(
-    systems: Sequence[FloatArray], part: slice, grid: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Some units of all systems side by side: values rounded to a grid, and the remainders."""
-    remainder = np.concatenate([totals[part] for totals in systems], axis=1)
-    rounded = _to_grid(remainder, grid)
-    with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
-        return rounded, remainder - rounded
-
-
 def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
+    """Round columns to multiples of a power of two."""
     step = np.ldexp(1.0, np.maximum(grid, -1074))  # the smallest number there is
-    near = values / step
-    np.rint(near, out=near)
-    near *= step
-    return near
+    return np.asarray(np.rint(values / step) * step)
 
 
 def _scores(score: Score, totals: FloatArray) -> FloatArray:
