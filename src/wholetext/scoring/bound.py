@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from wholetext import plugins
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
@@ -36,42 +35,33 @@ from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lende
 # (document, system, whether added text is left out) → rows and their requests
 Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
 _MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
-_PLAIN = "score(read(FILE), …), or score(texts, …, refs=…)"
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Check that every output has every document, and that names are unique."""
-    if not isinstance(corpus, Corpus):
-        raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
+    wrong: list[object] = [] if isinstance(corpus, Corpus) else [corpus]
     listed = isinstance(outputs, Sequence)
-    wrong = [item for item in outputs if not isinstance(item, Output)] if listed else [outputs]
+    wrong += [item for item in outputs if not isinstance(item, Output)] if listed else [outputs]
     if wrong:
         raise InputError(
-            f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
-            where=corpus.id,
-            next=_PLAIN,
+            f"expected a Corpus and a list of Output, got {type(wrong[0]).__name__}",
+            next="score(read(FILE), …), or score(texts, …, refs=…)",
         )
-    if not corpus.docs:
-        raise AlignmentError("there are no documents", where=corpus.id)
-    if not outputs:
+    if not corpus.docs or not outputs:
         raise AlignmentError(
-            "there is no output to score",
+            "there is no output to score" if corpus.docs else "there are no documents",
             where=corpus.id,
             next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)",
         )
-    names = [output.system for output in outputs]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise AlignmentError(
-            f"several outputs are called {doubled[0]!r}", next="give each system a unique name"
-        )
-    if len(set(corpus.ids)) < len(corpus):
-        twice = Counter(corpus.ids).most_common(1)[0][0]
-        raise AlignmentError(
-            f"several documents are called {twice!r}",
-            where=corpus.id,
-            next="give each document a unique id",
-        )
+    systems = [output.system for output in outputs]
+    for what, names in (("outputs", systems), ("documents", corpus.ids)):
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise AlignmentError(
+                f"several {what} are called {name!r}",
+                where=corpus.id,
+                next="give each a unique name",
+            )
     for output in outputs:
         gone = [doc for doc in corpus.ids if doc not in output.docs]
         if gone:
@@ -92,36 +82,28 @@ class BoundMetric:
     sides: Sides
     engine: Engine
     cuts: Cuts  # what the view has made of documents so far; metrics that see the same share it
+    lenders: Mapping[str, Document]  # of wrong context, for ``context(source=other)``
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Cut a document of a system into rows and requests."""
-        texts = output.docs[doc.id]
-        if output.nulls:
-            texts = scored_text(self.metric, output, doc.id)
+        texts = scored_text(self.metric, output, doc.id) if output.nulls else output.docs[doc.id]
         key = (doc.id, output.system, texts is not output.docs[doc.id])
         rows = self.cuts.get(key)
         if rows is None:
             sides = self.sides
-            view = self.scorer.view
-            if isinstance(view, Context) and view.source == "other" and doc.id in self.lenders:
+            if doc.id in self.lenders:
                 other = self.lenders[doc.id]
                 sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
             if trait(self.metric, "rivals"):  # the other outputs in place of the references
                 others = [other for other in self.outputs if other.system != output.system]
-                refs = {other.system: other.docs[doc.id] for other in others}
-                doc = dataclasses.replace(doc, refs=refs)
-                sides = dataclasses.replace(sides, refs=tuple(refs))
-            rows = view.cut(doc, texts, sides)
+                doc = dataclasses.replace(
+                    doc, refs={other.system: other.docs[doc.id] for other in others}
+                )
+                sides = dataclasses.replace(sides, refs=tuple(doc.refs))
+            rows = self.scorer.view.cut(doc, texts, sides)
             if len(self.cuts) < _MAX_DOCUMENTS:
                 self.cuts[key] = rows
         return rows
-
-    @cached_property
-    def lenders(self) -> Mapping[str, Document]:
-        """Document id → the document that lends it wrong context, for ``context(source=other)``."""
-        view = self.scorer.view
-        assert isinstance(view, Context)
-        return lenders(self.corpus.docs, view.seed, view.prev + view.next)
 
 
 def bind(
@@ -146,8 +128,7 @@ def bind(
             where=corpus.id,
             next="give the outputs of two systems or more",
         )
-    if any(output.nulls for output in outputs):
-        check_worst(metric, outputs)
+    check_worst(metric, outputs)
     sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
     placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (
         remote or trait(metric, "remote")
@@ -171,7 +152,10 @@ def bind(
                 next="use a smaller size, or partial=include",
             )
     shared: Cuts = {} if rivals else cuts.setdefault((parsed.view, sides), {})
-    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared)
+    view, lending = parsed.view, dict[str, Document]()
+    if isinstance(view, Context) and view.source == "other":
+        lending = lenders(corpus.docs, view.seed, view.prev + view.next)
+    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared, lending)
 
 
 def sides_of(
