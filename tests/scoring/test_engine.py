@@ -129,15 +129,8 @@ def test_equal_requests_are_measured_once_and_details_travel_through_the_cache(t
     assert other.counts["computed"] == 3
 
 
-@pytest.mark.parametrize(
-    ("stats", "message"),
-    [
-        (np.zeros((1, 2)), "of shape"),
-        (np.full((2, 2), np.nan), "not finite"),
-        (np.zeros(2), "of shape"),
-    ],
-)
-def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: str) -> None:
+@pytest.mark.parametrize("stats", [np.zeros((1, 2)), np.full((2, 2), np.nan), np.zeros(2)])
+def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray) -> None:
     @dataclass(frozen=True)
     class Broken(Metric):
         name = "broken"
@@ -145,7 +138,7 @@ def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: 
         def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
             return stats
 
-    with pytest.raises(MetricError, match=f"broken.*{message}"):
+    with pytest.raises(MetricError, match="broken returned statistics that are not one row of finite numbers"):
         measure(Engine(), Broken(), [request("a"), request("b")], "")
 
 

@@ -316,7 +316,7 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
     if format == "json":
         terminal.print_json({**grid.as_json(), "notes": notes})
         return
-    notes = without_kinds(notes, "dropped", "cut", "context-cut", "blind")  # the grid has them
+    notes = without_kinds(notes, "dropped", "cut", "context-cut")  # the grid has them
     systems = list(grid.results.systems)
     if format == "table":
         _grid_table(grid, notes)

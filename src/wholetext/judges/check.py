@@ -24,11 +24,11 @@ from wholetext.judges.prompts import REWORDED
 from wholetext.judges.statistics import JudgeMeasure, Label
 from wholetext.notebook.display import brief
 from wholetext.registry import expand, scorer
+from wholetext.scoring.comparison import study_json
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.scoring.significance.power import FEW
 from wholetext.scoring.significance.resample import ratio
-from wholetext.scoring.study import study_json
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, Output, Scores
 

@@ -14,9 +14,8 @@ from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLon
 from wholetext.models.device import pick_device
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
-from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
 from wholetext.types import (
     Corpus,

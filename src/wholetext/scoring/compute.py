@@ -37,12 +37,11 @@ from wholetext.scoring.bound import (
     salt_of,
     signature,
 )
-from wholetext.scoring.engine import Engine, Measured, decoded, request_key
+from wholetext.scoring.engine import Engine, Measured, decoded, request_key, trait
 from wholetext.scoring.nulls import with_nulls
-from wholetext.scoring.traits import trait
-from wholetext.types import Excerpt, IntArray, Metric, Output, Request, Rows, Scores
+from wholetext.types import IntArray, Metric, Output, Request, Rows, Scores
 from wholetext.version import __version__
-from wholetext.views import Context, Whole, without_context
+from wholetext.views import Context, Whole
 
 Progress = Callable[[str, int, int], None]  # spec or stage, rows done, rows in all
 _PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on them
@@ -211,7 +210,6 @@ class MetricRun:
     ) -> None:
         self.works, self._progress, self._done = works, progress, -1
         self._parts = [_Part(work, output, only) for work in works for output in works[0].outputs]
-        self._blind: set[str] = set()  # specs whose metric gives the same score without the context
         self._before = np.concatenate([[0], np.cumsum(works[0].corpus.sizes)])  # segments
 
     def chunks(self, size: int | None, refuse: bool) -> Iterator[Chunk]:
@@ -222,11 +220,6 @@ class MetricRun:
         for work in self.works if refuse else ():
             refuse_losses(work)
         salt = salt_of(bound, survey)
-        probes = {
-            part.work.scorer.spec: probe
-            for part in parts[:: len(bound.outputs)]
-            if isinstance(part.work.scorer.view, Context) and (probe := part.probe())
-        }
         self._report(0, 0)
         block = max(1, (size or trait(metric, "block")) // len(parts))  # segments
         starts = np.flatnonzero(np.diff(self._before[:-1] // block, prepend=-1)).tolist()
@@ -238,24 +231,16 @@ class MetricRun:
                 for owner, request in enumerate(row)
                 if request is not None
             ]
-            pairs += [(-1, request) for probe in probes.values() for request in probe]
             if pairs:
                 owners = np.array([owner for owner, _ in pairs])
-                take = partial(self._take, owners, list(probes), end)
+                take = partial(self._take, owners, end)
                 report = partial(self._report, begin, end)
                 requests = [request for _, request in pairs]
                 yield Chunk(metric, requests, salt, take, survey, report)
-                probes = {}
 
-    def _take(self, owners: IntArray, probed: Sequence[str], end: int, measured: Measured) -> None:
+    def _take(self, owners: IntArray, end: int, measured: Measured) -> None:
         for number, part in enumerate(self._parts):
             part.measured.append(measured.of(np.flatnonzero(owners == number)))
-        probes = measured.stats[owners == -1]  # with and without context in turn
-        self._blind |= {
-            spec
-            for spec, with_context, without in zip(probed, probes[::2], probes[1::2])
-            if np.array_equal(with_context, without)
-        }
         self._report(end, end)
 
     def _report(self, begin: int, end: int, share: float = 1.0) -> None:
@@ -279,9 +264,10 @@ class MetricRun:
         stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
-            spec = part.work.scorer.spec
-            notes = (*stated, BLIND) if spec in self._blind else stated
-            scores[spec][part.output.system] = part.scores(mark, notes)
+            view = part.work.scorer.view
+            context = isinstance(view, Context) and view.prev + view.next
+            notes = stated if trait(metric, "reads_context") or not context else (*stated, BLIND)
+            scores[part.work.scorer.spec][part.output.system] = part.scores(mark, notes)
         return scores
 
 
@@ -309,22 +295,6 @@ class _Part:
         if isinstance(self.work.scorer.view, Whole):
             self.resegmented += any(len(request.hyp[0].parts) != len(doc) for request in requests)
         return requests
-
-    def probe(self) -> tuple[Request, Request] | None:
-        """A request with and without its context, to detect metrics that read none."""
-        work = self.work
-        if work.metric.fits([], work.engine) is not None:
-            return None  # metrics that have a model read context through it
-        for doc in work.corpus.docs:
-            for request in work.cut(doc, self.output)[1]:
-                alone = Request(
-                    tuple(map(_alone, request.hyp)),
-                    request.src and _alone(request.src),
-                    tuple(map(_alone, request.refs)),
-                )
-                if alone != request:
-                    return request, alone
-        return None
 
     def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
         """Scores of all rows; ``mark`` is the hash of the corpus."""
@@ -371,7 +341,3 @@ class _Part:
             reduce_docs=trait(metric, "reduce_docs"),
             decimals=metric.decimals,
         )
-
-
-def _alone(text: Excerpt) -> Excerpt:
-    return without_context(text.scored, text.glue)

@@ -31,25 +31,26 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     BLEU. Without, a downloaded model for quality estimation, else lexical cohesion; an error where
     none of these can be used. Nothing is downloaded.
     """
-    language, metrics = code_of(corpus.langs[1]), list[str]()
-    groups: list[tuple[str, ...]]
+    language = code_of(corpus.langs[1])
+    groups: list[tuple[str, ...]] = []
     if corpus.references:
         aligned = all(
             len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs
         )
-        groups = [("d-blonde",)] if language and aligned else []
+        groups += [("d-blonde",)] if language and aligned else []
         groups += [("doc-bertscore@minilm",)] if language == "en" and _minilm_installed() else []
         groups += SURFACE
     else:
         usable = corpus.has_source and _installed()
         downloaded = tuple(name for name, model in ESTIMATES.items() if usable and present(model))
-        groups = [downloaded] if downloaded else [("lc",), ("rc",)]
+        groups += [downloaded] if downloaded else [("lc",), ("rc",)]
+    metrics = list[str]()
     for names in groups:
         metrics += next(([name] for name in names if _usable(name, corpus, outputs)), [])
     if not metrics and not corpus.references:
-        language = f" for {corpus.langs[1]}" if corpus.langs[1] else ""
         raise MetricError(
-            f"no metric is named, and none that works without a reference is installed{language}",
+            "no metric is named, and none that works without a reference is installed for "
+            f"{corpus.langs[1] or 'this language'}",
             next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
             "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable",
         )

@@ -21,9 +21,9 @@ from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
 from wholetext.registry import scorer
 from wholetext.scoring import run_files
+from wholetext.scoring.engine import trait
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance
-from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
 from wholetext.version import __version__

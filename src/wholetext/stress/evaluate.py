@@ -17,10 +17,10 @@ from wholetext.errors import InputError, MetricError, count
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
+from wholetext.scoring.comparison import study_json
+from wholetext.scoring.engine import trait
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results
-from wholetext.scoring.study import study_json
-from wholetext.scoring.traits import trait
 from wholetext.stress import known_changes
 from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
 from wholetext.stress.selection import StressSelection, best, identical, select
