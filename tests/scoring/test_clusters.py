@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.scoring.significance.clusters import cluster_ranks, holm, holm_levels
+from wholetext.scoring.significance.resample import cluster_ranks, holm, holm_levels
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -13,9 +13,13 @@ from tests.scored import compare
 from tests.scoring.build_scores import rows_of, scores_of
 from wholetext.errors import AlignmentError, InputError, MetricError
 from wholetext.metrics.surface import Chrf
-from wholetext.scoring.significance.clusters import holm
 from wholetext.scoring.significance.compare import interval_table
-from wholetext.scoring.significance.resample import bootstrap_scores, interval, randomization_p
+from wholetext.scoring.significance.resample import (
+    bootstrap_scores,
+    holm,
+    interval,
+    randomization_p,
+)
 
 SIZES = [7, 3, 12, 5, 9, 4] * 5  # 30 documents, 200 segments
 

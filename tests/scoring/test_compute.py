@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 
@@ -19,7 +20,7 @@ from wholetext.demo import load
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.registry import scorer
-from wholetext.scoring.compute import Chunk, Computer, installed
+from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Engine, Measured
 from wholetext.types import Excerpt, FloatArray, Metric, Output, Request, Runtime, mean_stats
 
@@ -136,7 +137,7 @@ def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> No
 def test_other_versions_on_a_worker_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     computer = Computer(Engine())
     chunk = Chunk(scorer("chrf").metric, [], "", lambda _: None)
-    for environment in ({"numpy": installed("numpy"), "python": "3.99", "device": "cuda"}, {"numpy": "0.1"},
+    for environment in ({"numpy": np.__version__, "python": "3.99", "device": "cuda"}, {"numpy": "0.1"},
                         {"wholetext": "0.1"}):  # fmt: skip
         pending = computer._begin(chunk)
         monkeypatch.setattr(pending.computed, "result", lambda answer=environment: ([], answer))

@@ -13,7 +13,6 @@ from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.clusters import holm, holm_levels
 from wholetext.scoring.significance.compare import (
     Comparison,
     Significance,
@@ -22,7 +21,7 @@ from wholetext.scoring.significance.compare import (
     system_totals,
 )
 from wholetext.scoring.significance.power import influence, power
-from wholetext.scoring.significance.resample import bootstrap_scores
+from wholetext.scoring.significance.resample import bootstrap_scores, holm, holm_levels
 from wholetext.spec import parse
 from wholetext.types import FloatArray, Scores
 

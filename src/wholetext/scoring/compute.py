@@ -12,10 +12,9 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
 from platform import python_version
@@ -141,15 +140,14 @@ class Computer:
     def _finish(self, pending: _Pending) -> None:
         """Store new rows in the cache and pass on the statistics of the chunk."""
         computed, worker = pending.computed.result()
+        own = environment("", here=False)
         for name, value in worker.items():
-            here = installed(name) if name in (*_PACKAGES, "wholetext") else ""
-            if here not in ("", value):
+            if name in (*_PACKAGES, "wholetext") and own.get(name, value) != value:
                 raise WorkerError(
-                    f"a worker has {name} {value}, this process {here}: scores could differ",
-                    next=f"install {name} {here} on every machine that has workers",
+                    f"a worker has {name} {value}, this process {own[name]}: scores could differ",
+                    next=f"install {name} {own[name]} on every machine that has workers",
                 )
-            if name != "wholetext":  # it is in every signature
-                self._environments.setdefault(name, set()).add(value)
+            self._environments.setdefault(name, set()).add(value)
         missing = [at for at, row in enumerate(pending.rows) if not row]
         for at, row in zip(missing, computed):
             pending.rows[at] = row
@@ -170,9 +168,7 @@ def compute_on_worker(
 ) -> Answer:
     """Compute rows in a worker; its cache, for outputs of backends, is that of the machine."""
     engine = _worker_engine(*settings)
-    return engine.rows(metric, requests, survey), environment(engine.device) | {
-        "wholetext": __version__
-    }
+    return engine.rows(metric, requests, survey), environment(engine.device)
 
 
 @lru_cache(maxsize=1)
@@ -185,18 +181,11 @@ def _worker_engine(
 def environment(device: str, here: bool = True) -> dict[str, str]:
     """Versions of the packages in use in this process and, where models run here, the device."""
     used = [name for name in _PACKAGES if name in sys.modules]
-    versions = {"python": python_version()} | {name: installed(name) for name in used}
+    versions = {"wholetext": __version__, "python": python_version()}
+    versions |= {name: version(name) for name in used}
     if "torch" in used and here:  # not loaded when all scores are cached
         versions["device"] = pick_device("auto") if device == "auto" else device
     return versions
-
-
-@lru_cache
-def installed(package: str) -> str:
-    """Version of a package; "" if it is not installed or scores do not depend on it."""
-    with suppress(PackageNotFoundError):
-        return __version__ if package == "wholetext" else version(package)
-    return ""
 
 
 # ---------------------------------------------------------------- one metric under some views

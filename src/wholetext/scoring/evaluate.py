@@ -124,24 +124,17 @@ class Options:
     @contextmanager
     def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
         """Open an engine and its executor; close the cache and its own workers at the end."""
-        shared = isinstance(self.executor, Executor)
-        executor = (
-            self.executor
-            if isinstance(self.executor, Executor)
-            else Executor(self.executor, self.workers, self.gpus)
-        )
+        executor = self.executor
+        if not isinstance(executor, Executor):
+            executor = Executor(executor, self.workers, self.gpus)
         if executor.on == "processes" and executor.gpus:
             need_gpus(executor.gpus)
-        cache = (
-            None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
-        )
+        cache = Cache(None if self.cache is True else Path(self.cache)) if self.cache else None
+        engine = Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
         try:
-            yield Computer(
-                Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls),
-                executor,
-            )
+            yield Computer(engine, executor)
         finally:
-            if not shared:
+            if executor is not self.executor:
                 executor.close()
             if cache:
                 cache.close()
@@ -317,21 +310,19 @@ def _flagged(
     from wholetext.flags.input_checks import input_notes
 
     by_system: dict[str, list[Flag]] = {}
-    if progress:
-        progress(FLAGS, 0, len(outputs))
+    report = progress or (lambda *_: None)
+    report(FLAGS, 0, len(outputs))
     submitted = map(partial(executor.submit, _flags, corpus), outputs)
     for output, flags in zip(outputs, submitted if executor.local else list(submitted)):
-        broken, changed = flags.result()
-        by_system[output.system] = [*broken, *changed]
-        if progress:
-            progress(FLAGS, len(by_system), len(outputs))
+        by_system[output.system] = flags.result()
+        report(FLAGS, len(by_system), len(outputs))
     return by_system, [*input_notes(corpus, outputs), *formats.notes_on_flags(by_system)]
 
 
-def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
+def _flags(corpus: Corpus, output: Output) -> list[Flag]:
     from wholetext.flags import degenerate, formats
 
-    return degenerate.flags(corpus, output), formats.format_flags(corpus, output)
+    return [*degenerate.flags(corpus, output), *formats.format_flags(corpus, output)]
 
 
 def list_metrics() -> dict[str, type[Metric]]:

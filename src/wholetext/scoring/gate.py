@@ -17,8 +17,8 @@ from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.clusters import holm
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
+from wholetext.scoring.significance.resample import holm
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
 from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
 from wholetext.notebook.frames import pandas_frame, polars_frame
-from wholetext.scoring.significance.clusters import cluster_ranks, holm, holm_levels
 from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -23,6 +22,9 @@ from wholetext.scoring.significance.resample import (
     Score,
     bootstrap_p,
     bootstrap_scores,
+    cluster_ranks,
+    holm,
+    holm_levels,
     interval,
     randomization_p,
 )

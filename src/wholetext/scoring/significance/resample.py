@@ -1,4 +1,4 @@
-"""Bootstrap and permutation of additive statistics: resampled scores, intervals, p-values.
+"""Bootstrap and permutation of additive statistics: intervals, p-values, rank clusters.
 
 A *unit* (a document by default) is what is drawn or swapped. Each system comes as its totals,
 (units, k) sums of statistics, so a resampled corpus is ``weights @ totals`` and its score one call
@@ -159,6 +159,50 @@ def randomization_p(
     return np.where(
         np.array(known, dtype=bool) & (defined > 0), (above + 1) / (defined + 1), np.nan
     )
+
+
+# ---------------------------------------------------------------- multiple comparisons
+
+
+def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
+    """Rank items, best first, from 1; ``p[i, j]``, i < j, is the p-value of i against j.
+
+    An item opens a new cluster if any member of the current one has p ≤ α against it (Freitag et
+    al. 2021).
+    """
+    table = np.asarray(p, dtype=np.float64)
+    ranks: list[int] = []
+    first = 0  # where the current cluster begins
+    for item in range(len(table)):
+        if np.any(table[first:item, item] <= alpha):
+            first = item
+        ranks.append(ranks[-1] + (first == item) if ranks else 1)
+    return ranks
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Step-down adjusted p-values (Holm 1979); NaN stays NaN and does not count.
+
+    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors))
+    return adjusted
+
+
+def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    """Levels of Holm's procedure: α over the number of p-values that are no smaller."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.sort(values[~np.isnan(values)])
+    no_smaller = np.maximum(len(order) - np.searchsorted(order, values), 1)
+    return np.where(np.isnan(values), np.nan, alpha / no_smaller)
+
+
+# ---------------------------------------------------------------- exact sums
 
 
 class _Totals:
