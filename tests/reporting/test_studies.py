@@ -130,7 +130,7 @@ def test_a_page_of_studies_alone(files: dict[str, Path]) -> None:
 ])
 def test_damaged_files_are_answered(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(RunError, match=r"not a study that a report can show"):
+    with pytest.raises(RunError, match=r"not a study that a report can show|not JSON"):
         read_study(tmp_path / "x.json")
-    with pytest.raises(RunError, match="cannot be read"):
+    with pytest.raises(RunError, match="No such file"):
         read_study(tmp_path / "absent.json")
