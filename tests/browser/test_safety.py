@@ -70,16 +70,6 @@ def test_hostile_texts_are_texts(look: Look, hostile: Path, artefacts: Path) -> 
     page.screenshot(path=artefacts / "hostile.png")
 
 
-def test_addresses_that_are_no_pages(chromium: Any, report: Path) -> None:
-    """A name that every object of JavaScript has is no page either."""
-    for name in ("constructor", "toString", "__proto__", "hasOwnProperty?m=1", "nothing"):
-        page = chromium.new_context().new_page()
-        page.goto(f"{report.as_uri()}#{name}")
-        page.wait_for_selector("html[data-ready]")
-        assert page.locator("#page table").count() > 0
-        page.context.close()
-
-
 def test_names_with_control_characters_are_shown(chromium: Any, tmp_path: Path) -> None:
     evil = "\x1b[31m\u202elive\u2066\x9b"
     doc = Document(f"doc{evil}", ("a b c",), {f"ref{evil}": ("a b d",)})

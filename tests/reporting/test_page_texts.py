@@ -46,12 +46,6 @@ def test_a_cut_takes_the_rest_of_the_window() -> None:
     assert marks_of(single("whole:bertscore", hyp, [{"cut": {"hyp": 99}}], True), 0, Texts(hyp), 9) is None
 
 
-def test_details_of_other_kinds_are_left_alone() -> None:
-    hyp = ("One", "two")
-    scores = single("bertscore", hyp, [{"reason": "none"}, None], False)
-    assert not marks_of(scores, 0, Texts(hyp), 9)
-
-
 @pytest.mark.parametrize("details", [
     {"spans": [{}]}, {"spans": [1]}, {"spans": [{"start": "x", "end": 1}]}, {"cut": {"hyp": "x"}}, {"blonde": {}},
     {"blonde": {"hyp": [[0]], "refs": []}}, {"blonde": {"hyp": [[0, 0, 1, {}, {}, 1]], "refs": []}},

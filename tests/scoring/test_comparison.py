@@ -63,10 +63,6 @@ def test_infinity_survives(scores: dict[str, Any]) -> None:
     assert power is not None and math.isinf(power.needed)
 
 
-def test_a_run_that_was_not_compared_is_compared_by_default(scores: dict[str, Any]) -> None:
-    assert compare(run(scores))["toy"].baseline in ("a", "same as a")
-
-
 def test_other_settings_are_drawn_anew(scores: dict[str, Any], kept: dict[str, Any]) -> None:
     results = run(scores, *restored(kept))
     for how in (None, HOW):
@@ -83,11 +79,3 @@ def test_damage_is_an_error(scores: dict[str, Any], kept: dict[str, Any]) -> Non
         with pytest.raises((KeyError, TypeError)):  # a RunError for who opens the folder
             restored(copy.deepcopy(kept))
         owner[key] = value
-
-
-@pytest.mark.parametrize(("how", "systems", "draws"), [
-    (Significance(), 3, 1000), (Significance(draws=70), 3, 1000), (Significance("bootstrap"), 3, 1000),
-    (Significance("bootstrap", draws=70), 3, 70), (Significance("bootstrap", alpha=0.01), 10, 4500),
-])  # fmt: skip
-def test_corpora_drawn_for_intervals(how: Significance, systems: int, draws: int) -> None:
-    assert how.resamples(systems) == draws

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext import registry
-from wholetext.errors import SpecError
 from wholetext.io import Loaded
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
@@ -30,7 +29,7 @@ from wholetext.types import (
     Runtime,
     mean_stats,
 )
-from wholetext.views import Context, draw, lenders
+from wholetext.views import draw, lenders
 
 
 def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
@@ -84,22 +83,6 @@ def test_draws_depend_on_the_seed_and_nothing_else() -> None:
     found = lenders(made.docs, 0, 2)
     assert found == lenders(made.docs[::-1], 0, 2) and all(doc != lender.id for doc, lender in found.items())
     assert len({lender.id for lender in found.values()}) == 5  # a circle: everybody lends once
-
-
-def test_short_documents_do_not_lend_where_others_can() -> None:
-    made, _ = corpus(1, 6, 1, 6)
-    assert all(len(lender) == 6 for lender in lenders(made.docs, 0, 3).values())
-
-
-def test_one_document_cannot_lend_to_itself() -> None:
-    with pytest.raises(SpecError, match="two documents"):
-        cut("context(source=other):chrf", [4])
-
-
-def test_specs_read_back() -> None:
-    assert scorer("context(prev=2,source=same,seed=0):chrf").spec == "context:chrf"
-    assert scorer("context(prev=1,source=shuffled):chrf").spec == "context(prev=1,source=shuffled):chrf"
-    assert scorer("context(source=other,seed=3):chrf").view == Context(source="other", seed=3)
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,6 @@ def test_the_mean_with_the_worst() -> None:
     assert scores(ROUGE, "count").score == scores(ROUGE, None).score == pytest.approx(counted.mean())
 
 
-def test_documents_are_means_of_their_own() -> None:
-    whole = scores(ROUGE, "worst").at("doc")
-    rows = scores(ROUGE, "worst")
-    assert whole[1] == 1
-    assert whole[0] == pytest.approx((rows.stats[:4, 0].sum()) / 5)
-
-
 @pytest.mark.parametrize("metric", ["chrf", "bleu", "ter"])
 def test_sums_of_counts_need_no_worst_score(metric: str) -> None:
     assert scores(metric, "worst").score == scores(metric, "count").score
@@ -129,11 +122,3 @@ def test_a_file_keeps_what_was_left_out(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             wt.read(tmp_path / "y.jsonl")
         assert "wholetext align" in caught.value.next
-
-
-def test_nothing_was_aligned() -> None:
-    with pytest.raises(InputError, match="none was aligned") as caught:
-        scores(ROUGE, "worst", Output("s", {"d": REF, "e": REF[:2]}))
-    assert "--align" in caught.value.next
-    with pytest.raises(InputError, match="there is no nulls='best'"):
-        scores(ROUGE, "best")

@@ -43,13 +43,6 @@ def test_cells_of_a_context_grid() -> None:
     ]
 
 
-def test_cells_of_a_window_grid() -> None:
-    assert [tuple(settings.values()) for settings, _ in Axes(window=3).views()] == [
-        (1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3),
-    ]
-    assert [tuple(settings.values()) for settings, _ in Axes(window=3, step=(2,)).views()] == [(2, 2), (3, 2)]
-
-
 @pytest.mark.parametrize("wrong", [
     {}, {"context": 1, "window": 1}, {"context": -1}, {"window": 0}, {"window": 2, "step": (0,)},
     {"context": 1, "hyp": ("mine",)}, {"context": 1, "source": ()},
