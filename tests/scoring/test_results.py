@@ -12,7 +12,8 @@ import pytest
 
 import wholetext as wt
 from wholetext.errors import RunError
-from wholetext.scoring.results import refuse_unwritable
+from wholetext.files.output_folder import check_folder
+from wholetext.scoring.results import RUN
 from wholetext.scoring.run_files import seal
 
 DOCS = (wt.Document("a", ("eins", "zwei"), {"ref": ("one", "two")}), wt.Document("b", ("drei",), {"ref": ("three",)}))
@@ -53,7 +54,7 @@ def test_a_run_json_of_others_protects_its_folder(tmp_path: Path, made: dict[str
     (tmp_path / "run.json").write_text(head)
     before = tree(tmp_path)
     with pytest.raises(RunError, match="not a run folder"):
-        refuse_unwritable(tmp_path)
+        check_folder(tmp_path, RUN)
     with pytest.raises(RunError, match="not a run folder"):
         wt.scoring.write_run(made["one"], tmp_path)
     assert tree(tmp_path) == before
@@ -86,7 +87,7 @@ def test_a_folder_that_was_left_aside_is_put_back_when_it_is_opened(run: Path) -
     assert list(wt.open_run(run).scores) == ["bleu", "chrf"] and names(run.parent) == ["run"]
     run.rename(run.parent / ".run.wholetext-old")
     with pytest.raises(RunError, match="there is a run here already"):
-        refuse_unwritable(run, overwrite=False)
+        check_folder(run, RUN, overwrite=False)
     assert wt.open_run(run)
 
 

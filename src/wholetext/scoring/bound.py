@@ -127,7 +127,8 @@ def bind(
             where=corpus.id,
             next="give the outputs of two systems or more",
         )
-    check_worst(metric, outputs)
+    if any(output.nulls for output in outputs):
+        check_worst(metric, outputs)
     sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
     placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (
         remote or trait(metric, "remote")

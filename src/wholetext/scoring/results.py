@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, RunError, choices
-from wholetext.files.output_folder import OwnFolder, check_folder, replacing_folder, restore
+from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
@@ -169,11 +169,6 @@ def write_run(
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
         (staged / "run.json").write_text(run_files.seal(head), "utf-8")
-
-
-def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
-    """Raise an error, before any work, if a run folder cannot be written or may not be replaced."""
-    check_folder(Path(folder), RUN, overwrite=overwrite)
 
 
 def run_file(folder: Path, name: str) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from wholetext.errors import SpecError
+from wholetext.errors import SpecError, choices
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
@@ -51,19 +51,13 @@ class Axes:
                 "context sizes must be at least 0, windows and strides at least 1",
                 "give --context 3, or --window 6 --step 1",
             ),
-            (
-                self.hyp and {*self.hyp} <= {*HYP},
-                f"hyp is one of {', '.join(HYP)}; got {', '.join(self.hyp)}",
-                "e.g. --hyp ref",
-            ),
-            (
-                self.source and {*self.source} <= {*SOURCE},
-                f"source is one of {', '.join(SOURCE)}; got {', '.join(self.source)}",
-                "e.g. --source same",
-            ),
         ):
             if not valid:
                 raise SpecError(what, next=next_step)
+        for name, words, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
+            for word in words or ("",):
+                if word not in known:
+                    raise SpecError(f"there is no {name} {word!r}", next=choices(word, known))
 
     def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""

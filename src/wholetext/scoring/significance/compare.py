@@ -73,11 +73,8 @@ class Significance:
     def trials(self, systems: int) -> int:
         """Draws of the test; a corrected p-value is at least pairs / (draws + 1)."""
         usual = TRIALS if self.test == "randomization" else RESAMPLES
-        return max(usual, self.draws_needed(systems)) if self.draws is None else self.draws
-
-    def draws_needed(self, systems: int) -> int:
-        """The fewest draws with which a corrected p-value can reach ``alpha``."""
-        return math.ceil(math.comb(systems, 2) / self.alpha)
+        needed = math.ceil(math.comb(systems, 2) / self.alpha)
+        return max(usual, needed) if self.draws is None else self.draws
 
     def resamples(self, systems: int) -> int:
         """Corpora drawn for intervals."""
@@ -398,12 +395,13 @@ def _warnings(
     ]
     systems, documents = len(ranked.names), len(ranked.documents[0])
     comparisons = math.comb(systems, 2) if how.baseline is None else systems - 1
-    warnings += filter(None, [few_documents(documents, how.alpha, comparisons)])
-    needed, draws = how.draws_needed(systems), how.trials(systems)
-    if draws < needed:
+    few = few_documents(documents, how.alpha, comparisons)
+    warnings += [few] if few else []
+    draws, pairs = how.trials(systems), math.comb(systems, 2)
+    if draws * how.alpha < pairs:
         warnings.append(
             f"{draws} draws are too few for {systems} systems: no corrected p-value can "
-            f"reach {how.alpha}; give at least {needed}"
+            f"reach {how.alpha}; give at least {math.ceil(pairs / how.alpha)}"
         )
     if how.unit == "segment" and documents > 1:
         factor = standard_error(ranked.documents[0], ranked.score) / standard_error(
