@@ -14,7 +14,6 @@ from wholetext.registry import scorer
 from wholetext.scoring.bound import bind, salt_of
 from wholetext.scoring.compute import Computer
 from wholetext.scoring.engine import Engine
-from wholetext.views import View
 
 DOCS = (
     wt.Document("a", ["eins", "zwei"], {"x": ["one", "two"], "y": ["one one", "two two"]}),
@@ -34,30 +33,6 @@ def test_segments_that_do_not_line_up_are_told_before_any_metric_runs(monkeypatc
     other = wt.Output("joined", {"a": ["one too"], "b": ["three"]})
     with pytest.raises(AlignmentError, match="system joined, document a: chrf: the output has 1 segment,"):
         wt.score(wt.Loaded(CORPUS, [OUTPUT, other]), ["whole:chrf", "chrf"])
-
-
-def counted(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[object]:
-    """A list that grows by what each call of a function is given first."""
-    calls: list[object] = []
-    original = getattr(owner, name)
-
-    def counting(first: object, *others: object) -> object:
-        calls.append(first)
-        return original(first, *others)
-
-    monkeypatch.setattr(owner, name, counting)
-    return calls
-
-
-@pytest.mark.parametrize("view", ["sentence", "context(prev=1)", "paragraph(size=2)"])
-def test_documents_are_checked_and_cut_once_however_many_metrics(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut, checked = counted(monkeypatch, View, "cut"), counted(monkeypatch, View, "check")
-    metrics = [f"{view}:{name}" for name in ("bleu", "chrf", "chrf++")]
-    options = wt.Options(cache=False, flags=False, overflow="error")
-    wt.score(wt.Loaded(CORPUS, [OUTPUT, replace(OUTPUT, system="t")]), metrics, options=options)
-    assert len(cut) == len(checked) == 2 * len(CORPUS)
-    wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["whole:bleu", "whole:chrf", "slide(size=1):chrf"], options=options)
-    assert len(cut) == (2 + 2) * len(CORPUS)  # two other views
 
 
 def test_a_reference_for_some_documents_only_is_called_that() -> None:

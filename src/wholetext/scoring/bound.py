@@ -31,10 +31,6 @@ from wholetext.types import (
 from wholetext.version import __version__
 from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
 
-# (document, system, whether added text is left out) → rows and their requests
-Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
-_MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
-
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Check that every output has every document, and that names are unique."""
@@ -80,29 +76,21 @@ class BoundMetric:
     outputs: tuple[Output, ...]
     sides: Sides
     engine: Engine
-    cuts: Cuts  # what the view has made of documents so far; metrics that see the same share it
     lenders: Mapping[str, Document]  # of wrong context, for ``context(source=other)``
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Cut a document of a system into rows and requests."""
         texts = scored_text(self.metric, output, doc.id) if output.nulls else output.docs[doc.id]
-        key = (doc.id, output.system, texts is not output.docs[doc.id])
-        rows = self.cuts.get(key)
-        if rows is None:
-            sides = self.sides
-            if doc.id in self.lenders:
-                other = self.lenders[doc.id]
-                sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
-            if trait(self.metric, "rivals"):  # the other outputs in place of the references
-                others = [other for other in self.outputs if other.system != output.system]
-                doc = dataclasses.replace(
-                    doc, refs={other.system: other.docs[doc.id] for other in others}
-                )
-                sides = dataclasses.replace(sides, refs=tuple(doc.refs))
-            rows = self.scorer.view.cut(doc, texts, sides)
-            if len(self.cuts) < _MAX_DOCUMENTS:
-                self.cuts[key] = rows
-        return rows
+        sides = self.sides
+        if doc.id in self.lenders:
+            other = self.lenders[doc.id]
+            sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+        if trait(self.metric, "rivals"):  # the other outputs in place of the references
+            others = [other for other in self.outputs if other.system != output.system]
+            refs = {other.system: other.docs[doc.id] for other in others}
+            doc = dataclasses.replace(doc, refs=refs)
+            sides = dataclasses.replace(sides, refs=tuple(refs))
+        return self.scorer.view.cut(doc, texts, sides)
 
 
 def bind(
@@ -111,17 +99,14 @@ def bind(
     outputs: Sequence[Output],
     engine: Engine,
     refs: tuple[str, ...] | None,
-    cuts: dict[tuple[View, Sides], Cuts] | None = None,
     remote: bool = False,
 ) -> BoundMetric:
     """Bind a scorer to a corpus; raise an error if something that the metric needs is missing.
 
-    Metrics that share ``cuts`` have each document checked and cut once for each view and choice of
-    sides. ``remote``: models run elsewhere, so their device need not be here.
+    ``remote``: models run elsewhere, so their device need not be here.
     """
     metric = parsed.metric.resolve(corpus.langs)
-    rivals = trait(metric, "rivals")
-    if rivals and len(outputs) < 2:
+    if trait(metric, "rivals") and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",
             where=corpus.id,
@@ -129,33 +114,33 @@ def bind(
         )
     if any(output.nulls for output in outputs):
         check_worst(metric, outputs)
-    sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
-    placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (
-        remote or trait(metric, "remote")
-    )
-    if placed and metric.fits([], engine) is not None:
+    view, sides = parsed.view, sides_of(metric, parsed.view, corpus, refs, engine)
+    placed = (engine.device, engine.dtype) != ("auto", "fp32")
+    if (
+        placed
+        and not remote
+        and not trait(metric, "remote")
+        and metric.fits([], engine) is not None
+    ):
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
-    if (parsed.view, sides) not in cuts:  # now, not after hours of other metrics
-        for output in outputs:
-            try:
-                for doc in corpus.docs:
-                    parsed.view.check(doc, output.docs[doc.id], sides)
-            except AlignmentError as fault:
-                where = f"system {output.system}, {fault.where}"
-                raise AlignmentError(
-                    f"{parsed.spec}: {fault.what}", where=where, next=fault.next
-                ) from None
-        if not any(parsed.view.spans(size) for size in corpus.sizes.tolist()):
-            raise MetricError(
-                f"{parsed.spec} leaves no row to score: every document is shorter than the window",
-                where=corpus.id,
-                next="use a smaller size, or partial=include",
-            )
-    shared: Cuts = {} if rivals else cuts.setdefault((parsed.view, sides), {})
-    view, lending = parsed.view, dict[str, Document]()
+    for output in outputs:  # now, not after hours of other metrics
+        try:
+            for doc in corpus.docs:
+                view.check(doc, output.docs[doc.id], sides)
+        except AlignmentError as fault:
+            where = f"system {output.system}, {fault.where}"
+            what = f"{parsed.spec}: {fault.what}"
+            raise AlignmentError(what, where=where, next=fault.next) from None
+    if not any(view.spans(size) for size in corpus.sizes.tolist()):
+        raise MetricError(
+            f"{parsed.spec} leaves no row to score: every document is shorter than the window",
+            where=corpus.id,
+            next="use a smaller size, or partial=include",
+        )
+    lending: Mapping[str, Document] = {}
     if isinstance(view, Context) and view.source == "other":
         lending = lenders(corpus.docs, view.seed, view.prev + view.next)
-    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared, lending)
+    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, lending)
 
 
 def sides_of(

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, WorkerError
+from wholetext.errors import WorkerError
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.models.device import pick_device
@@ -294,12 +294,6 @@ class _Part:
         if self.only is not None:
             requested = np.concatenate([self.only[name] for name in corpus.ids])
             rows = replace(rows, unrequested=~requested)
-        if not len(rows):
-            raise MetricError(
-                f"{self.work.scorer.spec} leaves no row to score",
-                where=f"system {self.output.system}",
-                next="use a smaller view, or partial=include",
-            )
         measured = [chunk for chunk in self.measured if len(chunk.stats)]
         lost = np.concatenate([chunk.lost for chunk in measured])
         stats = np.concatenate([chunk.stats for chunk in measured])

@@ -35,7 +35,7 @@ from wholetext.models.device import DTYPES, need_gpus
 from wholetext.models.hub.locate import embedded
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
-from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
+from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
 from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
@@ -44,7 +44,6 @@ from wholetext.scoring.results import open_run as open_run
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.text import code_of, language
 from wholetext.types import Corpus, Metric, Output
-from wholetext.views import Sides, View
 
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring
 
@@ -243,11 +242,11 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
             outputs, aligned = done.outputs, done.notes
         if options.nulls is not None:
             outputs = with_policy(outputs, options.nulls)
-        cuts: dict[tuple[View, Sides], Cuts] = {}
         together: dict[Metric, list[BoundMetric]] = {}
         for parsed in scorers:  # views of a metric run together: shared texts are encoded once
-            remote = executor.remote
-            work = bind(parsed, corpus, outputs, computer.engine, options.refs, cuts, remote=remote)
+            work = bind(
+                parsed, corpus, outputs, computer.engine, options.refs, remote=executor.remote
+            )
             together.setdefault(work.metric, []).append(work)
         runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
         refuse = options.overflow == "error"

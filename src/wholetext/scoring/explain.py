@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -152,10 +151,9 @@ def _with_extra(
     hyp: Sequence[str], ref: Sequence[str], extra: Sequence[Iterable[MatchedSpan]]
 ) -> tuple[Compared, ...]:
     """Segments beside their reference, with spans of the output marked."""
-    rows = zip_longest(hyp, ref[: len(hyp)], extra, fillvalue="")
+    beside = [*ref, *[""] * len(hyp)]
     return tuple(
-        Compared(number, text, beside, (), (), (), tuple(spans))
-        for number, (text, beside, spans) in enumerate(rows, 1)
+        Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp)
     )
 
 
