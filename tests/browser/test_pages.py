@@ -99,46 +99,6 @@ def test_heat_map_opens_the_document_of_a_cell(look: Look, report: Path, artefac
     assert "doc-4" in page.locator("h2").inner_text()
 
 
-def test_scatter_and_distribution_open_documents(look: Look, report: Path) -> None:
-    for chart in ("Scatter plot", "Distribution"):
-        page = look(report, "documents", viewport={"width": 1280, "height": 2400})
-        node = page.locator(f"svg[aria-label^='{chart}']")
-        node.focus()
-        page.keyboard.press("ArrowRight")
-        name = page.locator("#said").inner_text().split(",")[0]
-        dot = node.locator("circle.cursor").bounding_box()
-        page.keyboard.press("Enter")
-        drawn(page, "document")
-        assert name in page.locator("h2").inner_text()
-        page.go_back()
-        drawn(page, "documents")
-        page.evaluate("scrollTo(0, 0)")
-        page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
-        assert name in page.locator("#tip").inner_text()
-        page.mouse.click(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
-        drawn(page, "document")
-        assert name in page.locator("h2").inner_text()
-
-
-def test_best_and_worst_documents_and_the_table(look: Look, report: Path) -> None:
-    page = look(report, "documents")
-    deltas = [float(text.replace("−", "-")) for text in texts(page, "#extremes table:first-of-type td.strong")]
-    assert len(deltas) == 5 and deltas == sorted(deltas, reverse=True) and deltas[-1] > 0
-    assert "system-B wins no document." in page.locator("#extremes").inner_text()
-    assert "The first 5 of 6 documents it wins." in page.locator("#extremes").inner_text()
-    assert len(texts(page, "#documents tbody tr")) == 6
-    page.get_by_label("Order").select_option(label="difference of the two")
-    first = texts(page, "#extremes tbody th")[0]  # system-A is better everywhere: the largest difference is its best
-    page.wait_for_function(f"document.querySelector('#documents tbody th').textContent === '{first}'")
-    page.locator("#documents tbody a").first.click()
-    drawn(page, "document")
-    assert first in page.locator("h2").inner_text()
-    page.go_back()
-    drawn(page, "documents")
-    page.locator("#extremes a").last.click()
-    drawn(page, "document")
-
-
 # ---------------------------------------------------------------- compare
 
 

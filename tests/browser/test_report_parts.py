@@ -60,53 +60,6 @@ def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---------------------------------------------------------------- heat-map
 
 
-def test_the_heat_map_is_centred_per_document(look: Look, report: Path) -> None:
-    page = look(report, "documents")
-    table, order = page.evaluate("load('metric0')"), page.evaluate("head.metrics[0].order")
-    mean = [sum(row[doc] for row in table["doc"]) / 3 for doc in range(6)]
-    cells = page.locator("#heatmap text.cell").all_text_contents()
-    shown = [float(text.replace("−", "-")) for text in cells]
-    wanted = [table["doc"][system][doc] - mean[doc] for system in order for doc in range(6)]
-    assert shown == pytest.approx(wanted, abs=0.051)
-    assert all(text[0] in "+−" or float(text) == 0 for text in cells)
-    page.get_by_label("Colour", exact=True).select_option(label="raw scores")
-    page.wait_for_function("!document.querySelector('#heatmap text.cell').textContent.startsWith('+')")
-    raw = [float(text) for text in page.locator("#heatmap text.cell").all_text_contents()]
-    assert raw == pytest.approx([table["doc"][system][doc] for system in order for doc in range(6)], abs=0.051)
-    assert "raw=1" in page.url
-
-
-def test_documents_are_found_by_name(look: Look, crowded: Path) -> None:
-    page = look(crowded, "documents")
-    box = page.get_by_label("Find document")
-    box.press_sequentially("HARBOUR.006")
-    page.wait_for_function("document.querySelectorAll('#heatmap .column').length === 10")
-    assert page.locator("#documents tbody tr").count() == 10
-    assert box.input_value() == "HARBOUR.006" and page.evaluate("document.activeElement.type") == "search"
-    assert page.locator("#said").inner_text() == "10 documents found"
-    page.locator("#heatmap").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("html[data-doc='59']")
-    page.go_back()
-    page.wait_for_selector("html[data-page=documents]")
-    page.get_by_label("Find document").fill("nowhere")
-    page.wait_for_selector("text=No document has this in its name.")
-    assert page.locator("#documents tbody tr").count() == 0
-
-
-def test_each_list_has_only_documents_that_its_system_wins(look: Look, wordy: Path) -> None:
-    for metric, sign in ((0, 1), (1, -1)):
-        page = look(wordy, f"documents?m={metric}&a=1&b=0")
-        assert page.evaluate("head.systems") == ["two", "one"]
-        lists = page.locator("#extremes > div").all()
-        found = [one.locator("td.strong").all_inner_texts() for one in lists]
-        assert [len(deltas) for deltas in found] == [1, 1]
-        first, second = (sign * float(deltas[0].replace("−", "-")) for deltas in found)
-        assert first > 0 > second
-        assert [one.locator("tbody th").inner_text() for one in lists] == ["a", "b"]
-
-
 # ---------------------------------------------------------------- document view
 
 
@@ -144,17 +97,6 @@ def test_differences_word_by_word(look: Look, report: Path, artefacts: Path) -> 
     assert page.locator(".misses").count() > 0 and "diff" not in page.url
 
 
-def test_differences_of_scripts_without_blanks_and_of_long_segments(look: Look, wordy: Path) -> None:
-    page = look(wordy, "document?d=1&diff=1")
-    assert page.locator("#segment2 td.hyp >> text=too long to compare word by word").count() == 2
-    found = page.evaluate("""apart("渡轮早上到达港口。", "渡轮晚上到港口。")
-        .map((side) => side.map((word) => word.text).join(""))""")
-    assert found == ["早达", "晚"]
-    cut = page.evaluate("wordsOf(\"Grün's 12,5 كتاب।\").map((word) => word.text).join('|')")
-    assert cut == "Grün|'|s|12|,|5|كتاب|।"
-    assert page.evaluate("apart('a b c', '').map((side) => side.length).join()") == "3,0"
-
-
 # ---------------------------------------------------------------- small screens
 
 
@@ -190,16 +132,6 @@ def saved(page: Any, label: str) -> list[list[str]]:
     assert waiting.value.suggested_filename.endswith(".tsv")
     text = Path(waiting.value.path()).read_text("utf-8-sig")
     return list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-def test_every_table_can_be_saved(look: Look, crowded: Path) -> None:
-    pages = ("leaderboard", "documents", "document?d=0&s=0", "compare?a=0&b=1", "study0", "study1", "study2", "study3")
-    for where in pages:
-        page = look(crowded, where)
-        tables = page.locator("#page table").count()
-        assert tables and page.locator(".export button").count() == tables, where
-        page.emulate_media(media="print")
-        assert not page.locator(".export").first.is_visible()
 
 
 def test_saved_tables_hold_the_numbers_of_the_page(look: Look, crowded: Path) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 import wholetext as wt
@@ -64,17 +63,6 @@ def refusing() -> Executor:
 @pytest.mark.long
 def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path, executor: Executor) -> None:
     same(tmp_path, PLAIN, executor)
-
-
-def test_python_options_open_and_close_workers_by_name() -> None:
-    corpus, outputs = load("de-en")
-    options = wt.Options(cache=False)
-    here = wt.score(wt.Loaded(corpus, outputs), "chrf", options=options)["chrf"]
-    there = wt.score(wt.Loaded(corpus, outputs), "chrf", options=replace(options, executor="processes", workers=1))[
-        "chrf"
-    ]
-    assert {name: one.score for name, one in here.items()} == {name: one.score for name, one in there.items()}
-    assert not [child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())]
 
 
 @pytest.mark.long

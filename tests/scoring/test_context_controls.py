@@ -16,12 +16,9 @@ from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
-from wholetext.scoring.sweep import Axes, sweep
 from wholetext.types import (
     Corpus,
     Document,
-    Excerpt,
-    Fit,
     FloatArray,
     Metric,
     Output,
@@ -98,30 +95,6 @@ class Counting(Metric):
         return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
 
 
-@dataclass(frozen=True)
-class Encoding(Metric):
-    """Encodes hypothesis and reference by themselves, as encoder metrics do."""
-
-    name = "encoding"
-    summary = "for tests"
-
-    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        found = iter(run.map(Encoder(), [view for r in requests for pair in r.pairs() for view in pair]))
-        return mean_stats([next(found) - next(found) for _ in requests])
-
-
-class Encoder:
-    id = "encoder"
-
-    def fit(self, x: Excerpt) -> Fit:
-        return Fit(len(x.parts))
-
-    def run(self, batch: Sequence[Excerpt]) -> list[float]:
-        ENCODED.extend(batch)
-        return [float(len(x.text)) for x in batch]
-
-
-ENCODED: list[Excerpt] = []
 ASKED: list[list[Request]] = []
 
 
@@ -140,22 +113,6 @@ def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> No
         for system in alone:
             np.testing.assert_array_equal(alone[system].stats, scores[system].stats)
             assert str(alone[system].signature) == str(scores[system].signature)
-
-
-def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "encoding": f"{__name__}:Encoding"})
-    made, outputs = corpus(6, 4)
-    ENCODED.clear()
-    found = sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
-    assert len(ENCODED) == len(set(ENCODED))  # nothing twice: over cells, systems and sides
-    apart = 0
-    for cell in found.cells:
-        ENCODED.clear()
-        score(Loaded(made, outputs), [cell.spec], options=Options(cache=False))
-        apart += len(ENCODED)
-    ENCODED.clear()
-    sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
-    assert len(ENCODED) < 0.8 * apart
 
 
 def test_context_of_another_document_is_drawn_from_all_of_it() -> None:
