@@ -46,7 +46,8 @@ def write_figures(
     written = []
     with changing(folder, FIGURES) as staged:
         for name, chart in figures(analysis, studies):
-            spec = _spec(chart)
+            with altair_module().data_transformers.enable("default", max_rows=None):
+                spec = styled(chart).to_dict()
             for format in formats:
                 write_file(staged / f"{name}.{format}", _convert(spec, format))
                 written.append(folder / f"{name}.{format}")
@@ -128,13 +129,6 @@ def styled(chart: Any) -> Any:
         .configure_title(fontSize=13, anchor="start")
         .configure_legend(titleFontWeight="normal", titleColor=SOFT)
     )
-
-
-def _spec(chart: Any) -> dict[str, Any]:
-    """Convert a chart to vega-lite, with all rows."""
-    with altair_module().data_transformers.enable("default", max_rows=None):
-        spec: dict[str, Any] = styled(chart).to_dict()
-    return spec
 
 
 def _convert(spec: dict[str, Any], format: str) -> bytes:
@@ -489,9 +483,8 @@ def _bars(panel: Bars) -> Any:
     if panel.chance is not None:
         chance = alt.Chart().mark_rule(color=SOFT, strokeDash=[3, 4])
         layers.insert(0, chance.encode(x=alt.datum(panel.chance)))
-    names = len({bar.name for bar in panel.bars})
     layered = alt.layer(*layers, data=alt.Data(values=rows)).properties(
-        width=360, height=max(30, 20 * names)
+        width=360, height=max(30, 20 * len({bar.name for bar in panel.bars}))
     )
     groups = list(dict.fromkeys(bar.group for bar in panel.bars))
     if groups == [""]:

@@ -160,12 +160,11 @@ def write_report(
     studies: Sequence[Study],
     path: Path,
     options: PageOptions | None = None,
-) -> int:
-    """Write the page of a run, of studies, or of both; return its size in bytes."""
-    page = render(analysis, studies, options or PageOptions()).encode("utf-8", "surrogatepass")
+) -> None:
+    """Write the page of a run, of studies, or of both."""
     refuse_foreign(path)
-    write_file(path, page)
-    return len(page)
+    page = render(analysis, studies, options or PageOptions())
+    write_file(path, page.encode("utf-8", "surrogatepass"))
 
 
 def refuse_foreign(path: Path) -> None:
@@ -189,9 +188,8 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: Page
         raise MissingExtra("jinja2", "report") from None
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, options)
     only = studies[0].title if len(studies) == 1 else "Studies"
-    title = options.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {
-        "title": title,
+        "title": options.title or (analysis.results.corpus.id if analysis else only),
         "version": __version__,
         "studies": [study.plain() for study in studies],
     }

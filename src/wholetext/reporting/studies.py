@@ -79,8 +79,7 @@ def _windows(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> li
     ]
     for loss, name in LOSSES.items():
         if any(cell.get(loss) for cell in cells):
-            shares = partial(_percent, loss)
-            panels.append(grid(f"Share of {name}, in %", shares))
+            panels.append(grid(f"Share of {name}, in %", partial(_percent, loss)))
     return [*panels, _by_system(study, cells)]
 
 

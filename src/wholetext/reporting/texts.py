@@ -57,9 +57,7 @@ def choose(results: Results, limit: int) -> tuple[dict[int, int], str]:
 def _most_different(results: Results) -> list[int]:
     scores = next(iter(results.scores.values()))
     table = np.stack([own.at("doc") for own in scores.values()])  # (systems, documents)
-    undefined = np.isnan(table)
-    highest = np.where(undefined, -np.inf, table).max(axis=0)
-    gap = highest - np.where(undefined, np.inf, table).min(axis=0)
+    gap = np.fmax.reduce(table) - np.fmin.reduce(table)  # without undefined scores
     return [int(doc) for doc in np.argsort(-np.where(np.isfinite(gap), gap, 0.0), kind="stable")]
 
 
