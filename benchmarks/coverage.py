@@ -12,11 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
-from wholetext.scoring.significance.clusters import cluster_ranks, holm
 from wholetext.scoring.significance.power import power
 from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
+    cluster_ranks,
+    holm,
     interval,
     randomization_p,
 )

@@ -147,4 +147,4 @@ def test_spans_that_a_plugin_marks_are_explained_and_reported(
     assert [[asdict(span) for span in segment.extra] for segment in found.segments] == [
         [], [{"category": "surplus", "feature": "", "text": " g h", "start": 3, "end": 7}],
     ]  # fmt: skip
-    assert marks_of(results[spec]["s"], 0, Texts(outputs[0].docs["d"])).errors == [[1, 3, 7, "surplus", 0.0]]
+    assert marks_of(results[spec]["s"], 0, Texts(outputs[0].docs["d"]), 9)["errors"] == [[1, 3, 7, "surplus", 0.0]]

@@ -25,9 +25,9 @@ options: Any = Options
 
 WRONG: dict[str, Callable[[], Any]] = {
     "expected a list of strings, got Corpus": lambda: score(CORPUS, [OUTPUT]),
-    "the corpus is of the type str": lambda: score(wt.Loaded("corpus.jsonl", [OUTPUT]), "chrf"),  # type: ignore[arg-type]
-    "this is of the type Output": lambda: score(wt.Loaded(CORPUS, OUTPUT), "chrf"),  # type: ignore[arg-type]
-    "this is of the type str": lambda: score(wt.Loaded(CORPUS, ["a b"]), "chrf"),  # type: ignore[list-item]
+    "expected a Corpus and a list of Output, got str": lambda: score(wt.Loaded("corpus.jsonl", [OUTPUT]), "chrf"),  # type: ignore[arg-type]
+    "list of Output, got Output": lambda: score(wt.Loaded(CORPUS, OUTPUT), "chrf"),  # type: ignore[arg-type]
+    "and a list of Output, got str": lambda: score(wt.Loaded(CORPUS, ["a b"]), "chrf"),  # type: ignore[list-item]
     "expected texts, got a path": lambda: score("corpus.jsonl", "chrf"),
     "refs, srcs, docs and langs go with plain texts": lambda: score(LOADED, "chrf", refs=["a b"]),
     "a metric is named by a spec string, and this is of the type int": lambda: score(LOADED, [3]),

@@ -10,8 +10,7 @@ from wholetext.cli.terminal import number
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.scoring.comparison import compare
-from wholetext.scoring.defaults import demo_metrics
-from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.evaluate import Options, demo_metrics, score
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- demo table: written by tools/readme_table.py -->\n", "<!-- end of demo table -->\n"

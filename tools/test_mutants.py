@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED, SAMPLE, WANTED = 14, 400, 0.85
-FEW = "wholetext.scoring.significance.clusters.*"  # to have all mutants written and the tests timed
+FEW = "wholetext.scoring.significance.resample.*"  # to have all mutants written and the tests timed
 NOTICED = {1: "killed", 3: "killed", 36: "timeout", 24: "timeout", -24: "timeout", 152: "timeout"}
 
 

@@ -71,16 +71,10 @@ if TYPE_CHECKING:
     from wholetext.reporting.figures import plot as plot
     from wholetext.reporting.page import report as report
     from wholetext.scoring.comparison import compare as compare
-    from wholetext.scoring.defaults import default_metrics as default_metrics
-    from wholetext.scoring.evaluate import (
-        Options as Options,
-    )
-    from wholetext.scoring.evaluate import (
-        list_metrics as list_metrics,
-    )
-    from wholetext.scoring.evaluate import (
-        score as score,
-    )
+    from wholetext.scoring.evaluate import Options as Options
+    from wholetext.scoring.evaluate import default_metrics as default_metrics
+    from wholetext.scoring.evaluate import list_metrics as list_metrics
+    from wholetext.scoring.evaluate import score as score
     from wholetext.scoring.explain import explain as explain
     from wholetext.scoring.gate import gate as gate
     from wholetext.scoring.plan import plan as plan
@@ -153,8 +147,7 @@ else:
             "reporting.figures": ("plot",),
             "reporting.page": ("report",),
             "scoring.comparison": ("compare",),
-            "scoring.defaults": ("default_metrics",),
-            "scoring.evaluate": ("Options", "list_metrics", "score"),
+            "scoring.evaluate": ("Options", "default_metrics", "list_metrics", "score"),
             "scoring.explain": ("explain",),
             "scoring.gate": ("gate",),
             "scoring.plan": ("plan",),

@@ -538,7 +538,7 @@ class Metric:
 
     Defaults make a metric whose score is the mean of row scores; corpus-style metrics override
     ``reduce``. Judges, metrics with a tokenizer and pairwise metrics declare more, which
-    ``scoring.traits`` lists.
+    ``scoring.engine.TRAITS`` lists.
     """
 
     name: ClassVar[str]

@@ -72,16 +72,6 @@ def test_it_opens_and_turns_quickly(look: Look, large: Path, artefacts: Path) ->
         pytest.fail(figures)
 
 
-def test_the_heat_map_of_many_documents_is_drawn(look: Look, large: Path, artefacts: Path) -> None:
-    page = look(large, "documents")
-    paths = page.locator("#heatmap path")
-    cells = sum(path.get_attribute("d").count("M") for path in paths.all())
-    assert cells == 20 * 100 and paths.count() <= 49  # one per shade
-    page.screenshot(path=artefacts / "large-documents.png", full_page=True)
-    page.locator("#documents a").nth(3).click()
-    page.wait_for_selector("html[data-page=document]")
-
-
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten thousand segments: more than go into a file unless asked for."""
@@ -107,16 +97,6 @@ def test_ten_thousand_segments_are_sampled_and_the_page_says_so(look: Look, samp
     other.keyboard.press("d")
     other.keyboard.press("n")
     other.wait_for_selector(f"html[data-doc='{absent + 1}']")
-
-
-def test_many_documents_are_listed_page_by_page(look: Look, sampled: Path) -> None:
-    tables = look(sampled, "documents")
-    assert tables.locator("#documents tbody tr").count() == 50
-    assert tables.get_by_role("button", name="Earlier documents").is_disabled()
-    tables.get_by_role("button", name="Later documents").click()
-    tables.wait_for_selector("text=51–100 of 500")
-    tables.get_by_role("button", name="Earlier documents").click()
-    tables.wait_for_selector("text=1–50 of 500")
 
 
 def test_a_long_document_is_drawn_as_one_reads(look: Look, tmp_path: Path) -> None:

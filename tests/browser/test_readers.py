@@ -56,14 +56,6 @@ def test_no_serious_violation_in_studies(look: Look, studies: Path, axe: str, sc
         assert violations(page, axe, scheme) == [], number
 
 
-def test_no_serious_violation_on_a_phone(look: Look, report: Path, axe: str) -> None:
-    for where in ("leaderboard", "documents", "document?s=1&diff=2", "compare"):
-        page = look(report, where, viewport={"width": 390, "height": 844})
-        if page.locator("nav summary").count():
-            page.locator("nav summary").click()
-        assert violations(page, axe, "light") == [], where
-
-
 def test_keyboard_alone_reaches_everything(look: Look, report: Path) -> None:
     page = look(report)
     seen = set()

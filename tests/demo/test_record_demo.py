@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from tools.record_demo import PAGE, record
-from wholetext.scoring.defaults import demo_metrics
+from wholetext.scoring.evaluate import demo_metrics
 
 RECORDING = PAGE.read_text("utf-8").split("```text\n")[1].split("```")[0]
 NUMBER = re.compile(r"\d+\.\d+")

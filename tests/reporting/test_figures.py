@@ -12,7 +12,7 @@ from tests.reporting import study_files
 from tests.reporting.report_material import big_run, full_run
 from wholetext.errors import MissingExtra, RunError, SpecError
 from wholetext.reporting import analyse, read_study, write_figures
-from wholetext.reporting.figures import figures, leaderboard, pair_of, styled
+from wholetext.reporting.figures import figures, leaderboard, styled
 
 pytest.importorskip("vl_convert", reason="the report extra is not installed")
 
@@ -58,7 +58,6 @@ def test_numbers_of_the_leaderboard_are_in_its_chart() -> None:
     rows = rows or [row for one in chart["concat"] for row in one["data"]["values"]]
     assert {row["system"] for row in rows} == set(analysis.systems)
     assert {row["score"] for row in rows} == {score for one in analysis.standings for score in one["score"]}
-    assert pair_of(analysis) == (0, 1)
 
 
 def test_unknown_format_is_answered(tmp_path: Path) -> None:

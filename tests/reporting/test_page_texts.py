@@ -29,27 +29,21 @@ def test_an_error_over_two_segments_of_a_window_is_two_stretches() -> None:
     hyp = ("One 😀 two", "three four")
     span = {"start": 6, "end": 15, "severity": "minor", "confidence": 0.5}
     scores = single("whole:bertscore", hyp, [{"spans": [span]}], True)
-    assert marks_of(scores, 0, Texts(hyp)).errors == [[0, 7, 10, "minor", 0.5], [1, 0, 5, "minor", 0.5]]
+    assert marks_of(scores, 0, Texts(hyp), 9)["errors"] == [[0, 7, 10, "minor", 0.5], [1, 0, 5, "minor", 0.5]]
 
 
 def test_an_error_of_a_judge_has_its_kind_and_reason() -> None:
     span = {"start": 0, "end": 3, "severity": "major", "category": "accuracy", "reason": "the source says two"}
     scores = single("bertscore", ("One", "two"), [{"spans": [span]}, None], False)
-    assert marks_of(scores, 0, Texts(("One", "two"))).errors == [
+    assert marks_of(scores, 0, Texts(("One", "two")), 9)["errors"] == [
         [0, 0, 3, "major", 0.0, "accuracy: the source says two"]]
 
 
 def test_a_cut_takes_the_rest_of_the_window() -> None:
     hyp = ("One two", "three four", "five")
     scores = single("whole:bertscore", hyp, [{"cut": {"hyp": 11}}], True)
-    assert marks_of(scores, 0, Texts(hyp)).cuts == [[1, 3], [2, 0]]
-    assert marks_of(single("whole:bertscore", hyp, [{"cut": {"hyp": 99}}], True), 0, Texts(hyp)).cuts == []
-
-
-def test_details_of_other_kinds_are_left_alone() -> None:
-    hyp = ("One", "two")
-    scores = single("bertscore", hyp, [{"reason": "none"}, None], False)
-    assert not marks_of(scores, 0, Texts(hyp))
+    assert marks_of(scores, 0, Texts(hyp), 9)["cuts"] == [[1, 3], [2, 0]]
+    assert marks_of(single("whole:bertscore", hyp, [{"cut": {"hyp": 99}}], True), 0, Texts(hyp), 9) is None
 
 
 @pytest.mark.parametrize("details", [
@@ -58,7 +52,7 @@ def test_details_of_other_kinds_are_left_alone() -> None:
 ])  # fmt: skip
 def test_damaged_details_are_an_error(details: dict) -> None:  # type: ignore[type-arg]
     with pytest.raises(RunError, match="the details of whole:bertscore for s are damaged"):
-        marks_of(single("whole:bertscore", ("One",), [details], True), 0, Texts(("One",)))
+        marks_of(single("whole:bertscore", ("One",), [details], True), 0, Texts(("One",)), 9)
 
 
 def test_what_the_model_did_not_see_comes_from_the_tokenizer(oracle) -> None:  # type: ignore[no-untyped-def]

@@ -10,7 +10,6 @@ import pytest
 
 import wholetext as wt
 from tests.reporting import study_files
-from wholetext.errors import RunError
 from wholetext.ranking.report_panel import beside, run_ranking
 from wholetext.reporting import page, read_study
 from wholetext.reporting.page import report
@@ -47,12 +46,6 @@ def test_a_run_has_a_rank_plot(results: wt.Results) -> None:
     assert [row[0] for row in table.ranks] == [one.cluster for one in found.systems]
 
 
-def test_a_run_with_one_metric_has_none(results: wt.Results) -> None:
-    loaded = wt.read(study_files.DEMO)
-    alone = wt.score(loaded, "chrf", options=wt.Options(cache=False, flags=False))
-    assert run_ranking(alone, Significance()) == []
-
-
 def test_what_rank_writes_is_what_the_report_shows(results: wt.Results, tmp_path: Path) -> None:
     found = wt.ranking.rank(results, method="borda", draws=0, out=tmp_path / "borda")
     raw = json.loads((tmp_path / "borda" / "ranking.json").read_text("utf-8"))
@@ -83,9 +76,3 @@ def test_a_ranking_of_another_run_is_told(results: wt.Results, tmp_path: Path) -
         patch.setattr(page, "write_report", lambda _, studies, *rest: given.extend(studies))
         report(tmp_path)
     assert [len(one.warnings) for one in given] == [1]
-
-
-def test_a_damaged_ranking_is_answered(tmp_path: Path) -> None:
-    (tmp_path / "ranking.json").write_text('{"kind": "rank", "systems": [{}], "method": "autorank"}')
-    with pytest.raises(RunError, match="not a study that a report can show"):
-        read_study(tmp_path / "ranking.json")

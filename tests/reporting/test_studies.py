@@ -45,20 +45,6 @@ def test_meta_has_agreement_intervals_curves_and_correlations(files: dict[str, P
     assert grid.centred and grid.values[0][0] == pytest.approx(1.0)
 
 
-def test_several_golds_are_told_apart(files: dict[str, Path], tmp_path: Path) -> None:
-    raw = json.loads((files["meta"] / "meta.json").read_text("utf-8"))
-    for key in ("fields", "tasks", "curves"):
-        raw[key] = [{**row, "gold": gold} for gold in ("coherence", "fluency") for row in raw[key]]
-    (tmp_path / "meta.json").write_text(json.dumps(raw), "utf-8")
-    study = read_study(tmp_path / "meta.json")
-    columns = of_kind(study, Table)[0].columns
-    assert len(set(columns)) == len(columns) and sum("fluency" in title for title in columns) == len(raw["tasks"]) / 2
-    titles = [panel.title for panel in of_kind(study, Curves)]
-    assert len(set(titles)) == len(titles) and sum("coherence" in title for title in titles) == len(titles) / 2
-    groups = {bar.group for panel in of_kind(study, Bars) for bar in panel.bars}
-    assert sum("fluency" in group for group in groups) == len(groups) / 2
-
-
 def test_windows_become_a_heat_map_with_shares(files: dict[str, Path]) -> None:
     study = read_study(files["windows"] / "grid.json")
     raw = json.loads((files["windows"] / "grid.json").read_text("utf-8"))
@@ -69,17 +55,6 @@ def test_windows_become_a_heat_map_with_shares(files: dict[str, Path]) -> None:
     assert grids[0].values[0][1] is None  # no stride beyond the window
     assert grids[1].values[2][1] == pytest.approx(100 * cell["dropped"]) and "no window" in grids[1].title
     assert f"{100 * cell['dropped']:.1f} %" in grids[0].extra[2][1]
-
-
-def test_what_did_not_fit_has_a_heat_map_of_its_own(files: dict[str, Path], tmp_path: Path) -> None:
-    raw = json.loads((files["windows"] / "grid.json").read_text("utf-8"))
-    raw["cells"][-1] |= {"lost_focus": 0.25, "lost_context": 0.5}  # chrf loses nothing, a model may
-    (tmp_path / "grid.json").write_text(json.dumps(raw), "utf-8")
-    grids = of_kind(read_study(tmp_path / "grid.json"), Grid)
-    assert [grid.title for grid in grids][2:] == ["Share of rows that lost context, in %",
-                                                  "Share of rows that lost scored text, in %"]  # fmt: skip
-    assert grids[2].values[-1][-1] == 50.0 and grids[3].values[-1][-1] == 25.0
-    assert "25.0 % rows that lost scored text" in grids[0].extra[-1][-1]
 
 
 def test_what_commands_print_is_what_they_write(
@@ -130,7 +105,7 @@ def test_a_page_of_studies_alone(files: dict[str, Path]) -> None:
 ])
 def test_damaged_files_are_answered(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(RunError, match=r"not a study that a report can show"):
+    with pytest.raises(RunError, match=r"not a study that a report can show|not JSON"):
         read_study(tmp_path / "x.json")
-    with pytest.raises(RunError, match="cannot be read"):
+    with pytest.raises(RunError, match="No such file"):
         read_study(tmp_path / "absent.json")

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import psutil
+import numpy as np
 import pytest
 
 import wholetext as wt
 from wholetext.demo import load
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
-from wholetext.scoring.compute import Chunk, Computer, installed
+from wholetext.registry import scorer
+from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Engine, Measured
 from wholetext.types import Excerpt, FloatArray, Metric, Output, Request, Runtime, mean_stats
 
@@ -63,17 +63,6 @@ def refusing() -> Executor:
 @pytest.mark.long
 def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path, executor: Executor) -> None:
     same(tmp_path, PLAIN, executor)
-
-
-def test_python_options_open_and_close_workers_by_name() -> None:
-    corpus, outputs = load("de-en")
-    options = wt.Options(cache=False)
-    here = wt.score(wt.Loaded(corpus, outputs), "chrf", options=options)["chrf"]
-    there = wt.score(wt.Loaded(corpus, outputs), "chrf", options=replace(options, executor="processes", workers=1))[
-        "chrf"
-    ]
-    assert {name: one.score for name, one in here.items()} == {name: one.score for name, one in there.items()}
-    assert not [child for child in psutil.Process().children() if "LokyProcess" in " ".join(child.cmdline())]
 
 
 @pytest.mark.long
@@ -133,9 +122,15 @@ def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> No
     assert [chunk.stats[0, 0] for chunk in measured] == [1.0] * 7 + [7.0] + [1.0] * 2
 
 
-def test_other_versions_on_a_worker_are_refused() -> None:
-    computer, lookup = Computer(Engine()), SimpleNamespace(rows=[], keys=[])
-    computer._store(lookup, [], {"numpy": installed("numpy"), "python": "3.99", "device": "cuda"})  # type: ignore[arg-type]
-    for name in ("numpy", "wholetext"):
-        with pytest.raises(wt.errors.WorkerError, match=rf"a worker has {name} 0\.1, this process .*\n.*every machine"):
-            computer._store(lookup, [], {name: "0.1"})  # type: ignore[arg-type]
+def test_other_versions_on_a_worker_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    computer = Computer(Engine())
+    chunk = Chunk(scorer("chrf").metric, [], "", lambda _: None)
+    for environment in ({"numpy": np.__version__, "python": "3.99", "device": "cuda"}, {"numpy": "0.1"},
+                        {"wholetext": "0.1"}):  # fmt: skip
+        pending = computer._begin(chunk)
+        monkeypatch.setattr(pending.computed, "result", lambda answer=environment: ([], answer))
+        if "0.1" not in environment.values():
+            computer._finish(pending)
+            continue
+        with pytest.raises(wt.errors.WorkerError, match=r"a worker has \w+ 0\.1, this process .*\n.*every machine"):
+            computer._finish(pending)

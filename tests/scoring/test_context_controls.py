@@ -11,18 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholetext import registry
-from wholetext.errors import SpecError
 from wholetext.io import Loaded
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
-from wholetext.scoring.sweep import Axes, sweep
 from wholetext.types import (
     Corpus,
     Document,
-    Excerpt,
-    Fit,
     FloatArray,
     Metric,
     Output,
@@ -30,7 +26,7 @@ from wholetext.types import (
     Runtime,
     mean_stats,
 )
-from wholetext.views import Context, draw, lenders
+from wholetext.views import draw, lenders
 
 
 def corpus(*sizes: int) -> tuple[Corpus, list[Output]]:
@@ -86,22 +82,6 @@ def test_draws_depend_on_the_seed_and_nothing_else() -> None:
     assert len({lender.id for lender in found.values()}) == 5  # a circle: everybody lends once
 
 
-def test_short_documents_do_not_lend_where_others_can() -> None:
-    made, _ = corpus(1, 6, 1, 6)
-    assert all(len(lender) == 6 for lender in lenders(made.docs, 0, 3).values())
-
-
-def test_one_document_cannot_lend_to_itself() -> None:
-    with pytest.raises(SpecError, match="two documents"):
-        cut("context(source=other):chrf", [4])
-
-
-def test_specs_read_back() -> None:
-    assert scorer("context(prev=2,source=same,seed=0):chrf").spec == "context:chrf"
-    assert scorer("context(prev=1,source=shuffled):chrf").spec == "context(prev=1,source=shuffled):chrf"
-    assert scorer("context(source=other,seed=3):chrf").view == Context(source="other", seed=3)
-
-
 @dataclass(frozen=True)
 class Counting(Metric):
     """Counts how often it is asked, and what."""
@@ -115,30 +95,6 @@ class Counting(Metric):
         return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
 
 
-@dataclass(frozen=True)
-class Encoding(Metric):
-    """Encodes hypothesis and reference by themselves, as encoder metrics do."""
-
-    name = "encoding"
-    summary = "for tests"
-
-    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        found = iter(run.map(Encoder(), [view for r in requests for pair in r.pairs() for view in pair]))
-        return mean_stats([next(found) - next(found) for _ in requests])
-
-
-class Encoder:
-    id = "encoder"
-
-    def fit(self, x: Excerpt) -> Fit:
-        return Fit(len(x.parts))
-
-    def run(self, batch: Sequence[Excerpt]) -> list[float]:
-        ENCODED.extend(batch)
-        return [float(len(x.text)) for x in batch]
-
-
-ENCODED: list[Excerpt] = []
 ASKED: list[list[Request]] = []
 
 
@@ -157,22 +113,6 @@ def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> No
         for system in alone:
             np.testing.assert_array_equal(alone[system].stats, scores[system].stats)
             assert str(alone[system].signature) == str(scores[system].signature)
-
-
-def test_cells_of_a_sweep_share_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "encoding": f"{__name__}:Encoding"})
-    made, outputs = corpus(6, 4)
-    ENCODED.clear()
-    found = sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
-    assert len(ENCODED) == len(set(ENCODED))  # nothing twice: over cells, systems and sides
-    apart = 0
-    for cell in found.cells:
-        ENCODED.clear()
-        score(Loaded(made, outputs), [cell.spec], options=Options(cache=False))
-        apart += len(ENCODED)
-    ENCODED.clear()
-    sweep(made, outputs, "encoding", Axes(context=2), Options(cache=False))
-    assert len(ENCODED) < 0.8 * apart
 
 
 def test_context_of_another_document_is_drawn_from_all_of_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import wholetext as wt
 from wholetext.demo import load
-from wholetext.scoring import defaults
+from wholetext.scoring import evaluate as defaults
 
 
 def test_document_level_metrics_come_first_where_they_are_installed() -> None:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import random
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholetext.errors import CacheError, MetricError, ModelError
+from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
 from wholetext.scoring.compute import Chunk, Computer
@@ -129,15 +124,8 @@ def test_equal_requests_are_measured_once_and_details_travel_through_the_cache(t
     assert other.counts["computed"] == 3
 
 
-@pytest.mark.parametrize(
-    ("stats", "message"),
-    [
-        (np.zeros((1, 2)), "of shape"),
-        (np.full((2, 2), np.nan), "not finite"),
-        (np.zeros(2), "of shape"),
-    ],
-)
-def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: str) -> None:
+@pytest.mark.parametrize("stats", [np.zeros((1, 2)), np.full((2, 2), np.nan), np.zeros(2)])
+def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray) -> None:
     @dataclass(frozen=True)
     class Broken(Metric):
         name = "broken"
@@ -145,7 +133,7 @@ def test_a_metric_that_breaks_its_contract_is_named(stats: FloatArray, message: 
         def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
             return stats
 
-    with pytest.raises(MetricError, match=f"broken.*{message}"):
+    with pytest.raises(MetricError, match="broken returned statistics that are not one row of finite numbers"):
         measure(Engine(), Broken(), [request("a"), request("b")], "")
 
 
@@ -156,12 +144,6 @@ def test_different_texts_have_different_keys(parts: list[list[str]]) -> None:
 
 
 # ---------------------------------------------------------------- the cache file
-
-
-def test_a_cache_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(CacheError, match="WHOLETEXT_CACHE"):
-        Cache(tmp_path / "file" / "c.sqlite")
 
 
 def _fill(path: str, begin: int) -> None:
@@ -187,61 +169,6 @@ def test_several_processes_share_one_file(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- killed runs
 
-_SCRIPT = """
-import json, sys, time
-from pathlib import Path
-from wholetext.io import Loaded
-from wholetext.scoring.evaluate import Options, score
-from wholetext.types import Corpus, Document, Output
-from wholetext.metrics import surface
-
-plain = surface.Surface.measure
-def slow(self, requests, run):  # long enough to be killed in the middle
-    time.sleep(0.01)
-    return plain(self, requests, run)
-surface.Surface.measure = slow
-
-docs = tuple(Document(f"d{k}", None, {"r": tuple(f"sentence {i} of {k} is here" for i in range(4))}) for k in range(60))
-output = Output("s", {d.id: tuple(f"the sentence {i} in {d.id}" for i in range(4)) for d in docs})
-loaded = Loaded(Corpus("c", ("de", "en"), docs), [output])
-results = score(loaded, ["chrf"], options=Options(cache=Path(sys.argv[1]), block=4))
-scores = results["chrf"]["s"]
-print(json.dumps({"stats": scores.stats.tolist(), "counts": dict(results.counts)}))
-"""
-
-
-def _start(script: Path, cache: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(script), str(cache)], stdout=subprocess.PIPE)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "moments", [pytest.param(4, id="4 moments"), pytest.param(20, id="20 moments", marks=pytest.mark.slow)]
-)
-def test_a_run_killed_at_random_moments_ends_the_same_and_repeats_nothing(tmp_path: Path, moments: int) -> None:
-    import json
-
-    script = tmp_path / "run.py"
-    script.write_text(_SCRIPT)
-    began = time.monotonic()
-    clean = json.loads(_start(script, tmp_path / "clean.sqlite").communicate()[0])
-    whole = time.monotonic() - began
-    chance, killed = random.Random(3), 0
-    for _ in range(moments):
-        cache = tmp_path / "killed.sqlite"
-        process = _start(script, cache)
-        time.sleep(chance.uniform(0.3, 0.95) * whole)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        killed += process.returncode == -signal.SIGKILL
-        kept = sum(Cache(cache).info().counts.values()) if cache.exists() else 0
-        again = json.loads(_start(script, cache).communicate()[0])
-        assert again["stats"] == clean["stats"]
-        assert again["counts"].get("cached", 0) == kept
-        assert again["counts"].get("computed", 0) == again["counts"]["distinct"] - kept  # nothing, if it had finished
-        for ending in ("", "-wal", "-shm"):
-            cache.with_name(cache.name + ending).unlink(missing_ok=True)
-    assert killed > 0
 
 
 def test_chunks_do_not_change_scores() -> None:

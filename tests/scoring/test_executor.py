@@ -23,13 +23,6 @@ def workers() -> list[psutil.Process]:
     return [child for child in psutil.Process().children(recursive=True) if "LokyProcess" in " ".join(child.cmdline())]
 
 
-def test_local_computes_at_once() -> None:
-    executor = Executor()
-    assert executor.submit(pow, 2, 3).result() == 8 and executor.ahead == 0
-    with pytest.raises(ZeroDivisionError):
-        executor.submit(tasks.fail, "")
-
-
 @pytest.mark.parametrize("wrong", [
     {"on": "spark"}, {"on": "processes://host"}, {"on": "processes", "workers": 0}, {"on": "processes", "gpus": 0},
     {"workers": 2}, {"gpus": 1},
@@ -39,11 +32,6 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
         Executor(**wrong)
     with pytest.raises(wt.errors.InputError, match="→"):
         wt.Options(**{{"on": "executor"}.get(name, name): value for name, value in wrong.items()})
-
-
-def test_an_executor_has_its_own_workers() -> None:
-    with pytest.raises(wt.errors.InputError, match="settings of the executor"):
-        wt.Options(executor=Executor("processes"), workers=2)
 
 
 def test_workers_start_with_the_first_task_and_end_at_close(capfd: pytest.CaptureFixture[str]) -> None:

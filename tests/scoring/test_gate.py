@@ -55,7 +55,6 @@ def test_a_significant_fall_within_max_drop_passes(results: wt.Results) -> None:
     assert not wt.gate(results, "coherent", metrics=["chrf"], systems=["literal"], max_drop=fall - 0.01).passed
     found = wt.gate(results, "coherent", metrics=["chrf"], systems=["literal"], max_drop=fall + 0.01)
     assert found.passed and "not more than the" in found.checks[0].reason
-    assert any("of its range (0 … 100)" in note for note in found.notes)
 
 
 def test_p_values_are_corrected_over_all_checks(results: wt.Results) -> None:

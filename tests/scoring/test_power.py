@@ -53,14 +53,6 @@ def test_documents_needed_by_the_formula():
     assert hint.documents == 50
 
 
-def test_a_difference_next_to_nothing_needs_countless_documents():
-    def reduce(totals):  # scores of 1e-200 and 3e-200 whose influence is huge
-        return np.where(totals[..., 1] == 2.0, totals[..., 0] * 1e-200, totals[..., 0])
-
-    a, b = plain(np.array([1.0, 0.0])), plain(np.array([1.0, 2.0]))
-    assert power(a, b, reduce).needed == np.inf
-
-
 def test_a_t_test_on_that_many_documents_has_that_power():
     """The promise itself: draw the needed number of documents many times and count how often they separate."""
     from scipy.stats import ttest_1samp
@@ -73,18 +65,6 @@ def test_a_t_test_on_that_many_documents_has_that_power():
     assert needed == 34  # as in printed tables for d = .5, α = .05, power .8
     found = ttest_1samp(rng.normal(delta, spread, size=(4000, needed)), 0, axis=1).pvalue <= 0.05
     assert found.mean() == pytest.approx(0.8, abs=0.02)
-
-
-def test_more_spread_needs_more_documents_and_no_difference_never_separates():
-    rng = np.random.default_rng(4)
-    a, noise = rng.normal(size=40), rng.normal(size=40)
-    noise -= noise.mean()
-    needed = [power(plain(a + 0.2 + width * noise), plain(a), score).needed for width in (0.1, 1, 3)]
-    assert needed == sorted(needed) and needed[0] < 10 < needed[2]
-    same = power(plain(a), plain(a), score)
-    assert same.needed == np.inf and same.detectable == 0
-    assert np.isnan(power(plain(a[:1]), plain(a[:1] + 1), score).needed)
-    assert np.isnan(power(np.zeros((5, 2)), plain(a[:5]), score).needed)
 
 
 def test_few_documents_are_called_few():

@@ -39,7 +39,7 @@ def test_what_cannot_work_is_refused_before_anything_is_scored(
         wt.score(LOADED, "chrf", out=tmp_path / "run", significance=wt.Significance())
 
 
-def test_progress_counts_rows_and_names_what_follows() -> None:
+def test_progress_counts_segments_and_names_what_follows() -> None:
     told: list[tuple[str, int, int]] = []
     wt.score(
         LOADED,
@@ -47,10 +47,10 @@ def test_progress_counts_rows_and_names_what_follows() -> None:
         options=wt.Options(cache=False, progress=lambda *step: told.append(step)),
         significance=HOW,
     )
-    systems, documents, segments = 4, 12, 112
+    systems, segments = 4, 112
     assert told[0] == ("chrf", 0, systems * segments)
     assert ("chrf", systems * segments, systems * segments) in told
-    assert ("whole:bleu", systems * documents, systems * documents) in told
+    assert ("whole:bleu", systems * segments, systems * segments) in told
     stages = [name for name, _, _ in told]
     assert stages.index("whole:bleu") < stages.index("checking outputs") < stages.index("significance tests")
     assert ("significance tests", 1, 2) in told and told[-1] == ("significance tests", 2, 2)

@@ -116,7 +116,7 @@ def score(
 
 def _defaults(loaded: Loaded, quiet: bool) -> list[str]:
     """Choose the metrics of a corpus if none are named, and print them."""
-    from wholetext.scoring.defaults import default_metrics
+    from wholetext.scoring.evaluate import default_metrics
 
     metrics = default_metrics(loaded.corpus, loaded.outputs)
     if not quiet:
@@ -247,7 +247,8 @@ def sweep(
     quiet: options.Quiet = False,
 ) -> None:
     """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
-    from wholetext.scoring.results import refuse_unwritable
+    from wholetext.files.output_folder import check_folder
+    from wholetext.scoring.results import RUN
     from wholetext.scoring.sweep import HYP, SOURCE, Axes, write_sweep
     from wholetext.scoring.sweep import sweep as run
 
@@ -262,7 +263,7 @@ def sweep(
         seed=seed,
     )
     if out is not None:
-        refuse_unwritable(out, overwrite=overwrite)  # fail before scoring
+        check_folder(out, RUN, overwrite=overwrite)  # fail before scoring
     with progress_bar(quiet) as progress:
         how = execution.options(progress=progress)
         grid = run(loaded.corpus, loaded.outputs, metric, axes, how)
@@ -281,7 +282,7 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
     if format == "json":
         terminal.print_json({**grid.as_json(), "notes": notes})
         return
-    notes = without_kinds(notes, "dropped", "cut", "context-cut", "blind")  # the grid has them
+    notes = without_kinds(notes, "dropped", "cut", "context-cut")  # the grid has them
     shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
     scores = [
         [cell.scores[name].score if cell.scores else math.nan for name in systems]
@@ -331,8 +332,7 @@ def demo(
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.page import report
-    from wholetext.scoring.defaults import demo_metrics
-    from wholetext.scoring.evaluate import Options
+    from wholetext.scoring.evaluate import Options, demo_metrics
     from wholetext.scoring.evaluate import score as score_systems
     from wholetext.scoring.results import open_run
     from wholetext.scoring.significance.compare import Significance

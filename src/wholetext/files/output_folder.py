@@ -90,12 +90,6 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
                     _old(target).rename(target)
 
 
-def is_replaced(folder: Path) -> bool:
-    """Tell whether a folder that was absent a moment ago is being swapped, or has been."""
-    target = Path(os.path.realpath(folder))
-    return _old(target).is_dir() or target.is_dir()
-
-
 def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
     if not folder.exists():
         return

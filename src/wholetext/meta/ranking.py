@@ -24,7 +24,7 @@ from wholetext.meta.tasks import (
     read_task,
     run_task,
 )
-from wholetext.scoring.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.resample import cluster_ranks
 from wholetext.text import pair_of, same_language
 from wholetext.types import FloatArray, Scores
 

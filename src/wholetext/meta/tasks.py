@@ -27,7 +27,7 @@ from wholetext.meta.agreement.permutation import Draws, compare
 from wholetext.meta.conventions import check_known
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
-from wholetext.scoring.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.resample import cluster_ranks
 from wholetext.types import FloatArray
 
 _TASK = re.compile(

@@ -20,6 +20,7 @@ class Rouge(Metric):
     summary = "n-gram or longest-common-subsequence overlap, for summaries (rouge-score)"
     view = "whole"
     outputs = ("f1", "precision", "recall")
+    reads_context = False
 
     kind: Literal["1", "2", "L", "Lsum"] = "L"
     stem: bool = False

@@ -55,6 +55,7 @@ class Surface(Metric):
 
     range = (0.0, 100.0)
     block = 8192
+    reads_context = False
     together: ClassVar[int] = 200_000  # characters counted at a time
 
     @abstractmethod

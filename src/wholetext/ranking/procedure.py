@@ -20,7 +20,6 @@ from wholetext.ranking.panel import METHODS, Method, Panel, of_run, published
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
-from wholetext.scoring.significance.clusters import cluster_ranks, holm
 from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -28,6 +27,8 @@ from wholetext.scoring.significance.resample import (
     Interval,
     bootstrap_p,
     bootstrap_scores,
+    cluster_ranks,
+    holm,
     interval,
 )
 from wholetext.types import FloatArray

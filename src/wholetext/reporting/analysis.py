@@ -13,16 +13,16 @@ from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.clusters import holm, holm_levels
 from wholetext.scoring.significance.compare import (
     Comparison,
     Significance,
     SystemTotals,
     interval_table,
+    square,
     system_totals,
 )
 from wholetext.scoring.significance.power import influence, power
-from wholetext.scoring.significance.resample import bootstrap_scores
+from wholetext.scoring.significance.resample import bootstrap_scores, holm, holm_levels
 from wholetext.spec import parse
 from wholetext.types import FloatArray, Scores
 
@@ -128,7 +128,7 @@ def standing(
         "rank": [result.rank for result in standings],
         "best": systems.index(names[0]),
         "p": shorts(p, 4),
-        "holmAll": shorts(_holm_all(p), 4),
+        "holmAll": shorts(square(holm(p[np.triu_indices(len(p), 1)]), len(p)), 4),
         "holmBase": shorts([holm(row) for row in p], 4),
         "deltas": fixed(comparison.deltas[np.ix_(at, at)], digits),
         "needed": _needed(totals, [totals.names.index(name) for name in systems], p, testing.alpha),
@@ -159,14 +159,6 @@ def breakdown(
             _category(scores, systems, name, testing) for name in names[:KEPT_CATEGORIES]
         ],
     }
-
-
-def _holm_all(p: FloatArray) -> FloatArray:
-    """Correct p-values over all pairs, for marks against the best system of each metric."""
-    upper = np.triu_indices(len(p), 1)
-    table = np.full(p.shape, np.nan)
-    table[upper] = holm(p[upper])
-    return np.where(np.isnan(table), table.T, table)
 
 
 def _differences(scores: Sequence[float] | FloatArray) -> FloatArray:

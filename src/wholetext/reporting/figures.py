@@ -46,7 +46,8 @@ def write_figures(
     written = []
     with changing(folder, FIGURES) as staged:
         for name, chart in figures(analysis, studies):
-            spec = _spec(chart)
+            with altair_module().data_transformers.enable("default", max_rows=None):
+                spec = styled(chart).to_dict()
             for format in formats:
                 write_file(staged / f"{name}.{format}", _convert(spec, format))
                 written.append(folder / f"{name}.{format}")
@@ -92,22 +93,19 @@ def plot(
 
 
 def _run_charts(analysis: RunAnalysis) -> dict[str, Callable[[RunAnalysis], Any]]:
-    return {
-        "leaderboard": leaderboard,
-        **({"compare": differences} if len(analysis.systems) > 1 else {}),
-    }
+    several = len(analysis.systems) > 1
+    return {"leaderboard": leaderboard, **({"compare": differences} if several else {})}
 
 
 def _metric_charts(analysis: RunAnalysis, at: int) -> dict[str, Callable[[RunAnalysis, int], Any]]:
-    charts: dict[str, Callable[[RunAnalysis, int], Any]] = {
+    several = len(analysis.systems) > 1
+    parts = several and len(analysis.breakdowns[at]["categories"]) > 2
+    return {
         "documents": documents,
         "distribution": distribution,
+        **({"scatter": scatter} if several else {}),
+        **({"categories": categories} if parts else {}),
     }
-    if len(analysis.systems) > 1:
-        charts["scatter"] = scatter
-        if len(analysis.breakdowns[at]["categories"]) > 2:
-            charts["categories"] = categories
-    return charts
 
 
 def styled(chart: Any) -> Any:
@@ -131,13 +129,6 @@ def styled(chart: Any) -> Any:
         .configure_title(fontSize=13, anchor="start")
         .configure_legend(titleFontWeight="normal", titleColor=SOFT)
     )
-
-
-def _spec(chart: Any) -> dict[str, Any]:
-    """Convert a chart to vega-lite, with all rows."""
-    with altair_module().data_transformers.enable("default", max_rows=None):
-        spec: dict[str, Any] = styled(chart).to_dict()
-    return spec
 
 
 def _convert(spec: dict[str, Any], format: str) -> bytes:
@@ -172,11 +163,6 @@ def title_of(metric: Mapping[str, Any]) -> str:
 
 
 # ---------------------------------------------------------------- runs
-
-
-def pair_of(analysis: RunAnalysis) -> tuple[int, int]:
-    """Choose the two systems to compare: the best, and the baseline or the next best."""
-    return 0, analysis.baseline or 1
 
 
 def leaderboard(analysis: RunAnalysis) -> Any:
@@ -281,7 +267,7 @@ def distribution(analysis: RunAnalysis, at: int) -> Any:
 def scatter(analysis: RunAnalysis, at: int) -> Any:
     """Draw two systems document by document; they are even on the diagonal."""
     alt = altair_module()
-    a, b = pair_of(analysis)
+    a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     metric, table = analysis.standings[at], analysis.breakdowns[at]["doc"]
     dots = [
         {"a": x, "b": y, "side": "above" if y > x else "below"}
@@ -316,7 +302,7 @@ def scatter(analysis: RunAnalysis, at: int) -> Any:
 def differences(analysis: RunAnalysis) -> Any:
     """Draw the difference of two systems with its interval, each metric on its own scale."""
     alt = altair_module()
-    a, b = pair_of(analysis)
+    a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     rows = []
     for metric in analysis.standings:
         low, high = metric["deltas"][b][a]
@@ -356,7 +342,7 @@ def differences(analysis: RunAnalysis) -> Any:
 def categories(analysis: RunAnalysis, at: int) -> Any:
     """Draw two systems by category of one metric."""
     alt = altair_module()
-    a, b = pair_of(analysis)
+    a, b = 0, analysis.baseline or 1  # the best, and the baseline or the next best
     shown = [c for c in analysis.breakdowns[at]["categories"] if "." not in c["name"]]
     rows = [
         {"category": category["name"], "system": analysis.systems[i], "score": category["score"][i]}
@@ -492,20 +478,13 @@ def _bars(panel: Bars) -> Any:
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=240))
     )
     dots = base.mark_circle(size=55, color=BLUE, opacity=1).encode(x=across("value", panel.axis))
-    layers = [
-        base.mark_rule(color=BLUE, strokeWidth=1.5).encode(
-            x=across("low", panel.axis), x2="high:Q"
-        ),
-        dots,
-    ]
+    rule = base.mark_rule(color=BLUE, strokeWidth=1.5)
+    layers = [rule.encode(x=across("low", panel.axis), x2="high:Q"), dots]
     if panel.chance is not None:
-        layers.insert(
-            0,
-            alt.Chart().mark_rule(color=SOFT, strokeDash=[3, 4]).encode(x=alt.datum(panel.chance)),
-        )
-    names = len({bar.name for bar in panel.bars})
+        chance = alt.Chart().mark_rule(color=SOFT, strokeDash=[3, 4])
+        layers.insert(0, chance.encode(x=alt.datum(panel.chance)))
     layered = alt.layer(*layers, data=alt.Data(values=rows)).properties(
-        width=360, height=max(30, 20 * names)
+        width=360, height=max(30, 20 * len({bar.name for bar in panel.bars}))
     )
     groups = list(dict.fromkeys(bar.group for bar in panel.bars))
     if groups == [""]:

@@ -160,27 +160,23 @@ def write_report(
     studies: Sequence[Study],
     path: Path,
     options: PageOptions | None = None,
-) -> int:
-    """Write the page of a run, of studies, or of both; return its size in bytes."""
-    page = render(analysis, studies, options or PageOptions()).encode("utf-8", "surrogatepass")
+) -> None:
+    """Write the page of a run, of studies, or of both."""
     refuse_foreign(path)
-    write_file(path, page)
-    return len(page)
+    page = render(analysis, studies, options or PageOptions())
+    write_file(path, page.encode("utf-8", "surrogatepass"))
 
 
 def refuse_foreign(path: Path) -> None:
     """Raise if the page would replace a file that is not a report of wholetext."""
-    head = b""
     with suppress(OSError):  # writing will tell
-        if path.is_file():
-            with path.open("rb") as file:
-                head = file.read(4096)
-    if head and GENERATOR not in head:
-        raise WriteError(
-            "this file is not a report of wholetext, and would be replaced",
-            where=str(path),
-            next="choose another file with -o",
-        )
+        head = path.read_bytes()[:4096] if path.is_file() else b""
+        if head and GENERATOR not in head:
+            raise WriteError(
+                "this file is not a report of wholetext, and would be replaced",
+                where=str(path),
+                next="choose another file with -o",
+            )
 
 
 def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: PageOptions) -> str:
@@ -192,9 +188,8 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: Page
         raise MissingExtra("jinja2", "report") from None
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, options)
     only = studies[0].title if len(studies) == 1 else "Studies"
-    title = options.title or (analysis.results.corpus.id if analysis else only)
     parts["head"] |= {
-        "title": title,
+        "title": options.title or (analysis.results.corpus.id if analysis else only),
         "version": __version__,
         "studies": [study.plain() for study in studies],
     }
@@ -220,9 +215,10 @@ def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
     results, corpus = analysis.results, analysis.results.corpus
     metrics = {f"metric{i}": breakdown for i, breakdown in enumerate(analysis.breakdowns)}
     parts: dict[str, Any] = {"head": {}, **metrics}
-    material, drawn = gather(results, analysis.systems), choose(results, options.segments)
+    material = gather(results, analysis.systems)
+    chosen, notice = choose(results, options.segments)
     block_of: dict[int, int] = {}
-    for number, block in enumerate(blocks(material, drawn)):
+    for number, block in enumerate(blocks(material, chosen)):
         block_of |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
     parts["head"] = {
@@ -233,7 +229,7 @@ def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
         "baseline": analysis.baseline,
         "alpha": analysis.testing.alpha,
         "metrics": list(analysis.standings),
-        "notice": drawn.notice,
+        "notice": notice,
         "docs": [[doc.id, len(doc), block_of.get(i, -1)] for i, doc in enumerate(corpus.docs)],
         "warnings": list(results.notes),
         "faults": [

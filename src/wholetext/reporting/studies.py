@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from wholetext import slices
-from wholetext.errors import InputError, RunError
-from wholetext.files.parsing import read_json, reader
+from wholetext.errors import RunError
+from wholetext.files.parsing import read_json, reading
 from wholetext.reporting.panels import Curves, Grid, Line, Number, Panel, Study, Table
 
 FILES = (
@@ -28,42 +28,17 @@ LOSSES = {
 }
 
 
-@reader
 def read_study(path: Path) -> Study:
     """Read a study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
-    try:
-        study = read_json(path.read_bytes(), constants=True)
-        if not isinstance(study, Mapping):
-            raise ValueError("not a JSON object")
+    remedy = "give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out"
+    with reading(str(path), remedy, RunError, "this is not a study that a report can show"):
+        study = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True)
         kinds = slices.added("studies")
-        kind = str(study.get("kind", "contrast" if "mcnemar" in study else ""))
+        kind = study.get("kind", "contrast" if "mcnemar" in study else "")
         if kind in kinds:
             page: Study = slices.load(kinds[kind])(study)
             return page
-        if "cells" in study:
-            return sweep(study)
-        raise ValueError(f"unknown kind {study.get('kind')!r}")
-    except OSError as fault:
-        raise RunError(
-            f"it cannot be read ({fault.strerror})",
-            where=str(path),
-            next="give a run folder, or what `meta`, `sweep`, `contrast` or `rank` wrote",
-        ) from None
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        ZeroDivisionError,
-        InputError,
-    ) as fault:
-        raise RunError(
-            f"this is not a study that a report can show ({type(fault).__name__}: {fault})",
-            where=str(path),
-            next="give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out",
-        ) from fault
+        return sweep(study)
 
 
 # ---------------------------------------------------------------- sweeps
@@ -104,8 +79,7 @@ def _windows(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> li
     ]
     for loss, name in LOSSES.items():
         if any(cell.get(loss) for cell in cells):
-            shares = partial(_percent, loss)
-            panels.append(grid(f"Share of {name}, in %", shares))
+            panels.append(grid(f"Share of {name}, in %", partial(_percent, loss)))
     return [*panels, _by_system(study, cells)]
 
 

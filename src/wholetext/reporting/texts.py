@@ -21,26 +21,19 @@ Faults = list[list[Any]]
 BLOCK = 100_000  # characters of text in one block: unpacked in a few milliseconds
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Documents that the page can show, and a notice if these are not all."""
+def choose(results: Results, limit: int) -> tuple[dict[int, int], str]:
+    """Choose the documents that the page can show: document → segments, and a notice.
 
-    segments: Mapping[int, int]  # document → number of segments
-    notice: str = ""
-
-
-def choose(results: Results, limit: int) -> Drawn:
-    """Choose all documents if they have at most ``limit`` segments together.
-
-    Otherwise half of the segments are of documents on which the systems differ most, half of
-    documents spread evenly over the corpus.
+    All documents if they have at most ``limit`` segments together, otherwise half of the
+    segments are of documents on which the systems differ most, half of documents spread evenly
+    over the corpus.
     """
     sizes = [
         max(len(doc), *(len(output.docs[doc.id]) for output in results.outputs))
         for doc in results.corpus.docs
     ]
     if sum(sizes) <= limit:
-        return Drawn(dict(enumerate(sizes)))
+        return dict(enumerate(sizes)), ""
     chosen: dict[int, int] = {}
 
     def take(order: Sequence[int], room: int) -> None:
@@ -53,24 +46,18 @@ def choose(results: Results, limit: int) -> Drawn:
     step = max(1, len(sizes) * 2 // max(1, limit // max(1, sum(sizes) // len(sizes))))
     spread = sorted(range(len(sizes)), key=lambda doc: (doc % step, doc))
     take(spread, limit - sum(chosen.values()))
-    shown = sum(chosen.values())
-    return Drawn(
-        dict(sorted(chosen.items())),
-        (
-            f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file "
-            f"({shown:,} of {sum(sizes):,} segments): half are those on which the systems differ "
-            "most, half are spread evenly over the corpus. Scores, charts and tests use all "
-            "documents."
-        ),
+    return dict(sorted(chosen.items())), (
+        f"Texts of {len(chosen):,} of {len(sizes):,} documents are in this file "
+        f"({sum(chosen.values()):,} of {sum(sizes):,} segments): half are those on which the "
+        "systems differ most, half are spread evenly over the corpus. Scores, charts and tests use "
+        "all documents."
     )
 
 
 def _most_different(results: Results) -> list[int]:
     scores = next(iter(results.scores.values()))
     table = np.stack([own.at("doc") for own in scores.values()])  # (systems, documents)
-    undefined = np.isnan(table)
-    highest = np.where(undefined, -np.inf, table).max(axis=0)
-    gap = highest - np.where(undefined, np.inf, table).min(axis=0)
+    gap = np.fmax.reduce(table) - np.fmin.reduce(table)  # without undefined scores
     return [int(doc) for doc in np.argsort(-np.where(np.isfinite(gap), gap, 0.0), kind="stable")]
 
 
@@ -80,40 +67,61 @@ class ReportTexts:
 
     results: Results
     systems: tuple[str, ...]
-    references: tuple[str, ...]
     scores: tuple[tuple[tuple[Scores, FloatArray], ...], ...]  # [metric][system] with row scores
     # [system][document] flags ``[segment, kind, note]``; segment −1 is the document itself
     faults: tuple[tuple[Faults, ...], ...]
 
-    def outputs(self, doc: int) -> list[tuple[str, ...]]:
-        by_name = {output.system: output for output in self.results.outputs}
-        return [by_name[name].docs[self.results.corpus.docs[doc].id] for name in self.systems]
+    def document(self, index: int, size: int) -> dict[str, Any]:
+        """The data of one document of all systems, cut to its first ``size`` segments."""
+        corpus = self.results.corpus
+        doc, outputs = corpus.docs[index], {each.system: each for each in self.results.outputs}
+        hyps = [outputs[name].docs[doc.id] for name in self.systems]
+        refs = tuple(doc.refs[name] for name in corpus.references)
+        data: dict[str, Any] = {
+            "src": None if doc.src is None else list(doc.src[:size]),
+            "refs": [list(ref[:size]) for ref in refs],
+            "out": [list(hyp[:size]) for hyp in hyps],
+            "flags": [[flag for flag in faults[index] if flag[0] < size] for faults in self.faults],
+            "rows": [_rows(ordered, index, size) for ordered in self.scores],
+            "lost": [[_lost(scores, index) for scores, _ in ordered] for ordered in self.scores],
+            "marks": [],
+            "why": [[_reasons(scores, index) for scores, _ in ordered] for ordered in self.scores],
+        }
+        earlier: dict[str, int] = {}
+        for at, ordered in enumerate(self.scores):
+            marks = [
+                marks_of(scores, index, Texts(hyp, refs, glue_of(corpus.langs[1], scores)), size)
+                for (scores, _), hyp in zip(ordered, hyps)
+            ]
+            first = earlier.setdefault(repr(marks), at)  # d-blonde marks what blonde marks
+            data["marks"].append(None if not any(marks) else marks if first == at else first)
+        return data
 
 
 def gather(results: Results, systems: Sequence[str]) -> ReportTexts:
+    """Collect row scores and flags in the order of the page."""
     place = {doc.id: i for i, doc in enumerate(results.corpus.docs)}
-    faults: list[tuple[Faults, ...]] = []
-    for system in systems:
-        faults.append(tuple([] for _ in place))
-        for flag in results.flags.get(system, ()):
+    faults: dict[str, tuple[Faults, ...]] = {name: tuple([] for _ in place) for name in systems}
+    for system, flags in results.flags.items():
+        for flag in flags if system in faults else ():
             if flag["doc"] in place:
                 segment = -1 if flag["segment"] is None else flag["segment"]
-                faults[-1][place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
+                faults[system][place[flag["doc"]]].append([segment, flag["kind"], flag["note"]])
     scores = tuple(
         tuple((by_system[name], by_system[name].at("row")) for name in systems)
         for by_system in results.scores.values()
     )
-    return ReportTexts(results, tuple(systems), results.corpus.references, scores, tuple(faults))
+    return ReportTexts(results, tuple(systems), scores, tuple(faults.values()))
 
 
-def blocks(material: ReportTexts, drawn: Drawn) -> Iterator[dict[int, dict[str, Any]]]:
+def blocks(texts: ReportTexts, chosen: Mapping[int, int]) -> Iterator[dict[int, dict[str, Any]]]:
     """Yield the chosen documents in blocks: document → its data for the page."""
     block: dict[int, dict[str, Any]] = {}
     size = 0
-    for index, segments in drawn.segments.items():
-        shown = _Document(material, index, segments)
-        block[index] = shown.plain()
-        size += shown.characters
+    for index, segments in chosen.items():
+        data = block[index] = texts.document(index, segments)
+        shown = (*data["out"], *data["refs"], data["src"] or ())
+        size += sum(len(segment) for text in shown for segment in text)
         if size >= BLOCK:
             yield block
             block, size = {}, 0
@@ -121,92 +129,31 @@ def blocks(material: ReportTexts, drawn: Drawn) -> Iterator[dict[int, dict[str, 
         yield block
 
 
-class _Document:
-    """One document of all systems, cut to its first ``size`` segments."""
-
-    def __init__(self, material: ReportTexts, index: int, size: int) -> None:
-        self.material, self.index, self.size = material, index, size
-        self.doc = material.results.corpus.docs[index]
-        self.hyps = material.outputs(index)
-
-    @property
-    def characters(self) -> int:
-        texts = [*self.hyps, *self.doc.refs.values(), self.doc.src or ()]
-        return sum(len(segment) for text in texts for segment in text[: self.size])
-
-    def plain(self) -> dict[str, Any]:
-        size, doc = self.size, self.doc
-        data: dict[str, Any] = {
-            "src": None if doc.src is None else list(doc.src[:size]),
-            "refs": [list(doc.refs[name][:size]) for name in self.material.references],
-            "out": [list(hyp[:size]) for hyp in self.hyps],
-            "flags": [
-                [flag for flag in faults[self.index] if flag[0] < size]
-                for faults in self.material.faults
-            ],
-            "rows": [],
-            "lost": [],
-            "marks": [],
-            "why": [],
-        }
-        earlier: dict[str, int] = {}
-        for at, ordered in enumerate(self.material.scores):
-            data["rows"].append(self._rows(ordered))
-            data["lost"].append([self._lost(scores) for scores, _ in ordered])
-            data["why"].append([self._reasons(scores) for scores, _ in ordered])
-            marks = [self._marks(scores, hyp) for (scores, _), hyp in zip(ordered, self.hyps)]
-            if not any(marks):
-                data["marks"].append(None)
-            else:  # d-blonde marks what blonde marks
-                first = earlier.setdefault(repr(marks), at)
-                data["marks"].append(marks if first == at else first)
-        return data
-
-    def _rows(self, ordered: Sequence[tuple[Scores, FloatArray]]) -> dict[str, Any]:
-        """Spans and scores of rows: ``at`` is null for a row per segment; ``each`` is by system."""
-        spans, values = [], []
-        for scores, row_scores in ordered:
-            rows = scores.rows.of(self.index)
-            places = np.stack([scores.rows.start[rows], scores.rows.stop[rows]], axis=1)
-            kept = places[:, 0] < self.size
-            spans.append(places[kept].tolist())
-            values.append(shorts(row_scores[rows][kept], 5))
-        if all(span == spans[0] for span in spans):
-            single = spans[0] == [[i, i + 1] for i in range(len(spans[0]))] and len(spans[0]) > 1
-            return {"at": None if single else spans[0], "v": values}
+def _rows(ordered: Sequence[tuple[Scores, FloatArray]], index: int, size: int) -> dict[str, Any]:
+    """Spans and scores of rows: ``at`` is null for a row per segment; ``each`` is by system."""
+    spans, values = [], []
+    for scores, row_scores in ordered:
+        rows = scores.rows.of(index)
+        places = np.stack([scores.rows.start[rows], scores.rows.stop[rows]], axis=1)
+        kept = places[:, 0] < size
+        spans.append(places[kept].tolist())
+        values.append(shorts(row_scores[rows][kept], 5))
+    if any(span != spans[0] for span in spans):
         return {"each": spans, "v": values}
+    single = spans[0] == [[i, i + 1] for i in range(len(spans[0]))] and len(spans[0]) > 1
+    return {"at": None if single else spans[0], "v": values}
 
-    def _lost(self, scores: Scores) -> list[list[int]]:
-        """``[row, context tokens, scored tokens]`` lost by rows that did not fit the model."""
-        if scores.lost is None:
-            return []
-        lost = scores.lost[scores.rows.of(self.index)]
-        return [
-            [int(row), int(lost[row, 0]), int(lost[row, 1])]
-            for row in np.flatnonzero(lost.any(axis=1))
-        ]
 
-    def _reasons(self, scores: Scores) -> list[list[Any]]:
-        """``[row, reason]`` of rows whose metric gave a reason for a missing or unusual score."""
-        rows = scores.rows.of(self.index)
-        details = scores.details[rows] if scores.details else ()
-        return [
-            [i, str(facts["reason"])]
-            for i, facts in enumerate(details)
-            if facts and facts.get("reason")
-        ]
+def _lost(scores: Scores, index: int) -> list[list[int]]:
+    """``[row, context tokens, scored tokens]`` lost by rows that did not fit the model."""
+    lost = () if scores.lost is None else scores.lost[scores.rows.of(index)].tolist()
+    return [[row, *tokens] for row, tokens in enumerate(lost) if any(tokens)]
 
-    def _marks(self, scores: Scores, hyp: tuple[str, ...]) -> dict[str, Any] | None:
-        refs = tuple(self.doc.refs[name] for name in self.material.references)
-        texts = Texts(hyp, refs, glue_of(self.material.results.corpus.langs[1], scores))
-        marks = marks_of(scores, self.index, texts)
-        if not marks:
-            return None
-        return {
-            "units": [unit for unit in marks.units if unit[1] < self.size],
-            "errors": [error for error in marks.errors if error[0] < self.size],
-            "cuts": [cut for cut in marks.cuts if cut[0] < self.size],
-        }
+
+def _reasons(scores: Scores, index: int) -> list[list[Any]]:
+    """``[row, reason]`` of rows whose metric gave a reason for a missing or unusual score."""
+    details = scores.details[scores.rows.of(index)]
+    return [[i, str(row["reason"])] for i, row in enumerate(details) if row and row.get("reason")]
 
 
 # ---------------------------------------------------------------- marks
@@ -227,37 +174,27 @@ class Texts:
     glue: str = " "
 
 
-@dataclass
-class Marks:
-    """Marks in one document of one system under one metric, ready for JSON."""
+def marks_of(
+    scores: Scores, doc: int, texts: Texts, size: int
+) -> dict[str, list[list[Any]]] | None:
+    """Collect the marks in the first segments of a document; equal marks are merged.
 
-    units: list[list[Any]]  # side (-1 hyp, else reference), segment, start, end, …
-    errors: list[list[Any]]  # segment, start, end, severity, confidence, why
-    cuts: list[list[Any]]  # segment, start: what follows was not seen by the model
-
-    def __bool__(self) -> bool:
-        return bool(self.units or self.errors or self.cuts)
-
-
-def marks_of(scores: Scores, doc: int, texts: Texts) -> Marks:
-    """Collect the marks of one document; equal marks of overlapping windows are merged."""
-    units, errors, cuts = list[list[Any]](), list[list[Any]](), list[list[Any]]()
-    rows = scores.rows.of(doc)
+    ``units``: side (-1 hyp, else reference), segment, start, end …; ``errors``: segment, start,
+    end, severity, confidence, why; ``cuts``: segment, start of what the model did not see.
+    """
+    marks: dict[str, list[list[Any]]] = {"units": [], "errors": [], "cuts": []}
+    rows, whole = scores.rows.of(doc), scores.signature.get("view") == "whole"
     with damaged_details(scores):
         for row in range(rows.start, rows.stop) if scores.details else ():
-            facts, start = scores.details[row], int(scores.rows.start[row])
-            whole = scores.signature.get("view") == "whole"
-            stop = len(texts.hyp) if whole else int(scores.rows.stop[row])
-            if isinstance(facts, Mapping):
-                units += _units(facts.get("blonde"), start, texts)
-                errors += _errors(facts.get("spans"), (start, stop), texts)
-                cuts += _cuts(facts.get("cut"), (start, stop), texts)
-        return Marks(
-            *(
-                [list(mark) for mark in dict.fromkeys(map(tuple, marks))]
-                for marks in (units, errors, cuts)
-            )
-        )
+            facts, start = scores.details[row] or {}, int(scores.rows.start[row])
+            ends = (start, len(texts.hyp) if whole else int(scores.rows.stop[row]))
+            marks["units"] += _units(facts.get("blonde"), start, texts)
+            marks["errors"] += _errors(facts.get("spans"), ends, texts)
+            marks["cuts"] += _cuts(facts.get("cut"), ends, texts)
+        for kind, segment in (("units", 1), ("errors", 0), ("cuts", 0)):  # its place in a mark
+            distinct = dict.fromkeys(map(tuple, marks[kind]))
+            marks[kind] = [list(mark) for mark in distinct if mark[segment] < size]
+    return marks if any(marks.values()) else None
 
 
 def _units(blonde: Any, start: int, texts: Texts) -> Iterator[list[Any]]:

@@ -8,16 +8,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from wholetext import plugins
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
 from wholetext.models.device import pick_device
 from wholetext.registry import Scorer
 from wholetext.registry import facts as facts_of
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
-from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
 from wholetext.types import (
     Corpus,
@@ -33,45 +31,32 @@ from wholetext.types import (
 from wholetext.version import __version__
 from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
 
-# (document, system, whether added text is left out) → rows and their requests
-Cuts = dict[tuple[str, str, bool], tuple[list[Span], list[Request]]]
-_MAX_DOCUMENTS = 2000  # documents of systems whose rows are kept for further metrics
-_PLAIN = "score(read(FILE), …), or score(texts, …, refs=…)"
-
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Check that every output has every document, and that names are unique."""
-    if not isinstance(corpus, Corpus):
-        raise InputError(f"the corpus is of the type {type(corpus).__name__}", next=_PLAIN)
+    wrong: list[object] = [] if isinstance(corpus, Corpus) else [corpus]
     listed = isinstance(outputs, Sequence)
-    wrong = [item for item in outputs if not isinstance(item, Output)] if listed else [outputs]
+    wrong += [item for item in outputs if not isinstance(item, Output)] if listed else [outputs]
     if wrong:
         raise InputError(
-            f"outputs are a list of Output, and this is of the type {type(wrong[0]).__name__}",
-            where=corpus.id,
-            next=_PLAIN,
+            f"expected a Corpus and a list of Output, got {type(wrong[0]).__name__}",
+            next="score(read(FILE), …), or score(texts, …, refs=…)",
         )
-    if not corpus.docs:
-        raise AlignmentError("there are no documents", where=corpus.id)
-    if not outputs:
+    if not corpus.docs or not outputs:
         raise AlignmentError(
-            "there is no output to score",
+            "there is no output to score" if corpus.docs else "there are no documents",
             where=corpus.id,
             next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)",
         )
-    names = [output.system for output in outputs]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise AlignmentError(
-            f"several outputs are called {doubled[0]!r}", next="give each system a unique name"
-        )
-    if len(set(corpus.ids)) < len(corpus):
-        twice = Counter(corpus.ids).most_common(1)[0][0]
-        raise AlignmentError(
-            f"several documents are called {twice!r}",
-            where=corpus.id,
-            next="give each document a unique id",
-        )
+    systems = [output.system for output in outputs]
+    for what, names in (("outputs", systems), ("documents", corpus.ids)):
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise AlignmentError(
+                f"several {what} are called {name!r}",
+                where=corpus.id,
+                next="give each a unique name",
+            )
     for output in outputs:
         gone = [doc for doc in corpus.ids if doc not in output.docs]
         if gone:
@@ -91,37 +76,21 @@ class BoundMetric:
     outputs: tuple[Output, ...]
     sides: Sides
     engine: Engine
-    cuts: Cuts  # what the view has made of documents so far; metrics that see the same share it
+    lenders: Mapping[str, Document]  # of wrong context, for ``context(source=other)``
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
         """Cut a document of a system into rows and requests."""
-        texts = output.docs[doc.id]
-        if output.nulls:
-            texts = scored_text(self.metric, output, doc.id)
-        key = (doc.id, output.system, texts is not output.docs[doc.id])
-        rows = self.cuts.get(key)
-        if rows is None:
-            sides = self.sides
-            view = self.scorer.view
-            if isinstance(view, Context) and view.source == "other" and doc.id in self.lenders:
-                other = self.lenders[doc.id]
-                sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
-            if trait(self.metric, "rivals"):  # the other outputs in place of the references
-                others = [other for other in self.outputs if other.system != output.system]
-                refs = {other.system: other.docs[doc.id] for other in others}
-                doc = dataclasses.replace(doc, refs=refs)
-                sides = dataclasses.replace(sides, refs=tuple(refs))
-            rows = view.cut(doc, texts, sides)
-            if len(self.cuts) < _MAX_DOCUMENTS:
-                self.cuts[key] = rows
-        return rows
-
-    @cached_property
-    def lenders(self) -> Mapping[str, Document]:
-        """Document id → the document that lends it wrong context, for ``context(source=other)``."""
-        view = self.scorer.view
-        assert isinstance(view, Context)
-        return lenders(self.corpus.docs, view.seed, view.prev + view.next)
+        texts = scored_text(self.metric, output, doc.id) if output.nulls else output.docs[doc.id]
+        sides = self.sides
+        if doc.id in self.lenders:
+            other = self.lenders[doc.id]
+            sides = dataclasses.replace(sides, other=(other, output.docs[other.id]))
+        if trait(self.metric, "rivals"):  # the other outputs in place of the references
+            others = [other for other in self.outputs if other.system != output.system]
+            refs = {other.system: other.docs[doc.id] for other in others}
+            doc = dataclasses.replace(doc, refs=refs)
+            sides = dataclasses.replace(sides, refs=tuple(refs))
+        return self.scorer.view.cut(doc, texts, sides)
 
 
 def bind(
@@ -130,17 +99,14 @@ def bind(
     outputs: Sequence[Output],
     engine: Engine,
     refs: tuple[str, ...] | None,
-    cuts: dict[tuple[View, Sides], Cuts] | None = None,
     remote: bool = False,
 ) -> BoundMetric:
     """Bind a scorer to a corpus; raise an error if something that the metric needs is missing.
 
-    Metrics that share ``cuts`` have each document checked and cut once for each view and choice of
-    sides. ``remote``: models run elsewhere, so their device need not be here.
+    ``remote``: models run elsewhere, so their device need not be here.
     """
     metric = parsed.metric.resolve(corpus.langs)
-    rivals = trait(metric, "rivals")
-    if rivals and len(outputs) < 2:
+    if trait(metric, "rivals") and len(outputs) < 2:
         raise MetricError(
             f"{metric.name} compares systems, and there is only one",
             where=corpus.id,
@@ -148,30 +114,33 @@ def bind(
         )
     if any(output.nulls for output in outputs):
         check_worst(metric, outputs)
-    sides, cuts = sides_of(metric, parsed.view, corpus, refs, engine), {} if cuts is None else cuts
-    placed = (engine.device, engine.dtype) != ("auto", "fp32") and not (
-        remote or trait(metric, "remote")
-    )
-    if placed and metric.fits([], engine) is not None:
+    view, sides = parsed.view, sides_of(metric, parsed.view, corpus, refs, engine)
+    placed = (engine.device, engine.dtype) != ("auto", "fp32")
+    if (
+        placed
+        and not remote
+        and not trait(metric, "remote")
+        and metric.fits([], engine) is not None
+    ):
         pick_device(engine.device, engine.dtype)  # refused also where every score is in the cache
-    if (parsed.view, sides) not in cuts:  # now, not after hours of other metrics
-        for output in outputs:
-            try:
-                for doc in corpus.docs:
-                    parsed.view.check(doc, output.docs[doc.id], sides)
-            except AlignmentError as fault:
-                where = f"system {output.system}, {fault.where}"
-                raise AlignmentError(
-                    f"{parsed.spec}: {fault.what}", where=where, next=fault.next
-                ) from None
-        if not any(parsed.view.spans(size) for size in corpus.sizes.tolist()):
-            raise MetricError(
-                f"{parsed.spec} leaves no row to score: every document is shorter than the window",
-                where=corpus.id,
-                next="use a smaller size, or partial=include",
-            )
-    shared: Cuts = {} if rivals else cuts.setdefault((parsed.view, sides), {})
-    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, shared)
+    for output in outputs:  # now, not after hours of other metrics
+        try:
+            for doc in corpus.docs:
+                view.check(doc, output.docs[doc.id], sides)
+        except AlignmentError as fault:
+            where = f"system {output.system}, {fault.where}"
+            what = f"{parsed.spec}: {fault.what}"
+            raise AlignmentError(what, where=where, next=fault.next) from None
+    if not any(view.spans(size) for size in corpus.sizes.tolist()):
+        raise MetricError(
+            f"{parsed.spec} leaves no row to score: every document is shorter than the window",
+            where=corpus.id,
+            next="use a smaller size, or partial=include",
+        )
+    lending: Mapping[str, Document] = {}
+    if isinstance(view, Context) and view.source == "other":
+        lending = lenders(corpus.docs, view.seed, view.prev + view.next)
+    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, lending)
 
 
 def sides_of(

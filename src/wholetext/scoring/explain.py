@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import InputError, MetricError, did_you_mean
+from wholetext.errors import InputError, MetricError, choices
 from wholetext.io import Loaded
 from wholetext.metrics.blonde.explain import (
     Compared,
@@ -89,39 +89,43 @@ def explain(
     order and coverage that do not fit the document or its reference.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
-    system = _choose("system", system, results.systems, only=True)
-    ids = list(corpus.ids)
+    system = _choose(
+        "system",
+        system or (results.systems[0] if len(results.systems) == 1 else ""),
+        results.systems,
+    )
     if doc is not None:
-        _choose("document", doc, ids)
+        _choose("document", doc, corpus.ids)
     scores, notes = _scores(results, spec, system, doc)
     measure, why = scorer(spec).metric, None
-    blonde = (
-        measure.resolve(corpus.langs) if isinstance(measure, Blonde) else None
-    )  # others may not be there any more
+    # other metrics may not be installed any more
+    blonde = measure.resolve(corpus.langs) if isinstance(measure, Blonde) else None
     if doc is None:
         values = occurring(blonde, scores.totals()) if blonde else scores.at("doc")
         doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
-    refs = used(scores.signature["refs"], corpus.references)
+    refs = [name for name in scores.signature["refs"].split(",") if name in corpus.references]
     ref = _choose("reference", ref or refs[0], refs) if refs or ref else ""
-    texts = (
-        next(one for one in results.outputs if one.system == system).docs[doc],
-        corpus.docs[ids.index(doc)].refs.get(ref, ()),
-    )
-    details = _details(scores, doc)
+    outputs = {output.system: output for output in results.outputs}
+    texts = outputs[system].docs[doc], corpus.docs[corpus.ids.index(doc)].refs.get(ref, ())
+    rows = scores.rows.of(scores.rows.docs.index(doc))
+    details = [
+        (int(start), detail or {})
+        for start, detail in zip(scores.rows.start[rows], scores.details[rows])
+    ]  # first segment and facts of each row
     with damaged_details(scores):
-        if blonde and details and all("blonde" in one for _, one in details):
+        if blonde and details and all("blonde" in facts for _, facts in details):
             segments = compared(details, *texts, which=refs.index(ref))
             why = reasons(blonde, scores.totals()[scores.rows.docs.index(doc)])
         elif _marks_spans(scores):
             segments = _marked(details, *texts, glue_of(corpus.langs[1], scores))
         else:
             segments = _findings(spec, *texts, corpus.langs[1])
-    reason = next((one["reason"] for _, one in details if "reason" in one), "")
+    reason = next((facts["reason"] for _, facts in details if "reason" in facts), "")
     return Explained(scores, doc, ref, segments, reason, why, spec not in results.scores, notes)
 
 
 def _marks_spans(scores: Scores) -> bool:
-    return any("spans" in one for one in scores.details if one)
+    return any("spans" in facts for facts in scores.details if facts)
 
 
 def _marked(
@@ -131,20 +135,23 @@ def _marked(
     glue: str,
 ) -> tuple[Compared, ...]:
     """Segments with the spans ``{start, end, severity}`` that a metric marked in each row."""
-    extra: list[dict[MatchedSpan, None]] = [
-        {} for _ in hyp
-    ]  # overlapping windows may repeat a span
+    # overlapping windows may repeat a span
+    extra: list[dict[MatchedSpan, None]] = [{} for _ in hyp]
     for first, detail in details:
         for span in detail.get("spans", ()):
-            for place, start, end in stretches(
-                hyp[first:], glue, int(span["start"]), int(span["end"])
-            ):
+            why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
+            severity, ends = str(span.get("severity", "")), (int(span["start"]), int(span["end"]))
+            for place, start, end in stretches(hyp[first:], glue, *ends):
                 text = hyp[first + place][start:end]
-                why = ": ".join(str(span[key]) for key in ("category", "reason") if span.get(key))
-                extra[first + place][
-                    MatchedSpan(str(span.get("severity", "")), why, text, start, end)
-                ] = None
-    beside = [*ref, *([""] * (len(hyp) - len(ref)))]
+                extra[first + place][MatchedSpan(severity, why, text, start, end)] = None
+    return _with_extra(hyp, ref, extra)
+
+
+def _with_extra(
+    hyp: Sequence[str], ref: Sequence[str], extra: Sequence[Iterable[MatchedSpan]]
+) -> tuple[Compared, ...]:
+    """Segments beside their reference, with spans of the output marked."""
+    beside = [*ref, *[""] * len(hyp)]
     return tuple(
         Compared(i + 1, text, beside[i], (), (), (), tuple(extra[i])) for i, text in enumerate(hyp)
     )
@@ -160,22 +167,18 @@ def _findings(spec: str, hyp: Sequence[str], ref: Sequence[str], lang: str) -> t
             next="use -m blonde, d-blonde or blonde-plus; other metrics are explained for English "
             "outputs beside a reference with the same segments",
         )
-    return tuple(
-        Compared(
-            i + 1,
-            text,
-            ref[i],
-            (),
-            (),
-            (),
-            tuple(
+    return _with_extra(
+        hyp,
+        ref,
+        [
+            [
                 MatchedSpan(
                     finding.kind, finding.why, text[finding.start : finding.end], *finding[1:3]
                 )
-                for finding in by_segment[i]
-            ),
-        )
-        for i, text in enumerate(hyp)
+                for finding in findings
+            ]
+            for text, findings in zip(hyp, by_segment)
+        ],
     )
 
 
@@ -197,51 +200,18 @@ def _scores(
     if spec in results.scores:
         return results.scores[spec][system], ()
     corpus = results.corpus
-    if (
-        doc is not None and not scorer(spec).metric.surveys
-    ):  # annotation files go by line: they need them all
-        corpus = replace(
-            corpus, docs=tuple(document for document in corpus.docs if document.id == doc)
-        )
-    computed = score(
-        Loaded(corpus, [output for output in results.outputs if output.system == system]), [spec]
-    )
-    notes = (
-        (f"{spec} is not in the run: computed now, and not kept there",) if results.scores else ()
-    )
-    return computed.scores[spec][system], (*notes, *computed.warnings)
+    if doc is not None and not scorer(spec).metric.surveys:
+        # annotation files go by line: metrics that read them need all documents
+        corpus = replace(corpus, docs=tuple(each for each in corpus.docs if each.id == doc))
+    outputs = [output for output in results.outputs if output.system == system]
+    computed = score(Loaded(corpus, outputs), [spec])
+    notes = [f"{spec} is not in the run: computed now, and not kept there"]
+    return computed.scores[spec][system], (*notes[: len(results.scores)], *computed.warnings)
 
 
-def _details(scores: Scores, doc: str) -> list[tuple[int, Mapping[str, Any]]]:
-    """(first segment, detail) of each row of the document."""
-    own = scores.rows.of(scores.rows.docs.index(doc))
-    return [
-        (int(scores.rows.start[own.start + i]), detail or {})
-        for i, detail in enumerate(scores.details[own])
-    ]
-
-
-def used(listed: str, known: Sequence[str]) -> list[str]:
-    """References that a signature lists, in the order of the spans; names may have commas."""
-    endings: dict[int, list[str]] = {
-        len(listed) + 1: []
-    }  # where a name begins → the names from there to the end
-    for at in reversed([0, *(i + 1 for i, sign in enumerate(listed) if sign == ",")]):
-        for name in known:
-            rest = endings.get(at + len(name) + 1)
-            if rest is not None and name not in rest and f"{listed},".startswith(f"{name},", at):
-                endings[at] = [name, *rest]
-                break
-    return endings.get(0, [])
-
-
-def _choose(what: str, name: str | None, known: Sequence[str], *, only: bool = False) -> str:
-    if name is None and only and len(known) == 1:
-        return known[0]
-    if name is None or name not in known:
-        problem = f"there is no {what} {name!r}" if name else f"which {what}?"
-        shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+def _choose(what: str, name: str, known: Sequence[str]) -> str:
+    if name not in known:
         raise InputError(
-            problem, next=did_you_mean(name or "", list(known)) or f"{what}s: {shown or 'none'}"
+            f"there is no {what} {name!r}" if name else f"which {what}?", next=choices(name, known)
         )
     return name

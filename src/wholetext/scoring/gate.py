@@ -17,10 +17,8 @@ from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.clusters import holm
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
-
-WIDE = 0.1  # share of a metric's range; a larger max_drop is probably meant on another scale
+from wholetext.scoring.significance.resample import holm
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,7 @@ class GateResult:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; undefined numbers are null."""
-        values: dict[str, Any] = plain({"passed": self.passed, **asdict(self)})
-        return values
+        return plain({"passed": self.passed, **asdict(self)})  # type: ignore[no-any-return]
 
     def junit(self) -> str:
         """JUnit XML, as CI servers read it: a test case for each check, the notes as its output."""
@@ -70,20 +67,13 @@ class GateResult:
         suites = ElementTree.Element("testsuites")
         suite = ElementTree.SubElement(suites, "testsuite", attributes)
         for check in self.checks:
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=printable(check.metric),
-                name=printable(f"{check.system} against {self.baseline}"),
-            )
+            name = printable(f"{check.system} against {self.baseline}")
+            names = {"classname": printable(check.metric), "name": name}
+            case, reason = ElementTree.SubElement(suite, "testcase", names), printable(check.reason)
             if not check.passed:
-                failure = ElementTree.SubElement(
-                    case, "failure", message=printable(check.reason), type="drop"
-                )
-                failure.text = printable(check.reason)
-        ElementTree.SubElement(suite, "system-out").text = printable(
-            "\n".join(self.notes), keep="\n"
-        )
+                ElementTree.SubElement(case, "failure", message=reason, type="drop").text = reason
+        notes = printable("\n".join(self.notes), keep="\n")
+        ElementTree.SubElement(suite, "system-out").text = notes
         ElementTree.indent(suites)
         return f"<?xml version='1.0' encoding='utf-8'?>\n{ElementTree.tostring(suites, encoding='unicode')}\n"
 
@@ -124,20 +114,16 @@ def gate(
             next="score the new system and the baseline in one run",
         )
     how = replace(significance or results.significance or Significance(), baseline=baseline)
-    compared = []
-    for spec in metrics or results.scores:
-        scores = results[spec]
-        compared.append(how.compare({name: scores[name] for name in (baseline, *others)}))
-    corrected = iter(
-        holm(np.array([comparison[name].p for comparison in compared for name in others]))
-    )
+    compared = [
+        how.compare({name: results[spec][name] for name in (baseline, *others)})
+        for spec in metrics or results.scores
+    ]
+    pairs = [(comparison, comparison[name]) for comparison in compared for name in others]
+    corrected = holm(np.array([standing.p for _, standing in pairs]))
     checks = tuple(
-        _check(comparison, comparison[name], float(next(corrected)), max_drop, how.alpha)
-        for comparison in compared
-        for name in others
+        _check(*pair, float(p), max_drop, how.alpha) for pair, p in zip(pairs, corrected)
     )
     notes = [
-        *_wide(results, compared, max_drop),
         *results.notes,
         *(note for comparison in compared for note in comparison.warnings),
     ]
@@ -181,16 +167,3 @@ def _check(
         passed,
         f"{'passed' if passed else 'failed'}: {compared.metric} of {standing.system} is {why} ({numbers})",
     )
-
-
-def _wide(results: Results, compared: Sequence[Comparison], max_drop: float) -> list[str]:
-    """Notes where ``max_drop`` would let almost everything pass."""
-    notes = []
-    for comparison in compared:
-        low, high = next(iter(results.scores[comparison.metric].values())).range
-        if max_drop > WIDE * (high - low):
-            notes.append(
-                f"{comparison.metric}: a drop of {max_drop:g} is {max_drop / (high - low):.0%} of its range "
-                f"({low:g} … {high:g}); give --max-drop on the metric's own scale"
-            )
-    return notes

@@ -8,6 +8,7 @@ so by themselves: an empty or surplus text matches nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, count
-from wholetext.scoring.traits import trait
+from wholetext.scoring.engine import trait
 from wholetext.types import FloatArray, Metric, Nulls, Output, Rows, mean_stats
 
 LEFT_OUT = "the output leaves this out (nulls=drop)"
@@ -38,15 +39,12 @@ def with_policy(outputs: Sequence[Output], policy: Policy) -> tuple[Output, ...]
         replace(
             output,
             nulls={doc: replace(nulls, policy=policy) for doc, nulls in output.nulls.items()},
-            realigned={doc: _renamed(how, policy) for doc, how in output.realigned.items()},
+            realigned={
+                doc: re.sub(r"(^|,)nulls=\w+", "", how) + f",nulls={policy}"
+                for doc, how in output.realigned.items()
+            },
         )
         for output in outputs
-    )
-
-
-def _renamed(how: str, policy: str) -> str:
-    return ",".join(
-        [*(part for part in how.split(",") if not part.startswith("nulls=")), f"nulls={policy}"]
     )
 
 
@@ -59,13 +57,12 @@ def worst_of(metric: Metric) -> float:
     """The worst score of a metric; an error where it has none."""
     bound = metric.range[0] if metric.higher_is_better else metric.range[1]
     worst = trait(metric, "worst")
-    worst = bound if worst is None else worst
-    if not np.isfinite(worst):
+    if not np.isfinite(bound if worst is None else worst):
         raise MetricError(
             f"{metric.name} has no worst score for omissions and additions",
             next="use nulls=count or nulls=drop",
         )
-    return worst
+    return bound if worst is None else float(worst)
 
 
 def scored_text(metric: Metric, output: Output, doc: str) -> tuple[str, ...]:
@@ -101,28 +98,21 @@ def with_nulls(
             or (nulls.policy == "worst" and not is_mean(metric))
         ):
             continue
-        size = int(rows.sizes[index])
-        omitted, added = np.zeros(size), np.zeros(size)
-        omitted[list(nulls.omitted)] = 1
-        for at, number, _ in nulls.added:
-            added[at] = number
+        added = {at: number for at, number, _ in nulls.added}
         for row in range(len(rows))[rows.of(index)]:
-            span = slice(int(rows.start[row]), int(rows.stop[row]))
-            long, gone, more = span.stop - span.start, omitted[span].sum(), added[span].sum()
-            if nulls.policy == "drop":
-                if gone == long:
-                    stats[row] = 0.0
-                    details[row] = {**(details[row] or {}), "reason": LEFT_OUT}
-            elif gone or more:
-                worst = mean_stats(
-                    [
-                        [
-                            np.nan if output in trait(metric, "sums") else worst_of(metric)
-                            for output in metric.outputs
-                        ]
-                    ]
-                )[0]
-                stats[row] = stats[row] * (long - gone) / long + worst * (gone + more) / long
+            segments = range(int(rows.start[row]), int(rows.stop[row]))
+            gone = len({*nulls.omitted}.intersection(segments))
+            more = sum(added.get(at, 0) for at in segments)
+            if nulls.policy == "worst" and (gone or more):
+                values = [
+                    np.nan if name in trait(metric, "sums") else worst_of(metric)
+                    for name in metric.outputs
+                ]
+                worst, size = mean_stats([values])[0], len(segments)
+                stats[row] = stats[row] * (size - gone) / size + worst * (gone + more) / size
+            elif nulls.policy == "drop" and gone == len(segments):
+                stats[row] = 0.0
+                details[row] = {**(details[row] or {}), "reason": LEFT_OUT}
     return stats, details
 
 

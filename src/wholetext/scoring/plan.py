@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wholetext.errors import MetricError, count
 from wholetext.files.cache import Cache
 from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.bound import BoundMetric, bind, check
-from wholetext.scoring.engine import Engine, default_calls
-from wholetext.scoring.traits import trait
+from wholetext.scoring.engine import Engine, default_calls, trait
 from wholetext.types import Corpus, Output, Request
 
 
@@ -86,43 +83,45 @@ def plan(
 ) -> Plan:
     """Cut every document and fit every request without a model; ``calls``: settings of judges."""
     with _bound(corpus, outputs, spec, calls) as work:
-        rows, covered, engine = 0, 0, work.engine
-        shown: list[ShownRow] = []
-        shows = trait(work.metric, "shows")
-        for doc in corpus.docs:
-            for output in outputs:
-                spans, requests = work.cut(doc, output)
-                rows += len(spans)
-                if output is outputs[0]:
-                    inside = np.zeros(len(doc), dtype=bool)
-                    for start, stop, _ in spans:
-                        inside[start:stop] = True
-                    covered += int(inside.sum())
-                for (start, stop, _), request in zip(spans, requests):
-                    if len(shown) < show:
-                        sides = shows(request, engine) if shows else None  # tokens, else the text
-                        shown.append(
-                            ShownRow(
-                                doc.id, start, stop, output.system, tuple(sides or _sides(request))
-                            )
-                        )
-        seen = _requests(work)
-        fits = work.metric.fits(seen, engine)
-        segments = sum(len(doc) for doc in corpus.docs)
+        rows = [
+            (doc, output, span, request)
+            for doc in corpus.docs
+            for output in outputs
+            for span, request in zip(*work.cut(doc, output))
+        ]
+        requests = list(dict.fromkeys(request for *_, request in rows))
+        covered = {
+            (doc.id, segment)
+            for doc, output, (start, stop, _), _ in rows
+            for segment in range(start, stop)
+            if output is outputs[0]
+        }
+        shows = trait(work.metric, "shows") or (lambda *_: None)  # tokens, else the text is shown
+        fits = work.metric.fits(requests, work.engine)
+        segments = sum(map(len, corpus.docs))
         return Plan(
             spec=work.scorer.spec,
             systems=len(outputs),
-            rows=rows,
-            distinct=len(seen),
+            rows=len(rows),
+            distinct=len(requests),
             segments=segments,
-            dropped=segments - covered,
+            dropped=segments - len(covered),
             tokens=None
             if fits is None or trait(work.metric, "remote")
             else sum(fit.tokens for fit in fits),
             lost_context=sum(fit.lost_context > 0 for fit in fits or ()),
             lost_focus=sum(fit.lost_focus > 0 for fit in fits or ()),
-            shown=tuple(shown),
-            calls=_calls(work, seen),
+            shown=tuple(
+                ShownRow(
+                    doc.id,
+                    start,
+                    stop,
+                    output.system,
+                    tuple(shows(request, work.engine) or _sides(request)),
+                )
+                for doc, output, (start, stop, _), request in rows[:show]
+            ),
+            calls=_calls(work, requests),
         )
 
 
@@ -205,16 +204,11 @@ def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | Non
 def _sides(request: Request) -> tuple[tuple[str, str], ...]:
     """Each side as context, «the scored part», context; bars separate its segments."""
     bar, sources = " ┃ ", (request.src,) if request.src is not None else ()
-    excerpts = [("hyp", excerpt) for excerpt in request.hyp] + [
-        ("src", excerpt) for excerpt in sources
-    ]
-    excerpts += [("ref", excerpt) for excerpt in request.refs]
-    sides = []
-    for side, excerpt in excerpts:
-        pieces = [
-            bar.join(excerpt.before),
-            f"«{bar.join(excerpt.scored)}»",
-            bar.join(excerpt.after),
-        ]
-        sides.append((side, bar.join(filter(None, pieces))))
-    return tuple(sides)
+    return tuple(
+        (
+            side,
+            bar.join([*excerpt.before, f"«{bar.join(excerpt.scored)}»", *excerpt.after]),
+        )
+        for side, excerpts in (("hyp", request.hyp), ("src", sources), ("ref", request.refs))
+        for excerpt in excerpts
+    )

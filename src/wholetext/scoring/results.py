@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,27 +14,19 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError, RunError, choices
-from wholetext.files.output_folder import (
-    OwnFolder,
-    check_folder,
-    is_replaced,
-    replacing_folder,
-    restore,
-)
+from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
+from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
 from wholetext.registry import scorer
 from wholetext.scoring import run_files
+from wholetext.scoring.engine import trait
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance
-from wholetext.scoring.significance.stored import restored, stored
-from wholetext.scoring.traits import trait
 from wholetext.spec import given_parameters
-from wholetext.types import Corpus, Level, Metric, Output, Scores, Signature
+from wholetext.types import Corpus, Metric, Output, Scores, Signature
 from wholetext.version import __version__
-
-LEVELS: tuple[Level, ...] = ("corpus", "doc", "row")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +129,7 @@ def write_run(
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
         run_files.write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
-        run_files.write_results(staged / "results.jsonl", results.scores, LEVELS)
+        run_files.write_results(staged / "results.jsonl", results.scores)
         metrics = []
         for i, (spec, by_system) in enumerate(results.scores.items()):
             run_files.write_stats(staged / f"stats{i}.npz", by_system)
@@ -170,18 +162,13 @@ def write_run(
             "warnings": results.warnings,
             "counts": results.counts,
             "flags": results.flags,
-            "comparison": stored(results.significance, results.comparisons.values())
+            "comparison": run_files.stored(results.significance, results.comparisons.values())
             if results.significance
             else {},
             "environment": dict(results.environment),
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
         (staged / "run.json").write_text(run_files.seal(head), "utf-8")
-
-
-def refuse_unwritable(folder: Path | str, *, overwrite: bool = True) -> None:
-    """Raise an error, before any work, if a run folder cannot be written or may not be replaced."""
-    check_folder(Path(folder), RUN, overwrite=overwrite)
 
 
 def run_file(folder: Path, name: str) -> Path:
@@ -192,22 +179,11 @@ def run_file(folder: Path, name: str) -> Path:
 
 def _written(folder: Path) -> dict[str, str] | None:
     """List the files of an earlier run in a folder; None if run.json is not from wholetext."""
-    try:
+    with suppress(OSError, ValueError, TypeError, RecursionError):
         head = json.loads((folder / "run.json").read_bytes())
-        if not {"wholetext", "format", "systems", "metrics"} <= set(head):
-            return None
-        if "files" in head:
-            return {"run.json": "", **head["files"]}
-        numbers = range(len(head["metrics"]))  # 0.1.0 listed no files
-        names = ["run.json", "texts.jsonl", "results.jsonl", *(f"stats{i}.npz" for i in numbers)]
-        names += [f"details{i}.json" for i in numbers]
-        if (folder / "grid.json").is_file():
-            names += ["grid.json"] * (
-                json.loads((folder / "grid.json").read_bytes())["kind"] == "sweep"
-            )
-        return dict.fromkeys(names, "")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
+        if {"wholetext", "format", "systems", "metrics"} <= set(head):
+            return {"run.json": "", **head.get("files", {})}
+    return None
 
 
 # stores of 0.2 in Parquet are replaced, but not read
@@ -222,127 +198,104 @@ def open_run(folder: Path | str) -> Results:
     """Read a run folder back: the same Results, without computing anything."""
     if not isinstance(folder, (str, Path)):
         raise InputError(f"expected a folder, got {type(folder).__name__}", next='open_run("run")')
-    return _read_run(Path(folder))
+    while True:
+        opened = _identity(Path(folder))
+        try:
+            return _read_run(Path(folder))
+        except RunError:
+            if opened == _identity(Path(folder)):  # otherwise it was replaced while it was read
+                raise
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    restore(folder, RunError)
+    with suppress(OSError):
+        status = folder.stat()
+        return status.st_dev, status.st_ino
+    return None
 
 
 def _read_run(folder: Path) -> Results:
-    restore(folder, RunError)
     if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a name is too long
-        if is_replaced(folder):
-            return _read_run(folder)
         is_file = os.path.isfile(folder)  # noqa: PTH113
         raise RunError(
             "this is a file, not a run folder" if is_file else "there is no such folder",
             where=str(folder),
             next="give a folder that `wholetext score --out` wrote",
         )
-    opened = None
-    try:
-        opened = folder.stat()
-        return _read_files(folder)
-    except (RunError, OSError) as fault:
-        if opened and folder.exists() and os.path.samestat(opened, folder.stat()):
-            if isinstance(fault, RunError):
-                raise
-            raise RunError(
-                f"the run folder cannot be read ({fault.strerror or fault})",
-                where=str(fault.filename or folder),
-                next="check its permissions and the disk",
-            ) from None
-    return _read_run(folder)  # it was replaced while it was read
-
-
-def _read_files(folder: Path) -> Results:
     head = run_files.read_head(folder)
-    files = head.get("files") or {}
-    corpus, outputs = run_files.read_texts(
-        run_files.read_file(folder, "texts.jsonl", files), folder / "texts.jsonl", head
-    )
-    scores = {}
-    for i, entry in enumerate(head["metrics"]):
-        metric = scorer(entry["spec"]).metric
-        if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
-            metric = metric.resolve(corpus.langs)
-        path = folder / f"stats{i}.npz"
-        every = run_files.read_stats(
-            run_files.read_file(folder, path.name, files), path, entry, corpus, metric.reduce
-        )
-        details: list[list[Any]] = [[]] * len(every)
-        if entry["details"]:
-            path, sizes = folder / f"details{i}.json", [len(stats) for _, stats, _ in every]
-            details = run_files.read_details(
-                run_files.read_file(folder, path.name, files), path, sizes
-            )
-        scores[entry["spec"]] = {
-            system: _scores(entry, j, metric, every[j], details[j])
-            for j, system in enumerate(entry["systems"])
+    with reading(str(folder / "run.json"), *run_files.DAMAGED):
+        digests, path = head.get("files") or {}, folder / "texts.jsonl"
+        corpus, outputs = run_files.read_texts(run_files.read_file(path, digests), path, head)
+        scores = {
+            entry["spec"]: _read_scores(folder, i, entry, digests, corpus)
+            for i, entry in enumerate(head["metrics"])
         }
-    significance, comparisons = None, dict[str, Comparison]()
-    if head.get("comparison"):
-        significance, comparisons = _read_comparison(head, folder)
-    return Results(
-        corpus,
-        outputs,
-        scores,
-        tuple(head["warnings"]),
-        head["counts"],
-        head["flags"],
-        significance,
-        comparisons,
-        head.get("environment") or {},
-    )
+        significance, comparisons = None, dict[str, Comparison]()
+        if head.get("comparison"):
+            significance, comparisons = _read_comparison(head, folder)
+        return Results(
+            corpus,
+            outputs,
+            scores,
+            tuple(head["warnings"]),
+            head["counts"],
+            head["flags"],
+            significance,
+            comparisons,
+            head.get("environment") or {},
+        )
 
 
 def _read_comparison(
     head: Mapping[str, Any], folder: Path
 ) -> tuple[Significance, dict[str, Comparison]]:
-    try:
-        significance, comparisons = restored(head["comparison"])
+    with reading(str(folder), "score again", RunError, "the stored comparison is damaged"):
+        significance, comparisons = run_files.restored(head["comparison"])
         for entry in head["metrics"]:
             standings = comparisons[entry["spec"]].standings
             if {standing.system for standing in standings} != set(entry["systems"]):
                 raise ValueError(f"it compares other systems under {entry['spec']}")
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError, InputError) as fault:
-        raise RunError(
-            f"the stored comparison is damaged ({type(fault).__name__}: {fault})",
-            where=str(folder),
-            next="score again",
-        ) from fault
-    return significance, comparisons
+        return significance, comparisons
 
 
-def _scores(
-    entry: Mapping[str, Any], j: int, metric: Metric, read: run_files.Stats, details: list[Any]
-) -> Scores:
-    """Scores of the ``j``-th system of a metric."""
-    rows, stats, lost = read
-    return Scores(
-        metric=entry["spec"],
-        system=entry["systems"][j],
-        rows=rows,
-        stats=stats,
-        reduce=metric.reduce,
-        reduce_rows=metric.reduce_rows,
-        reduce_docs=trait(metric, "reduce_docs"),
-        outputs=tuple(entry["outputs"]),
-        higher_is_better=entry["higher_is_better"],
-        range=(float(entry["range"][0]), float(entry["range"][1])),
-        signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])),
-        lost=lost,
-        stated=tuple(entry.get("notes") or ()),
-        decimals=metric.decimals,
-        details=tuple(details),
-    )
+def _read_scores(
+    folder: Path, i: int, entry: Mapping[str, Any], digests: Mapping[str, str], corpus: Corpus
+) -> dict[str, Scores]:
+    """Scores of the ``i``-th metric by system."""
+    metric = scorer(entry["spec"]).metric
+    if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
+        metric = metric.resolve(corpus.langs)
+    path = folder / f"stats{i}.npz"
+    every = run_files.read_stats(run_files.read_file(path, digests), path, entry, corpus, metric)
+    details: list[list[Any]] = [[]] * len(every)
+    if entry["details"]:
+        path = folder / f"details{i}.json"
+        sizes = [len(stats) for _, stats, _ in every]
+        details = run_files.read_details(run_files.read_file(path, digests), path, sizes)
+    return {
+        system: Scores(
+            metric=entry["spec"],
+            system=system,
+            rows=every[j][0],
+            stats=every[j][1],
+            reduce=metric.reduce,
+            reduce_rows=metric.reduce_rows,
+            reduce_docs=trait(metric, "reduce_docs"),
+            outputs=tuple(entry["outputs"]),
+            higher_is_better=entry["higher_is_better"],
+            range=(float(entry["range"][0]), float(entry["range"][1])),
+            signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])),
+            lost=every[j][2],
+            stated=tuple(entry.get("notes") or ()),
+            decimals=metric.decimals,
+            details=tuple(details[j]),
+        )
+        for j, system in enumerate(entry["systems"])
+    }
 
 
-@contextmanager
-def damaged_details(scores: Scores) -> Iterator[None]:
+def damaged_details(scores: Scores) -> AbstractContextManager[None]:
     """Report damaged details where they are used: only their metric knows their shape."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as fault:
-        raise RunError(
-            f"the details of {scores.metric} for {scores.system} are damaged "
-            f"({type(fault).__name__}: {fault})",
-            next=AGAIN,
-        ) from None
+    what = f"the details of {scores.metric} for {scores.system} are damaged"
+    return reading("", AGAIN, RunError, what)

@@ -1,7 +1,7 @@
 """Files of a run folder: run.json, texts.jsonl, statsN.npz, detailsN.json; results.jsonl is an export.
 
-Each file is compared with the SHA-256 that run.json has of it, and checked once, when it is read.
-What is wrong with a file is one RunError that names it.
+Each file is compared with the SHA-256 that run.json has of it. What is wrong with a file is one
+RunError that names it.
 """
 
 from __future__ import annotations
@@ -10,37 +10,35 @@ import hashlib
 import io
 import json
 import math
-import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, WholetextError
-from wholetext.files.parsing import read_json
-from wholetext.types import Corpus, Document, FloatArray, IntArray, Level, Output, Rows, Scores
+from wholetext.errors import RunError
+from wholetext.files.parsing import read_json, reading
+from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
+from wholetext.scoring.significance.power import Power
+from wholetext.scoring.significance.resample import Interval
+from wholetext.types import (
+    Corpus,
+    Document,
+    FloatArray,
+    IntArray,
+    Metric,
+    Output,
+    Rows,
+    Scores,
+    Signature,
+)
 
 FORMAT = 1
 AGAIN = "score again into a new folder"
+DAMAGED = (AGAIN, RunError, "the run folder is damaged")  # what ``reading`` makes of any fault
 Stats = tuple[Rows, FloatArray, IntArray | None]  # rows, their statistics, their lost tokens
-_dumped = partial(json.dumps, ensure_ascii=False)
-
-
-@contextmanager
-def damaged(path: Path) -> Iterator[None]:
-    """Convert whatever a damaged file raises to one RunError."""
-    try:
-        yield
-    except (WholetextError, OSError):
-        raise
-    except Exception as fault:
-        reason = str(fault) if type(fault) is ValueError else f"{type(fault).__name__}: {fault}"
-        raise RunError(
-            f"the run folder is damaged: {reason[:300]}", where=str(path), next=AGAIN
-        ) from None
+_dumped = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _need(condition: object, what: str) -> None:
@@ -48,19 +46,18 @@ def _need(condition: object, what: str) -> None:
         raise ValueError(what)
 
 
-def read_file(folder: Path, name: str, digests: Mapping[str, str]) -> bytes:
+def read_file(path: Path, digests: Mapping[str, str]) -> bytes:
     """The bytes of a file; an error if it is missing or was changed."""
-    path = folder / name
     if not path.is_file():
         raise RunError(
-            f"{name} is missing",
-            where=str(folder),
+            f"{path.name} is missing",
+            where=str(path.parent),
             next="give a folder that `wholetext score --out` wrote",
         )
-    data = path.read_bytes()
-    with damaged(path):
+    with reading(str(path), *DAMAGED):
+        data = path.read_bytes()
         _need(
-            digests.get(name) in (None, hashlib.sha256(data).hexdigest()),
+            digests.get(path.name) in (None, hashlib.sha256(data).hexdigest()),
             "the file was changed since it was written (its SHA-256 differs)",
         )
     return data
@@ -74,110 +71,95 @@ def _json(data: bytes, path: Path) -> Any:
 
 
 def seal(head: Mapping[str, Any]) -> str:
-    """The text of run.json, with a checksum of everything in it."""
-    plain = json.loads(json.dumps(head))
-    return json.dumps({**plain, "sha256": _checksum(plain)}, ensure_ascii=False, indent=1) + "\n"
-
-
-def _checksum(head: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(head, sort_keys=True).encode()).hexdigest()
+    """The text of run.json, with a checksum of everything else in it."""
+    content = json.loads(json.dumps({key: head[key] for key in head if key != "sha256"}))
+    checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return json.dumps({**content, "sha256": checksum}, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_head(folder: Path) -> dict[str, Any]:
     """run.json; folders of 0.1.0 have neither checksum nor list of files."""
     path = folder / "run.json"
-    head = _json(read_file(folder, "run.json", {}), path)
-    with damaged(path):
-        _need(isinstance(head, dict) and "format" in head, "it is not the description of a run")
-        if head["format"] != FORMAT:
-            raise RunError(
-                f"it has format {head['format']!r}, this version reads {FORMAT}",
-                where=str(path),
-                next="score again with this version",
-            )
-        content = {key: value for key, value in head.items() if key != "sha256"}
+    head = _json(read_file(path, {}), path)
+    with reading(str(path), *DAMAGED):
+        sealed = head.get("sha256")
         _need(
-            head.get("sha256") in (None, _checksum(content)),
+            sealed in (None, json.loads(seal(head))["sha256"]),
             "the file was changed since it was written (its checksum differs)",
         )
-        for name, shape in _HEAD.items():
-            _need(_has_shape(head.get(name), shape), f"{name} is missing or has the wrong type")
-        systems, specs = head["systems"], [entry["spec"] for entry in head["metrics"]]
-        _need(_distinct(systems) and _distinct(specs), "a system or a metric is named twice")
-        _need(set(head["flags"]) <= set(systems), "flags are of a system that is not in the run")
-        for entry in head["metrics"]:
-            _need(
-                set(entry["systems"]) <= set(systems)
-                and _distinct(entry["systems"])
-                and _distinct(entry["outputs"])
-                and len(entry["signatures"]) == len(entry["systems"]) > 0 < len(entry["outputs"]),
-                f"systems, outputs or signatures of {entry['spec']} do not fit the run",
+        parquet = any(name.endswith(".parquet") for name in head.get("files") or ())
+        if head["format"] != FORMAT or parquet:
+            raise RunError(
+                "this run folder is in Parquet, which wholetext 0.2 wrote and this version does not read"
+                if parquet
+                else f"it has format {head['format']!r}, this version reads {FORMAT}",
+                where=str(path),
+                next="open it with wholetext 0.2, or score again",
             )
-    if any(name.endswith(".parquet") for name in head.get("files") or ()):
-        raise RunError(
-            "this run folder is in Parquet, which wholetext 0.2 wrote and this version does not read",
-            where=str(folder),
-            next="open it with wholetext 0.2, or score again",
-        )
     return dict(head)
 
 
-def _distinct(names: Sequence[str]) -> bool:
-    return len(set(names)) == len(names)
+def plain(value: Any) -> Any:
+    """Convert to nested plain values for JSON; NaN becomes null, infinity a word."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
-def _has_shape(value: Any, shape: Any) -> bool:
-    """Whether a value has a shape: a type, a predicate, [items], {str: values} or {key: value}."""
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_has_shape(item, shape[0]) for item in value)
-    if isinstance(shape, dict):
-        parts = value if isinstance(value, dict) and str in shape else shape
-        return isinstance(value, dict) and all(
-            _has_shape(value.get(key), shape.get(str, shape.get(key))) for key in parts
+def stored(significance: Significance, comparisons: Iterable[Comparison]) -> dict[str, Any]:
+    """Convert the settings and outcomes of comparisons to plain values."""
+    outcomes = [
+        plain(
+            {
+                **vars(comparison),
+                "standings": [asdict(standing) for standing in comparison.standings],
+                "signature": dict(comparison.signature),
+            }
         )
-    return isinstance(value, shape) if isinstance(shape, type) else bool(shape(value))
+        for comparison in comparisons
+    ]
+    return {"settings": asdict(significance), "outcomes": outcomes}
 
 
-def _optional(shape: Any) -> Callable[[Any], bool]:
-    return lambda value: value is None or _has_shape(value, shape)
+def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Comparison]]:
+    """Read back what ``stored`` made: the settings, and the comparisons by metric."""
+    comparisons = {}
+    for outcome in values["outcomes"]:
+        places = [
+            {
+                **place,
+                **_numbers({name: place[name] for name in ("score", "delta", "p", "p_holm")}),
+                "interval": Interval(**_numbers(place["interval"])),
+                "delta_interval": Interval(**_numbers(place["delta_interval"])),
+                "power": place["power"] and Power(**_numbers(place["power"])),
+            }
+            for place in outcome["standings"]
+        ]
+        comparisons[outcome["metric"]] = Comparison(
+            **{
+                **outcome,
+                "standings": tuple(SystemResult(**place) for place in places),
+                "p": np.array(outcome["p"], dtype=np.float64),
+                "signature": Signature(outcome["signature"]),
+                "warnings": tuple(outcome["warnings"]),
+                "deltas": np.array(outcome["deltas"], dtype=np.float64),
+            }
+        )
+    return Significance(**values["settings"]), comparisons
 
 
-def _count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _pair(value: Any) -> bool:
-    return _has_shape(value, [str]) and len(value) == 2
-
-
-def _range(value: Any) -> bool:
-    return _pair(value) and not any(math.isnan(float(bound)) for bound in value)
-
-
-_FLAG = {"kind": str, "note": str, "doc": _optional(str), "segment": _optional(_count)}
-_METRIC = {
-    "spec": str,
-    "systems": [str],
-    "details": bool,
-    "higher_is_better": bool,
-    "range": _range,
-    "outputs": [str],
-    "signatures": [dict],
-    "notes": _optional([str]),
-}
-_HEAD = {
-    "corpus": str,
-    "langs": _pair,
-    "documents": _count,
-    "systems": [str],
-    "metrics": [_METRIC],
-    "warnings": [str],
-    "counts": {str: _count},
-    "flags": {str: [_FLAG]},
-    "comparison": _optional(dict),
-    "files": _optional({str: str}),
-    "environment": _optional(dict),
-}
+def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers as ``plain`` wrote them: null is NaN, a word is infinity."""
+    return {
+        name: math.nan if value is None else float(value) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
 
 
 # ---------------------------------------------------------------- texts
@@ -201,34 +183,20 @@ def read_texts(
     data: bytes, path: Path, head: Mapping[str, Any]
 ) -> tuple[Corpus, tuple[Output, ...]]:
     """The corpus and the outputs of a run."""
-    docs: list[Document] = []
-    outputs: dict[str, dict[str, tuple[str, ...]]] = {system: {} for system in head["systems"]}
-    with damaged(path):
-        for line in data.splitlines():
-            entry = _json(line, path)
-            _need(
-                _has_shape(entry, _DOCUMENT) and set(entry["outputs"]) == set(outputs),
-                f"line {len(docs) + 1} is not a document with the outputs of the run's systems",
-            )
-            docs.append(Document(entry["doc"], entry["src"], entry["refs"], entry["meta"]))
-            for system, text in entry["outputs"].items():
-                outputs[system][entry["doc"]] = tuple(text)
+    with reading(str(path), *DAMAGED):
+        lines = {entry["doc"]: entry for entry in (_json(line, path) for line in data.splitlines())}
         _need(
-            len(docs) == head["documents"],
-            f"it has {len(docs)} documents instead of {head['documents']}",
+            len(lines) == head["documents"],
+            f"it has {len(lines)} documents instead of {head['documents']}",
         )
-        _need(_distinct([doc.id for doc in docs]), "a document occurs twice")
-    corpus = Corpus(head["corpus"], (head["langs"][0], head["langs"][1]), tuple(docs))
-    return corpus, tuple(Output(name, texts) for name, texts in outputs.items())
-
-
-_DOCUMENT = {
-    "doc": str,
-    "src": _optional([str]),
-    "meta": dict,
-    "refs": {str: [str]},
-    "outputs": {str: [str]},
-}
+        docs = [
+            Document(doc, line["src"], line["refs"], line["meta"]) for doc, line in lines.items()
+        ]
+        outputs = [
+            Output(system, {doc: line["outputs"][system] for doc, line in lines.items()})
+            for system in head["systems"]
+        ]
+        return Corpus(head["corpus"], tuple(head["langs"]), tuple(docs)), tuple(outputs)
 
 
 # ---------------------------------------------------------------- statistics and details
@@ -242,64 +210,38 @@ def write_stats(path: Path, by_system: Mapping[str, Scores]) -> None:
         arrays |= {f"{j}.stats": scores.stats, f"{j}.doc": rows.doc, f"{j}.start": rows.start}
         arrays |= {f"{j}.stop": rows.stop, f"{j}.weight": rows.weight}
         arrays |= {} if scores.lost is None else {f"{j}.lost": scores.lost}
-    # as np.savez_compressed, which has no choice of the level: three times as fast, a tenth larger
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as out:
-                np.lib.format.write_array(out, array, allow_pickle=False)
+    np.savez_compressed(path, **arrays)
 
 
 def read_stats(
-    data: bytes,
-    path: Path,
-    entry: Mapping[str, Any],
-    corpus: Corpus,
-    reduce: Callable[[FloatArray], FloatArray],
+    data: bytes, path: Path, entry: Mapping[str, Any], corpus: Corpus, metric: Metric
 ) -> list[Stats]:
-    """Read what ``write_stats`` wrote, by system; ``reduce`` must accept the statistics."""
-    with damaged(path), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return [
-            _read_system(arrays, j, len(entry["outputs"]), corpus, reduce)
-            for j in range(len(entry["systems"]))
-        ]
+    """Read what ``write_stats`` wrote, by system; the metric must accept the statistics."""
+    systems, outputs = len(entry["systems"]), len(entry["outputs"])
+    with reading(str(path), *DAMAGED), np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return [_read_system(arrays, j, outputs, corpus, metric.reduce) for j in range(systems)]
 
 
 def _read_system(
     arrays: Any, j: int, outputs: int, corpus: Corpus, reduce: Callable[[FloatArray], FloatArray]
 ) -> Stats:
     columns = [arrays[f"{j}.{name}"] for name in ("doc", "start", "stop", "weight")]
-    stats, lost = arrays[f"{j}.stats"], arrays.get(f"{j}.lost")
-    _need(
-        all(column.shape == (len(stats),) for column in columns)
-        and stats.ndim == 2
-        and (lost is None or lost.shape == (len(stats), 2)),
-        "statistics and rows have different lengths",
-    )
-    _need(
-        all(column.dtype.kind == "i" for column in columns[:3])
-        and columns[3].dtype.kind in "iuf"
-        and stats.dtype.kind in "iuf"
-        and (lost is None or lost.dtype.kind in "iu"),
-        "an array has the wrong type",
-    )
     rows = Rows(corpus.ids, corpus.sizes, *columns)
-    _need(
-        ((rows.doc >= 0) & (rows.doc < len(rows.docs))).all()
-        and (np.diff(rows.doc) >= 0).all()
-        and (
-            (rows.start >= 0) & (rows.start <= rows.stop) & (rows.stop <= rows.sizes[rows.doc])
-        ).all(),
-        "rows are out of order or outside their documents",
-    )
-    _need(
-        np.isfinite(stats).all() and np.isfinite(rows.weight).all() and (rows.weight >= 0).all(),
-        "statistics or weights are not finite numbers",
-    )
+    stats, lost = arrays[f"{j}.stats"], arrays.get(f"{j}.lost")
     with np.errstate(all="ignore"):
         reduced = np.asarray(reduce(stats.sum(axis=0)))
     _need(
-        reduced.shape == (outputs,) and reduced.dtype.kind == "f",
-        "the statistics are not those of this metric",
+        all(column.shape == (len(stats),) for column in columns)
+        and (lost is None or lost.shape == (len(stats), 2))
+        and reduced.shape == (outputs,)
+        and np.isfinite(stats).all()
+        and np.isfinite(rows.weight).all()
+        and (rows.weight >= 0).all()
+        and (rows.doc >= 0).all()
+        and (np.diff(rows.doc) >= 0).all()
+        and ((rows.start >= 0) & (rows.start <= rows.stop)).all()
+        and (rows.stop <= rows.sizes[rows.doc]).all(),
+        "statistics and rows do not fit the metric and the documents",
     )
     return rows, stats, lost
 
@@ -307,53 +249,35 @@ def _read_system(
 def read_details(data: bytes, path: Path, sizes: Sequence[int]) -> list[list[Any]]:
     """detailsN.json: by system, an object or null per row, or none at all."""
     details = _json(data, path)
-    with damaged(path):
+    with reading(str(path), *DAMAGED):
         _need(
-            _has_shape(details, [[_optional(_DETAIL)]])
-            and len(details) == len(sizes)
-            and all(len(facts) in (0, size) for facts, size in zip(details, sizes)),
+            len(details) == len(sizes)
+            and all(len(facts) in (0, size) for facts, size in zip(details, sizes))
+            and all(isinstance(row, dict | None) for facts in details for row in facts),
             "it does not have an object or null for every row of every system",
         )
     return list(details)
 
 
-_DETAIL = {"notes": _optional([str]), "said": _optional([str])}
-
-
 # ---------------------------------------------------------------- the export
 
 
-def write_results(
-    path: Path, every: Mapping[str, Mapping[str, Scores]], levels: Sequence[Level]
-) -> None:
-    """Write one line per score, composed from parts that lines share."""
+def write_results(path: Path, every: Mapping[str, Mapping[str, Scores]]) -> None:
+    """Write one line per score: corpus, documents, rows."""
     with path.open("w", encoding="utf-8", newline="\n") as out:
-        for spec, by_system in every.items():
-            for system, scores in by_system.items():
-                for level in levels:
-                    start = _dumped({"metric": spec, "system": system, "level": level})[:-1]
-                    signature = f', "signature": {_dumped(str(scores.signature))}'
-                    end = f"{signature if level == 'corpus' else ''}}}\n"
-                    outputs = ("score", *scores.outputs[1:])
-                    names = [f", {_dumped(name)}: ".replace("%", "%%") for name in outputs]
-                    table = scores.table(level)
-                    finite = bool(np.isfinite(table).all())
-                    line = "".join(f"{name}%{'r' if finite else 's'}" for name in names)
-                    for place, numbers in zip(_places(scores.rows, level), table):
-                        values = numbers.tolist()
-                        values = values if finite else map(_number, values)
-                        out.write(start + place + line % tuple(values) + end)
-
-
-def _places(rows: Rows, level: Level) -> Iterator[str]:
-    """Yield where each score belongs, as a piece of JSON."""
-    docs = [f', "doc": {_dumped(name)}' for name in rows.docs]
-    if level != "row":
-        yield from docs if level == "doc" else [""]
-        return
-    for doc, start, stop in zip(rows.doc, rows.start, rows.stop):
-        yield f'{docs[doc]}, "start": {start}, "stop": {stop}'
-
-
-def _number(value: float) -> str:
-    return repr(value) if math.isfinite(value) else "null" if math.isnan(value) else _dumped(value)
+        for scores in (scores for by_system in every.values() for scores in by_system.values()):
+            rows, names = scores.rows, ("score", *scores.outputs[1:])
+            spans = zip(rows.doc.tolist(), rows.start.tolist(), rows.stop.tolist())
+            places: dict[Any, list[dict[str, Any]]] = {
+                "corpus": [{}],
+                "doc": [{"doc": doc} for doc in rows.docs],
+                "row": [{"doc": rows.docs[i], "start": a, "stop": b} for i, a, b in spans],
+            }
+            for level in places:
+                start = {"metric": scores.metric, "system": scores.system, "level": level}
+                end = {"signature": str(scores.signature)} if level == "corpus" else {}
+                for place, numbers in zip(places[level], scores.table(level).tolist()):
+                    defined = (None if number != number else number for number in numbers)
+                    out.write(
+                        _dumped({**start, **place, **dict(zip(names, defined)), **end}) + "\n"
+                    )

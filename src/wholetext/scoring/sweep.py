@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import numpy as np
-
-from wholetext.errors import SpecError, did_you_mean
+from wholetext.errors import SpecError, choices
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
@@ -41,26 +39,25 @@ class Axes:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if (self.context is None) == (self.window is None):
-            raise SpecError(
+        sizes = [*self.step, self.window or 1]
+        for valid, what, next_step in (
+            (
+                (self.context is None) != (self.window is None),
                 "a sweep varies either the context or the window",
-                next="give --context 3, or --window 6",
-            )
-        sizes = [*self.step, *([] if self.window is None else [self.window])]
-        if (self.context or 0) < 0 or min(sizes, default=1) < 1:
-            raise SpecError(
+                "give --context 3, or --window 6",
+            ),
+            (
+                (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0,
                 "context sizes must be at least 0, windows and strides at least 1",
-                next="give --context 3, or --window 6 --step 1",
-            )
-        for name, given, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
-            wrong = [word for word in given if word not in known]
-            if wrong or not given:
-                got = f"; got {wrong[0]!r}" if wrong else ""
-                near = did_you_mean(wrong[0], list(known)) if wrong else ""
-                raise SpecError(
-                    f"{name} is one of {', '.join(known)}{got}",
-                    next=near or f"e.g. --{name} {known[0]}",
-                )
+                "give --context 3, or --window 6 --step 1",
+            ),
+        ):
+            if not valid:
+                raise SpecError(what, next=next_step)
+        for name, words, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
+            for word in words or ("",):
+                if word not in known:
+                    raise SpecError(f"there is no {name} {word!r}", next=choices(word, known))
 
     def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""
@@ -100,24 +97,24 @@ class Cell:
     @property
     def dropped(self) -> float:
         """Share of segments that are not scored."""
-        return self._mean(lambda scores: 1.0 - float(scores.rows.covered.mean()))
+        return self._mean([1.0 - scores.rows.covered.mean() for scores in self.scores.values()])
 
     @property
     def lost_context(self) -> float:
         """Share of rows that lost context because the model takes no more text."""
-        return self._mean(lambda scores: _lost(scores, 0))
+        return self._mean([_lost(scores, 0) for scores in self.scores.values()])
 
     @property
     def lost_focus(self) -> float:
         """Share of rows that lost text that was to be scored."""
-        return self._mean(lambda scores: _lost(scores, 1))
+        return self._mean([_lost(scores, 1) for scores in self.scores.values()])
 
     @property
     def rows(self) -> int:
         return max((len(s.rows) for s in self.scores.values()), default=0)
 
-    def _mean(self, share: Callable[[Scores], float]) -> float:
-        return sum(map(share, self.scores.values())) / len(self.scores) if self.scores else math.nan
+    def _mean(self, shares: Sequence[float]) -> float:
+        return float(sum(shares) / len(shares)) if shares else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +130,7 @@ class Sweep:
 
     def as_json(self) -> dict[str, Any]:
         """Convert the grid to plain values, cell by cell; undefined numbers are null."""
-        values: dict[str, Any] = plain(
+        return plain(  # type: ignore[no-any-return]
             {
                 "kind": "sweep",
                 "metric": self.metric,
@@ -167,7 +164,6 @@ class Sweep:
                 "counts": self.results.counts,
             }
         )
-        return values
 
 
 def sweep(
@@ -187,11 +183,6 @@ def sweep(
     cells = tuple(
         Cell(settings, cell.spec, results.scores.get(cell.spec, {})) for settings, cell in grid
     )
-    if axes.context and blind(cells):
-        notes.append(
-            f"{parsed.metric.name} scored every row the same with and without context: it does not read it, "
-            "so this grid shows no effect of context"
-        )
     return Sweep(
         metric=str(replace(parse(parsed.spec), view=None)),
         axes=tuple(grid[0][0]),
@@ -201,41 +192,25 @@ def sweep(
     )
 
 
-def write_sweep(found: Sweep, folder: Path | str, *, overwrite: bool = True) -> None:
+def write_sweep(sweep: Sweep, folder: Path | str, *, overwrite: bool = True) -> None:
     """Write a run folder like any other, with the grid in grid.json."""
-    grid = json.dumps(found.as_json(), ensure_ascii=False, indent=1)
-    write_run(found.results, folder, {"grid.json": grid}, overwrite=overwrite)
+    grid = json.dumps(sweep.as_json(), ensure_ascii=False, indent=1)
+    write_run(sweep.results, folder, {"grid.json": grid}, overwrite=overwrite)
 
 
 def possible(
     axes: Axes, parsed: Scorer, corpus: Corpus, options: Options
 ) -> tuple[Axes, list[str]]:
     """Leave out settings that do not apply to this corpus; return the axes and notes."""
-    notes: list[str] = []
-    if axes.context is None:
-        return axes, notes
     metric = parsed.metric.resolve(corpus.langs)
     refs = corpus.references if options.refs is None else options.refs
     if "ref" not in metric.needs | metric.wants or not refs:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
-    if "other" in axes.source and len(corpus.docs) < 2:
-        axes = replace(
-            axes, source=tuple(source for source in axes.source if source != "other") or ("same",)
-        )
-        notes.append(
-            "there is one document only, so none can provide wrong context: source=other is left out"
-        )
-    return axes, notes
-
-
-def blind(cells: Sequence[Cell]) -> bool:
-    """Whether all cells have identical statistics, row by row."""
-    first = cells[0].scores
-    return all(
-        np.array_equal(cell.scores[system].stats, first[system].stats)
-        for cell in cells[1:]
-        for system in first
-    )
+    if axes.context is None or "other" not in axes.source or len(corpus.docs) > 1:
+        return axes, []
+    others = tuple(source for source in axes.source if source != "other")
+    note = "there is one document only, so none can provide wrong context: source=other is left out"
+    return replace(axes, source=others or ("same",)), [note]
 
 
 def _lost(scores: Scores, column: int) -> float:

@@ -24,8 +24,7 @@ from wholetext.files.storage import write_file, writing
 from wholetext.io import LineFiles, Loaded, read
 from wholetext.reporting.page import report
 from wholetext.scoring.comparison import run_json
-from wholetext.scoring.defaults import default_metrics
-from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.evaluate import Options, default_metrics, score
 from wholetext.scoring.significance.compare import Significance
 from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions

@@ -61,8 +61,9 @@ def stress(
     quiet: options.Quiet = False,
 ) -> None:
     """Measure how often, and by how much, metrics prefer documents over copies with controlled errors."""
-    from wholetext.scoring.defaults import default_metrics
-    from wholetext.scoring.results import refuse_unwritable
+    from wholetext.files.output_folder import check_folder
+    from wholetext.scoring.evaluate import default_metrics
+    from wholetext.scoring.results import RUN
     from wholetext.stress import StressOptions, write_stress
     from wholetext.stress import stress as run
     from wholetext.stress.perturbation import DOSES
@@ -71,7 +72,7 @@ def stress(
         tuple(change) if change else None, tuple(dose or DOSES), seed, text, draws
     )
     if out is not None:
-        refuse_unwritable(out, overwrite=overwrite)
+        check_folder(out, RUN, overwrite=overwrite)
     loaded = options.load(files, chosen)
     metrics = metric or default_metrics(loaded.corpus, loaded.outputs)
     with terminal.progress_bar(quiet) as progress:

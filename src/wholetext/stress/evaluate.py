@@ -19,10 +19,10 @@ from wholetext.errors import InputError, MetricError, count
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
+from wholetext.scoring.comparison import study_json
+from wholetext.scoring.engine import trait
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
-from wholetext.scoring.study import study_json
-from wholetext.scoring.traits import trait
 from wholetext.stress.change import chosen_changes
 from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
 from wholetext.stress.statistics import Loss, StressCell, spread, stress_cells

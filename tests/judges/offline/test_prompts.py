@@ -27,7 +27,8 @@ def user(name: str, shown: JudgedTexts, form: str = "json") -> str:
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_fill_every_field_and_name_the_languages(name: str) -> None:
-    both = JudgedTexts(("de", "en"), (("source", Excerpt(("Ja.",), (0, 1))), ("translation A", Excerpt(("Yes.",), (0, 1))),
+    both = JudgedTexts(("de", "en"), (("source", Excerpt(("Ja.",), (0, 1))),
+                                ("translation A", Excerpt(("Yes.",), (0, 1))),
                                 ("translation B", Excerpt(("Yeah.",), (0, 1)))))  # fmt: skip
     for form in ("json", "text") if name != "coherence" else ("json",):
         ask = load_prompt(name).ask(both if name == "pairwise" else texts(context=True), form, "score")

@@ -15,7 +15,7 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import both_known, williams_test
 from wholetext.meta.agreement.measures import Measure, estimate, pairwise_p, soft_masks
 from wholetext.meta.agreement.permutation import Draws, compare
-from wholetext.scoring.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.resample import cluster_ranks
 
 SETS = ["wmt21.news.mqm.en-de", "wmt21.news.mqm.zh-en", "wmt21.tedtalks.en-de", "wmt21.tedtalks.zh-en"]
 GIVEN_ONCE = ["wmt21.tedtalks.zh-en"]  # tests by item were recorded for this set alone

@@ -16,7 +16,7 @@ from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import Comparisons, Draws, compare, random_swaps
 from wholetext.meta.agreement.permuted_metrics import PermutedPairs, PermutedPearson, PermutedScores
 from wholetext.meta.agreement.ties import calibrate
-from wholetext.scoring.significance.clusters import cluster_ranks
+from wholetext.scoring.significance.resample import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
 ONE = np.array([1, 2, 3, 3, 7, 3, 5, 5], dtype=float).reshape(4, 2)

@@ -18,9 +18,8 @@ from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
 from wholetext.scoring.compute import Chunk, Computer
-from wholetext.scoring.engine import Measured
+from wholetext.scoring.engine import Measured, trait
 from wholetext.scoring.evaluate import Options
-from wholetext.scoring.traits import trait
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
 
 BoolArray = NDArray[np.bool_]

@@ -18,7 +18,6 @@ from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.spans import measures
 from wholetext.meta.spans.marks import Annotations, Marked, Place
 from wholetext.notebook.display import brief
-from wholetext.scoring.significance.clusters import cluster_ranks, holm
 from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -27,6 +26,8 @@ from wholetext.scoring.significance.resample import (
     Interval,
     bootstrap_p,
     bootstrap_scores,
+    cluster_ranks,
+    holm,
     interval,
     randomization_p,
 )

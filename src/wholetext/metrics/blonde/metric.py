@@ -49,6 +49,7 @@ class Blonde(Metric):
     )
     view = "whole"
     outputs = ("f1", "precision", "recall")
+    reads_context = False
     factors: ClassVar[tuple[str, ...]] = (*DISCOURSE, *NGRAMS)
 
     profile: Profile = "reference"

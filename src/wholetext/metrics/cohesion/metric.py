@@ -171,6 +171,7 @@ class CohesionMetric(FocusMetric):
     """A number per text, from its reading alone."""
 
     needs = frozenset({"hyp"})
+    reads_context = False
     range = (0.0, INFINITE)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
@@ -298,6 +299,7 @@ class LexicalChain(FocusMetric):
     """Lexical chains of the reference that the hypothesis has in the same sentences."""
 
     name = "lexical-chain"
+    reads_context = False
     summary = "lexical chains shared with the reference, sentence by sentence (best reference)"
     range = (0.0, INFINITE)
     variant: Literal["recall", "precision", "f"] = "recall"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
 from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
 from wholetext.notebook.frames import frame
-from wholetext.scoring.significance.clusters import cluster_ranks, holm, holm_levels
 from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -23,7 +22,9 @@ from wholetext.scoring.significance.resample import (
     Score,
     bootstrap_p,
     bootstrap_scores,
-    bounds,
+    cluster_ranks,
+    holm,
+    holm_levels,
     interval,
     randomization_p,
 )
@@ -72,7 +73,8 @@ class Significance:
     def trials(self, systems: int) -> int:
         """Draws of the test; a corrected p-value is at least pairs / (draws + 1)."""
         usual = TRIALS if self.test == "randomization" else RESAMPLES
-        return max(usual, _draws_needed(systems, self.alpha)) if self.draws is None else self.draws
+        needed = math.ceil(math.comb(systems, 2) / self.alpha)
+        return max(usual, needed) if self.draws is None else self.draws
 
     def resamples(self, systems: int) -> int:
         """Corpora drawn for intervals."""
@@ -97,7 +99,7 @@ class Significance:
             values = bootstrap_p(
                 samples, ranked.observed, pairs, centred=self.test == "bootstrap-centred"
             )
-        p = _square(values, len(ranked.names))
+        p = square(values, len(ranked.names))
         # resamples of a single document do not estimate the variance between documents
         drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
         standings = _standings(ranked, drawn, p, self)
@@ -201,7 +203,10 @@ class Comparison:
         """The standings as a polars DataFrame (extra ``polars``)."""
         return frame("polars", self.columns())
 
-    def _cells(self) -> tuple[str, list[str], list[list[str]]]:
+    def _cells(self) -> tuple[str, list[list[str]]]:
+        """The title, and a table whose first row is its head."""
+        arrow = "↑" if self.higher_is_better else "↓"
+        head = ["system", f"score {arrow}", "low", "high", "difference", "p (Holm)", "rank"]
         rows = [
             [
                 s.system,
@@ -210,40 +215,21 @@ class Comparison:
                     for value in (s.score, s.interval.low, s.interval.high, s.delta)
                 ),
                 printed(s.p_holm, 4),
-                str(s.rank or "–"),
-                s.verdict,
+                f"#{s.rank or '–'} {s.verdict}",
             ]
             for s in self.standings
         ]
-        head = [
-            "system",
-            f"score {'↑' if self.higher_is_better else '↓'}",
-            "low",
-            "high",
-            "difference",
-            "p (Holm)",
-            "rank",
-            "verdict",
-        ]
-        return (
-            f"{shortened(self.label, 200)}: {count(len(rows), 'system')} against {shortened(self.baseline, 80)}",
-            head,
-            rows,
-        )
+        systems, baseline = count(len(rows), "system"), shortened(self.baseline, 80)
+        return f"{shortened(self.label, 200)}: {systems} against {baseline}", [head, *rows]
 
     def __repr__(self) -> str:
-        title, head, rows = self._cells()
-        few = [[*row[:4], f"#{row[6]} {row[7]}"] for row in [head, *rows]]  # what fits a line
-        few[0][4] = "rank"
-        return shortened(f"Comparison by {title}\n{text_table(few[0], few[1:])}", MOST)
+        title, table = self._cells()
+        head, *rows = [[*row[:4], row[6]] for row in table]  # what fits a line
+        return shortened(f"Comparison by {title}\n{text_table(head, rows)}", MOST)
 
     def _repr_html_(self) -> str:
-        title, head, rows = self._cells()
+        title, (head, *rows) = self._cells()
         return html_table(head, rows, title, (str(self.signature), *self.warnings))
-
-
-def _draws_needed(systems: int, alpha: float) -> int:
-    return math.ceil(systems * (systems - 1) / 2 / alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,23 +245,21 @@ class SystemTotals:
 
 
 def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) -> SystemTotals:
+    """Order the systems of one metric; raise an error if they were scored on different texts."""
     if not scores:
         raise MetricError("there is nothing to compare", next="score at least one system first")
     first = next(iter(scores.values()))
+    columns = () if unit == "doc" else ("doc", "start", "stop")
     for name, other in scores.items():
-        if other.metric != first.metric:
-            raise MetricError(
-                f"system {name!r} was scored with {other.metric}, others with {first.metric}",
-                next="compare systems under one metric at a time",
-            )
-        columns = () if unit == "doc" else ("doc", "start", "stop")
-        if other.rows.docs != first.rows.docs or not all(
+        same = (other.metric, other.rows.docs) == (first.metric, first.rows.docs) and all(
             np.array_equal(getattr(other.rows, column), getattr(first.rows, column))
             for column in columns
-        ):
-            what = "documents" if unit == "doc" else "segments"
+        )
+        if not same:
+            texts = "documents" if unit == "doc" else "segments"
             raise AlignmentError(
-                f"system {name!r} was not scored on the same {what} as {next(iter(scores))!r}",
+                f"system {name!r} was not scored with {first.metric} on the same {texts} as "
+                f"{first.system!r}",
                 next="score all systems on one corpus, or compare by document",
             )
     if output is not None and output not in first.outputs:
@@ -293,20 +277,16 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
         value, key=lambda name: (np.isnan(value[name]), sign * np.nan_to_num(value[name]), name)
     )
     ordered = [scores[name] for name in names]
-    reached = np.zeros(
-        len(first.rows.docs), dtype=bool
-    )  # documents without a scored row are left out
-    for each in ordered:
-        reached[each.rows.doc] = True
-    totals = (each.totals() for each in ordered)
-    documents = units = tuple(some if reached.all() else some[reached] for some in totals)
+    scored = np.unique(np.concatenate([each.rows.doc for each in ordered]))  # documents with rows
+    documents = units = tuple(each.totals()[scored] for each in ordered)
     if unit == "segment":
         units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
     observed = np.array([value[name] for name in names])
     return SystemTotals(tuple(names), units, documents, score, observed, first.higher_is_better)
 
 
-def _square(values: FloatArray, size: int) -> FloatArray:
+def square(values: FloatArray, size: int) -> FloatArray:
+    """A symmetric table of one value per pair; NaN on the diagonal."""
     table = np.full((size, size), np.nan)
     table[np.triu_indices(size, 1)] = values  # the order of itertools.combinations
     return np.where(np.isnan(table), table.T, table)
@@ -318,7 +298,7 @@ def _standings(
     """Compare every system with the baseline; correct p-values over the comparisons made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
     base = 0 if how.baseline is None else ranked.names.index(how.baseline)
-    corrected, levels = _square(holm(every), size), _square(holm_levels(every, how.alpha), size)
+    corrected, levels = square(holm(every), size), square(holm_levels(every, how.alpha), size)
     ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
     if how.baseline is not None:
         adjusted, level = holm(p[base]), holm_levels(p[base], how.alpha)
@@ -352,9 +332,10 @@ def _standings(
 def interval_table(samples: FloatArray) -> FloatArray:
     """(systems, systems, 2) [baseline, system] → interval of system minus baseline."""
     table = np.empty((len(samples), len(samples), 2))
-    for i, base in enumerate(samples):
-        table[i, i:] = bounds(samples[i:] - base)
-        table[i:, i] = 0.0 - table[i, i:, ::-1]  # negated for the reversed pair, without -0
+    for i, j in combinations_with_replacement(range(len(samples)), 2):
+        middle = interval(samples[j] - samples[i])
+        table[i, j] = middle.low, middle.high
+        table[j, i] = 0.0 - table[i, j, ::-1]  # negated for the reversed pair, without -0
     return table
 
 
@@ -366,37 +347,34 @@ def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[s
         for standing in standings
         if standing.verdict in ("better", "worse") and standing.rank == base.rank
     ]
-    if not names:
-        return []
     many = len(standings) - 1
-    return [
+    text = (
         f"{metric}: {', '.join(names)} differ{'s' * (len(names) == 1)} from {base.system} and "
         f"{'are' if len(names) > 1 else 'is'} in its rank cluster #{base.rank}: marks are corrected for the {many} "
         f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"
-    ]
+    )
+    return [text] if names else []
 
 
 def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str]:
     """Note systems whose undefined scores are on different rows: their averages differ in texts."""
     ordered = [scores[name] for name in ranked.names]
-    first = ordered[0]
-    if any(len(each.rows.doc) != len(first.rows.doc) for each in ordered):
+    if len({len(each.rows.doc) for each in ordered}) > 1:
         return []
-    missing = np.array(
-        [~np.asarray(each.stats).any(axis=1) for each in ordered]
-    )  # (systems, rows): count for nothing
-    lacking, common = missing.sum(axis=1), np.flatnonzero(~missing.any(axis=0))
+    # (systems, rows) rows that count for nothing
+    missing = np.array([~np.asarray(each.stats).any(axis=1) for each in ordered])
+    common = np.flatnonzero(~missing.any(axis=0))
     if (missing == missing[0]).all() or not len(common) or np.isnan(ranked.observed).any():
         return []
     totals = [(each.stats[common] * each.rows.weight[common, None]).sum(axis=0) for each in ordered]
+    lacking = [f"{name} {many:,}" for name, many in zip(ranked.names, missing.sum(axis=1)) if many]
     alike = [
-        f"{name} {float(ranked.score(total)):.{first.places}f}"
+        f"{name} {float(ranked.score(total)):.{ordered[0].places}f}"
         for name, total in zip(ranked.names, totals)
     ]
-    which = [f"{name} {many:,}" for name, many in zip(ranked.names, lacking) if many]
     return [
-        f"{first.metric}: systems lack scores on different rows ({', '.join(which)} of {missing.shape[1]:,}), so "
-        f"their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
+        f"{ordered[0].metric}: systems lack scores on different rows ({', '.join(lacking)} of {missing.shape[1]:,}), "
+        f"so their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
     ]
 
 
@@ -415,29 +393,25 @@ def _warnings(
         )
         if undefined and not np.isnan(value)
     ]
-    documents = len(ranked.documents[0])
-    others = len(ranked.names) - 1
-    few = few_documents(
-        documents, how.alpha, others if how.baseline is not None else others * (others + 1) // 2
-    )
-    if few:
-        warnings.append(few)
-    needed, draws = _draws_needed(len(ranked.names), how.alpha), how.trials(len(ranked.names))
-    if draws < needed:
+    systems, documents = len(ranked.names), len(ranked.documents[0])
+    comparisons = math.comb(systems, 2) if how.baseline is None else systems - 1
+    few = few_documents(documents, how.alpha, comparisons)
+    warnings += [few] if few else []
+    draws, pairs = how.trials(systems), math.comb(systems, 2)
+    if draws * how.alpha < pairs:
         warnings.append(
-            f"{draws} draws are too few for {len(ranked.names)} systems: no corrected p-value can "
-            f"reach {how.alpha}; give at least {needed}"
+            f"{draws} draws are too few for {systems} systems: no corrected p-value can "
+            f"reach {how.alpha}; give at least {math.ceil(pairs / how.alpha)}"
         )
     if how.unit == "segment" and documents > 1:
         factor = standard_error(ranked.documents[0], ranked.score) / standard_error(
             ranked.units[0], ranked.score
         )
+        extent = (
+            f"; by document the standard error of {ranked.names[0]} is {factor:.2f} times as large"
+        )
         warnings.append(
             f"{metric}: segments were resampled as if they were independent"
-            + (
-                f"; by document the standard error of {ranked.names[0]} is {factor:.2f} times as large"
-                if np.isfinite(factor)
-                else ""
-            )
+            f"{extent if np.isfinite(factor) else ''}"
         )
     return warnings

@@ -1,4 +1,4 @@
-"""Bootstrap and permutation of additive statistics: resampled scores, intervals, p-values.
+"""Bootstrap and permutation of additive statistics: intervals, p-values, rank clusters.
 
 A *unit* (a document by default) is what is drawn or swapped. Each system comes as its totals,
 (units, k) sums of statistics, so a resampled corpus is ``weights @ totals`` and its score one call
@@ -24,7 +24,6 @@ SEED = 12345
 RESAMPLES = 1_000
 TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
-_PART = 1 << 15  # units rounded at once
 _WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
 ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
@@ -90,9 +89,8 @@ def bootstrap_scores(
         )
         weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
         for row, sums in zip(samples, totals.weighted(weights)):
-            row[at : at + n] = _scores(
-                score, np.ascontiguousarray(sums)
-            )  # sums of columns depend on their layout
+            # sums of columns depend on their layout
+            row[at : at + n] = _scores(score, np.ascontiguousarray(sums))
     return samples
 
 
@@ -103,15 +101,6 @@ def interval(samples: FloatArray) -> Interval:
         return Interval(np.nan, np.nan, np.nan)
     cut = len(known) // 40
     return Interval(float(known[cut]), float(known[len(known) - cut - 1]), float(known.mean()))
-
-
-def bounds(samples: FloatArray) -> FloatArray:
-    """(n, draws) → (n, 2) low and high of the interval of each row."""
-    if not samples.shape[1] or not np.isfinite(samples).all():
-        return np.array([(middle.low, middle.high) for middle in map(interval, samples)])
-    cut = samples.shape[1] // 40
-    ends = (cut, samples.shape[1] - cut - 1)
-    return np.partition(samples, ends, axis=1)[:, ends]
 
 
 def bootstrap_p(
@@ -172,6 +161,50 @@ def randomization_p(
     )
 
 
+# ---------------------------------------------------------------- multiple comparisons
+
+
+def cluster_ranks(p: FloatArray, alpha: float = 0.05) -> list[int]:
+    """Rank items, best first, from 1; ``p[i, j]``, i < j, is the p-value of i against j.
+
+    An item opens a new cluster if any member of the current one has p ≤ α against it (Freitag et
+    al. 2021).
+    """
+    table = np.asarray(p, dtype=np.float64)
+    ranks: list[int] = []
+    first = 0  # where the current cluster begins
+    for item in range(len(table)):
+        if np.any(table[first:item, item] <= alpha):
+            first = item
+        ranks.append(ranks[-1] + (first == item) if ranks else 1)
+    return ranks
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Step-down adjusted p-values (Holm 1979); NaN stays NaN and does not count.
+
+    The i-th smallest of m is multiplied by m - i + 1 and never smaller than the one before.
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(values[order] * factors))
+    return adjusted
+
+
+def holm_levels(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    """Levels of Holm's procedure: α over the number of p-values that are no smaller."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.sort(values[~np.isnan(values)])
+    no_smaller = np.maximum(len(order) - np.searchsorted(order, values), 1)
+    return np.where(np.isnan(values), np.nan, alpha / no_smaller)
+
+
+# ---------------------------------------------------------------- exact sums
+
+
 class _Totals:
     """Totals of all systems side by side, split so that every sum drawn from them is exact.
 
@@ -181,36 +214,22 @@ class _Totals:
 
     def __init__(self, systems: Sequence[FloatArray], draws: int) -> None:
         shapes = {totals.shape for totals in systems}
-        if len(shapes) != 1:
+        self.systems, self.units = len(systems), len(systems[0])
+        if len(shapes) != 1 or self.units < 1 or draws < 1:
             raise MetricError(
-                "systems to compare need the same units and statistics; the totals are "
-                f"{sorted(shapes)}",
-                next="score all systems on the same documents with the same metric",
+                f"cannot draw {draws} resamples of totals of the shapes {sorted(shapes)}",
+                next="score all systems on the same documents with one metric; draw at least once",
             )
-        self.systems, self.units = len(systems), int(shapes.pop()[0])
-        if self.units < 1 or draws < 1:
-            raise MetricError(
-                f"cannot draw {draws} resamples of {self.units} units",
-                next="give at least one document and one draw",
-            )
-        size = np.concatenate([np.abs(totals).max(axis=0) for totals in systems])
+        values = np.concatenate(systems, axis=1)  # (units, systems * k)
+        size = np.abs(values).max(axis=0)
         spare = self.units.bit_length() - 53
         grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-        parts = [
-            slice(at, at + _PART) for at in range(0, self.units, _PART)
-        ]  # so that one copy is held, not four
-        self.columns = np.empty((self.units, len(size)))  # (units, systems * k + left)
-        some = np.zeros(len(size), dtype=bool)
-        for part in parts:
-            self.columns[part], rest = _split(systems, part, grid)
-            some |= rest.any(axis=0)
-        self.left = np.flatnonzero(some)  # columns of which something is left
-        if len(self.left):
-            finer = [
-                _to_grid(_split(systems, part, grid)[1][:, self.left], grid[self.left] + spare)
-                for part in parts
-            ]
-            self.columns = np.concatenate([self.columns, np.concatenate(finer)], axis=1)
+        rounded = _to_grid(values, grid)
+        with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
+            values -= rounded
+        self.left = np.flatnonzero(values.any(axis=0))  # columns of which something is left
+        finer = _to_grid(values[:, self.left], grid[self.left] + spare)
+        self.columns = np.concatenate([rounded, finer], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
         """(systems, block, k) ``weights @ totals`` of each system, some units at a time.
@@ -231,22 +250,10 @@ class _Totals:
         return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
 
 
-def _split(
-    systems: Sequence[FloatArray], part: slice, grid: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Some units of all systems side by side: values rounded to a grid, and the remainders."""
-    remainder = np.concatenate([totals[part] for totals in systems], axis=1)
-    rounded = _to_grid(remainder, grid)
-    with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
-        return rounded, remainder - rounded
-
-
 def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
+    """Round columns to multiples of a power of two."""
     step = np.ldexp(1.0, np.maximum(grid, -1074))  # the smallest number there is
-    near = values / step
-    np.rint(near, out=near)
-    near *= step
-    return near
+    return np.asarray(np.rint(values / step) * step)
 
 
 def _scores(score: Score, totals: FloatArray) -> FloatArray:
