@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from wholetext.meta.contrastive.accuracy import ContrastResults as ContrastResults
     from wholetext.meta.contrastive.accuracy import contrast as contrast
     from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast_set
-    from wholetext.meta.contrastive.items import ContrastOptions as ContrastOptions
     from wholetext.meta.contrastive.items import ContrastSet as ContrastSet
     from wholetext.meta.evaluate import MetaTasks as MetaTasks
     from wholetext.meta.evaluate import ParagraphSets as ParagraphSets
@@ -42,7 +41,7 @@ else:
             "meta.agreement.correlation": ("williams_test",),
             "meta.contrastive.accuracy": ("ContrastResults", "contrast"),
             "meta.contrastive.formats": ("read_contrast_set",),
-            "meta.contrastive.items": ("ContrastOptions", "ContrastSet"),
+            "meta.contrastive.items": ("ContrastSet",),
             "meta.evaluate": ("MetaTasks", "ParagraphSets", "meta_evaluate", "paragraph_sets"),
             "meta.features": ("Discriminativeness", "discriminativeness"),
             "meta.metric_scores": ("MetricSelection",),

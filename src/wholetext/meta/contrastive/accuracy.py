@@ -14,14 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.errors import MetricError, RunError
+from wholetext.errors import RunError
 from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.files.storage import write_file
-from wholetext.meta.contrastive.decisions import BoolArray, Decisions, decide, stored_decisions
+from wholetext.meta.contrastive.decisions import Decisions, decide, stored_decisions
 from wholetext.meta.contrastive.items import ContrastSet
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options
+from wholetext.types import FloatArray
 from wholetext.version import __version__
 
 FORMAT = 1
@@ -46,7 +47,7 @@ class ContrastAccuracy:
 
     @property
     def accuracy(self) -> float:
-        return self.correct / self.total if self.total else float("nan")
+        return self.correct / self.total
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class ContrastComparison:
 
 def overall(decisions: Decisions) -> ContrastAccuracy:
     """Accuracy over all items."""
-    return _accuracy("all", decisions, np.ones(len(decisions.set), dtype=bool))
+    return _accuracy("all", decisions.margin, decisions.chance)
 
 
 def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
@@ -86,24 +87,24 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
     for kind, names in kinds.items():
         distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
         if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
+            chosen = {name: np.array([value == name for value in names]) for name in distinct}
             by_kind[kind] = [
-                _accuracy(
-                    name or "unknown", decisions, np.array([value == name for value in names])
-                )
-                for name in distinct
+                _accuracy(name or "unknown", decisions.margin[of], decisions.chance[of])
+                for name, of in chosen.items()
             ]
-    blocks = _blocks(decisions)
-    return {**by_kind, "block": [blocks]} if blocks.total else by_kind
+    blocks = np.array([item.block for item in items])
+    members = [blocks == name for name in dict.fromkeys(blocks.tolist()) if name]
+    if members:  # a block is right where all of its items are
+        right = np.array([1.0 if decisions.correct[of].all() else -1.0 for of in members])
+        chance = np.array([decisions.chance[of].prod() for of in members])
+        by_kind["block"] = [_accuracy("whole blocks", right, chance)]
+    return by_kind
 
 
 def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     """Whether two metrics differ on the same items (McNemar 1947, exact two-sided)."""
     from scipy.stats import binomtest
 
-    if first.set.items != second.set.items:
-        raise MetricError(
-            f"{first.metric} and {second.metric} were not evaluated on the same items"
-        )
     only_first = int((first.correct & ~second.correct).sum())
     only_second = int((second.correct & ~first.correct).sum())
     apart = only_first + only_second
@@ -111,37 +112,20 @@ def compare(first: Decisions, second: Decisions) -> ContrastComparison:
     return ContrastComparison(first.metric, second.metric, only_first, only_second, p)
 
 
-def _accuracy(name: str, decisions: Decisions, chosen: BoolArray) -> ContrastAccuracy:
-    margin, total = decisions.margin[chosen], int(chosen.sum())
+def _accuracy(name: str, margin: FloatArray, chance: FloatArray) -> ContrastAccuracy:
+    """Accuracy of the items with these margins and chances."""
     correct, ties, undefined = (
         int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin))
     )
-    low, high = wilson(correct, total)
-    chance = float(decisions.chance[chosen].mean()) if total else float("nan")
-    return ContrastAccuracy(name, total, correct, ties, undefined, low, high, chance)
-
-
-def _blocks(decisions: Decisions) -> ContrastAccuracy:
-    """Blocks of which every item was decided correctly."""
-    right: dict[str, bool] = {}
-    luck: dict[str, float] = {}
-    for item, correct, chance in zip(decisions.set.items, decisions.correct, decisions.chance):
-        if item.block:
-            right[item.block] = right.get(item.block, True) and bool(correct)
-            luck[item.block] = luck.get(item.block, 1.0) * float(chance)
-    low, high = wilson(sum(right.values()), len(right))
-    chance = sum(luck.values()) / len(luck) if luck else float("nan")
-    return ContrastAccuracy(
-        "whole blocks", len(right), sum(right.values()), 0, 0, low, high, chance
-    )
+    low, high = wilson(correct, len(margin))
+    luck = float(chance.mean())
+    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck)
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:
     """Wilson's (1927) 95 % interval of a proportion."""
     from scipy.stats import binomtest
 
-    if not total:
-        return float("nan"), float("nan")
     interval = binomtest(correct, total).proportion_ci(0.95, method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -165,23 +149,6 @@ class ContrastResults:
     def as_json(self) -> dict[str, Any]:
         """Plain values: numbers are numbers, undefined ones null."""
         items = self.decisions[0].set
-        metrics = []
-        for decisions in self.decisions:
-            by_kind = groups(decisions, self.split)
-            metrics.append(
-                {
-                    "metric": decisions.metric,
-                    "all": _row(overall(decisions)),
-                    "groups": {
-                        kind: [_row(part) for part in parts] for kind, parts in by_kind.items()
-                    },
-                    "margins": [float(x) if np.isfinite(x) else None for x in decisions.margin],
-                }
-            )
-        notes = [
-            *items.warnings,
-            *(note for decisions in self.decisions for note in decisions.warnings),
-        ]
         content: dict[str, Any] = plain(
             {
                 "kind": "contrast",
@@ -190,9 +157,22 @@ class ContrastResults:
                 "set": items.name,
                 "langs": items.langs,
                 "items": [item.id for item in items.items],
-                "metrics": metrics,
+                "metrics": [
+                    {
+                        "metric": decisions.metric,
+                        "all": _row(overall(decisions)),
+                        "groups": {
+                            kind: [_row(part) for part in parts]
+                            for kind, parts in groups(decisions, self.split).items()
+                        },
+                        "margins": np.where(
+                            np.isfinite(decisions.margin), decisions.margin, np.nan
+                        ),
+                    }
+                    for decisions in self.decisions
+                ],
                 "mcnemar": [asdict(test) for test in self.tests],
-                "notes": notes,
+                "notes": [*items.warnings, *(n for part in self.decisions for n in part.warnings)],
             }
         )
         return content

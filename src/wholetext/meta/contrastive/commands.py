@@ -21,7 +21,7 @@ def contrast(
     set: Annotated[
         str,
         Parameter(
-            help="Contrastive set: JSONL, ContraPro, DiscEvalMT, Voita or ctxpro JSON.",
+            help="Contrastive set: JSONL, or JSON of ContraPro or DiscEvalMT.",
         ),
     ],
     /,
@@ -45,12 +45,6 @@ def contrast(
         option("--context", low=0, help="Number of context sentences to take from --documents."),
     ] = 3,
     langs: options.Langs = None,
-    reader: Annotated[
-        str,
-        option(
-            "--reader", help="Input format: auto, jsonl, contrapro, ctxpro, discevalmt or voita."
-        ),
-    ] = "auto",
     split: Annotated[
         Literal["distance", "flag"],
         option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
@@ -63,16 +57,14 @@ def contrast(
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
     from wholetext.io.assembly import pair
-    from wholetext.meta import ContrastOptions, read_contrast_set
     from wholetext.meta import contrast as run
+    from wholetext.meta import read_contrast_set
 
     if not metric and not scores:
         raise InputError(
             "nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)"
         )
-    items = read_contrast_set(
-        set, ContrastOptions(pair(langs) if langs else None, documents, context), reader
-    )
+    items = read_contrast_set(set, pair(langs) if langs else None, documents, context)
     warn(items.warnings)
     results = run(
         items,
@@ -143,7 +135,7 @@ def features(
         options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
     ] = None,
     chosen: options.Chosen = options.Chosen(),
-    format: options.TableJsonTsv = "table",
+    format: options.TableOrJson = "table",
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
     from rich.text import Text
@@ -154,12 +146,8 @@ def features(
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
     comparisons = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
-    rows = [asdict(comparison) for comparison in comparisons]
     if format == "json":  # undefined is null
-        terminal.print_json(plain(rows))
-        return
-    if format == "tsv":
-        print("\n".join(map(terminal.tsv_row, [rows[0], *(row.values() for row in rows)])))
+        terminal.print_json(plain([asdict(comparison) for comparison in comparisons]))
         return
     columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
     console, cells = terminal.console(80), []

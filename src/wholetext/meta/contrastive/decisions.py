@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MetricError, count
+from wholetext.errors import InputError, MetricError, SpecError, count
 from wholetext.files.parsing import number
 from wholetext.io.text import read_lines
-from wholetext.meta.contrastive.items import ContrastSet
-from wholetext.meta.contrastive.wrong_context import with_controls
+from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
@@ -22,6 +22,7 @@ from wholetext.scoring.engine import Measured
 from wholetext.scoring.evaluate import Options
 from wholetext.scoring.traits import trait
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
+from wholetext.views import Context, draw
 
 BoolArray = NDArray[np.bool_]
 _LINES = "one score per line: for each item the correct candidate, then the others"
@@ -64,8 +65,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
             f"{bound.spec} needs a reference, which would make the decision trivial",
             next="use a reference-free metric (`wholetext list --no-ref`)",
         )
-    options = options or Options()
-    spec = bound.spec
+    options, spec = options or Options(), bound.spec
     shown, bound = with_controls(items, bound)
     corpus, output = as_documents(shown)
     with options.computer(items.langs) as computer:
@@ -134,3 +134,68 @@ def stored_decisions(
         )
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
     return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))
+
+
+# ---------------------------------------------------------------- wrong context, as a control
+
+
+def with_controls(items: ContrastSet, scorer: Scorer) -> tuple[ContrastSet, Scorer]:
+    """The items with the context that ``context(source=…)`` asks for, and the metric under
+    ``source=same``.
+
+    Views draw wrong context document by document, and every candidate is a separate document: drawn
+    there, candidates of one item would be compared in different contexts.
+    """
+    view, warnings = scorer.view, items.warnings
+    if not isinstance(view, Context) or view.source == "same":
+        return items, scorer
+    if view.source == "shuffled":
+        changed = [_shuffled(item, view.seed) for item in items.items]
+        short = sum(len(item.src_context) < 2 for item in items.items)
+        if short:
+            note = f"source=shuffled changes nothing in {count(short, 'item')} of {len(items)}"
+            warnings = (*warnings, f"{note}: no two sentences")
+    else:
+        changed = _of_another(items.items, view.seed)
+    return (
+        replace(items, items=tuple(changed), warnings=warnings),
+        replace(scorer, view=replace(view, source="same")),
+    )
+
+
+def _shuffled(item: Item, seed: int) -> Item:
+    """Context sentences in an order drawn by item, the same on both sides."""
+    drawn = [draw(seed, item.id, at) for at in range(len(item.src_context))]
+    order = sorted(range(len(drawn)), key=drawn.__getitem__)
+    candidates = tuple(
+        Candidate(candidate.text, tuple(candidate.context[at] for at in order))
+        for candidate in item.candidates
+    )
+    source = tuple(item.src_context[at] for at in order)
+    return replace(item, src_context=source, candidates=candidates)
+
+
+def _of_another(items: Sequence[Item], seed: int) -> list[Item]:
+    """The context of an item whose source context is another one, and as long where there is such
+    an item.
+    """
+    circle = sorted(range(len(items)), key=lambda at: (draw(seed, items[at].id), at))
+    replaced = list(items)
+    for place, at in enumerate(circle):
+        item, size = items[at], len(items[at].src_context)
+        lenders = [
+            items[other]
+            for other in (*circle[place + 1 : place + 200], *circle[:place][:200])
+            if items[other].src_context and items[other].src_context != item.src_context
+        ]
+        if not lenders:
+            raise SpecError(
+                "context(source=other) needs items with different contexts",
+                next="use source=shuffled",
+            )
+        lender = next((other for other in lenders if len(other.src_context) >= size), lenders[0])
+        source, target = lender.src_context, lender.candidates[0].context
+        cut = slice(len(source) - min(size, len(source)), None)
+        candidates = tuple(Candidate(own.text, target[cut]) for own in item.candidates)
+        replaced[at] = replace(item, src_context=source[cut], candidates=candidates)
+    return replaced

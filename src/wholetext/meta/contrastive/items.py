@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from wholetext.errors import count
 from wholetext.notebook.display import brief
@@ -45,15 +43,6 @@ class Item:
 
 
 @dataclass(frozen=True)
-class ContrastOptions:
-    """Options of a reader: languages, path of the documents, number of context sentences."""
-
-    langs: tuple[str, str] | None = None
-    documents: Path | None = None
-    context: int = 3
-
-
-@dataclass(frozen=True)
 class ContrastSet:
     """Items in order, with the languages, and what the reader had to decide or leave out."""
 
@@ -79,32 +68,3 @@ def repeated(items: Sequence[Item]) -> Iterator[str]:
     ):
         if faulty:
             yield f"{count(len(faulty), 'item')} {what}; see item {faulty[0].id}"
-
-
-def text(record: dict[str, Any], key: str, otherwise: str | None = None) -> str:
-    """A field of a JSON object that is text; a ValueError names the field."""
-    value = otherwise if record.get(key) is None else record[key]
-    if not isinstance(value, str):
-        raise ValueError(f"the field {key!r} should be a string")
-    return value
-
-
-def texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
-    """A field that is a list of texts, empty if absent."""
-    values = record.get(key) or []
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"the field {key!r} should be a list of strings")
-    return tuple(values)
-
-
-def distance(record: dict[str, Any], key: str) -> int | None:
-    """A field that is a number of sentences, written as a number or as text; None if absent."""
-    value = record.get(key)
-    if value is not None and not str(value).lstrip("-").isdecimal():
-        raise ValueError(f"the field {key!r} should be a whole number")
-    return None if value is None else int(value)
-
-
-def flag(value: Any) -> bool | None:
-    """True and false, also as words; None for anything else."""
-    return {"true": True, "false": False}.get(str(value).lower())
