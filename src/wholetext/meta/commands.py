@@ -356,7 +356,7 @@ def spans(
     draws: options.TestDraws = 10_000,
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
-    format: options.TableJsonTsv = "table",
+    format: options.TableOrJson = "table",
 ) -> None:
     """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
     from wholetext.meta import SpanOptions, evaluate_spans, rater_spans, read_spans

@@ -6,7 +6,7 @@ JSON has everything; tables have what is read first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
@@ -178,7 +178,8 @@ def _tsv(content: dict[str, Any]) -> None:
             cells += [*(row["interval"] or ("", "")), row["rank"], row["pairs"], row["chance"]]
             cells += [row["epsilon"], task["systems"], p]
             rows.append(cells)
-    _print_tsv(head.split(), rows)
+    for row in (head.split(), *rows):
+        print(terminal.tsv_row("" if cell is None else cell for cell in row))
 
 
 def latex(meta: Meta) -> str:
@@ -206,21 +207,8 @@ TITLES = {
 
 def render_spans(results: SpanResults, format: str) -> None:
     """Print the measures of metrics against gold."""
-    content = spans_json(results)
     if format == "json":
-        terminal.print_json(content)
-        return
-    if format == "tsv":
-        rows = [
-            [measure["measure"], *metric.values(), *(interval or ("", ""))]
-            for measure in content["measures"]
-            for metric in measure["metrics"]
-            for interval in [metric.pop("interval")]
-        ]
-        _print_tsv(
-            ["measure", "metric", "value", "precision", "recall", "rank", "low", "high"], rows
-        )
-        terminal.warn(results.notes)
+        terminal.print_json(spans_json(results))
         return
     defined = [part for part in results.measures if not all(map(math.isnan, part.values))]
     rows = [
@@ -259,14 +247,6 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
     measures = list(raters[0].scores)
-    if format == "tsv":
-        cells = [
-            [row.first, row.second, row.segments, row.documents, *row.scores.values()]
-            for row in raters
-        ]
-        _print_tsv(["one", "two", "segments", "documents", *measures], cells)
-        terminal.warn(notes)
-        return
     table = [
         [
             row.first,
@@ -336,11 +316,6 @@ def _bracketed(bounds: Interval) -> str:
 
 def _bounds(bounds: Interval) -> list[float] | None:
     return None if math.isnan(bounds.low) else [bounds.low, bounds.high]
-
-
-def _print_tsv(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    for row in (head, *rows):
-        print(terminal.tsv_row("" if cell is None else cell for cell in row))
 
 
 def _print_table(

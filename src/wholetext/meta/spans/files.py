@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +26,7 @@ from wholetext.views import glue_of, stretches
 
 _MQM = ("system", "doc", "doc_id", "rater", "source", "target", "severity")
 _TAG = re.compile(r"<(/?)v>")
-# keys of a line: of wholetext, then of WMT24's ESA file
-_KEYS = {
-    "system": ("system",),
-    "doc": ("doc", "doc_id"),
-    "segment": ("segment", "line_id"),
-    "rater": ("rater", "annotator"),
-    "text": ("text", "tgt"),
-    "score": ("score", "esa_score"),
-    "spans": ("spans", "esa_spans"),
-}
+_KEYS = ("system", "doc", "segment", "text", "spans", "score")
 _EXAMPLE = (
     'write {"system": "A", "doc": "d", "segment": 0, '
     '"spans": [{"start": 0, "end": 4, "severity": "major"}], "score": 90}'
@@ -109,56 +99,32 @@ def _untagged(target: str) -> tuple[str, list[tuple[int, int]], int]:
     return text, spans + ([(start, len(text))] if start >= 0 else []), int(start >= 0)
 
 
-def _ranked(marks: Sequence[Marked]) -> list[Marked]:
-    """Numbers of segments that go on from document to document → positions in their document."""
-    numbers: dict[str, set[int]] = {}
-    for mark in marks:
-        numbers.setdefault(mark.doc, set()).add(mark.segment)
-    position = {
-        doc: {number: i for i, number in enumerate(sorted(present))}
-        for doc, present in numbers.items()
-    }
-    return [replace(mark, segment=position[mark.doc][mark.segment]) for mark in marks]
-
-
 def _jsonl(path: FilePath, name: str) -> Annotations:
-    """A segment per line; ``segment`` is its position in the document from 0, ``line_id`` one in
-    the whole file.
-    """
-    parser, marks, numbered = SpanParser(), list[Marked](), False
+    """A segment per line; ``segment`` is its position in the document from 0."""
+    parser, marks = SpanParser(), list[Marked]()
     with opened(path) as file:
         for line_number, line in enumerate(file.lines(), 1):
-            if not line.strip():
-                continue
-            where = at(file.name, line_number)
-            record = read_json(line, where=where, next=_EXAMPLE)
-            with reading(where, _EXAMPLE, what="this line cannot be read"):
-                values = {
-                    key: next((record[word] for word in words if word in record), None)
-                    for key, words in _KEYS.items()
-                }
-                numbered = numbered or "segment" not in record
-                marks.append(_record(values, name, parser, where))
-    return Annotations(
-        name, unique(_ranked(marks) if numbered else marks, shown(path)), parser.notes(name)
-    )
+            if line.strip():
+                where = at(file.name, line_number)
+                record = read_json(line, where=where, next=_EXAMPLE)
+                with reading(where, _EXAMPLE, what="this line cannot be read"):
+                    marks.append(_record(record, name, parser, where))
+    return Annotations(name, unique(marks, shown(path)), parser.notes(name))
 
 
 def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str) -> Marked:
-    text, score, spans = values["text"], values["score"], values["spans"]
-    kinds = ((str, values["system"]), (str, values["doc"]), (int, values["segment"]))
-    if not all(isinstance(value, kind) for kind, value in kinds) or not isinstance(
-        text, str | None
-    ):
+    system, doc, segment, text, spans, score = map(values.get, _KEYS)
+    kinds = ((str, system), (str, doc), (int, segment), (str | None, text))
+    if not all(isinstance(value, kind) for kind, value in kinds):
         raise ValueError("there is no system, doc or segment, or the text is not a string")
-    placed, unplaced = (
-        (None, 0) if spans is None else parser.parse(map(_raw_span, spans), text, where)
-    )
+    placed, unplaced = None, 0
+    if spans is not None:
+        placed, unplaced = parser.parse(map(_raw_span, spans), text, where)
     return Marked(
-        values["system"],
-        values["doc"],
-        values["segment"],
-        str(values["rater"] or name),
+        system,
+        doc,
+        segment,
+        str(values.get("rater") or name),
         placed,
         math.nan if score is None else number(str(score), where=where),
         text,
@@ -167,9 +133,9 @@ def _record(values: Mapping[str, Any], name: str, parser: SpanParser, where: str
 
 
 def _raw_span(span: Mapping[str, Any]) -> RawSpan:
-    a, b = (span.get(key, span.get(f"{key}_i")) for key in ("start", "end"))
-    placed = not span.get("is_source_error")
-    return (a if placed else None, b if placed else None, span.get("severity"))
+    if span.get("is_source_error"):
+        return None, None, span.get("severity")
+    return span.get("start"), span.get("end"), span.get("severity")
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import BoolArray
+from wholetext.meta.agreement.correlation import BoolArray, ratio
 from wholetext.meta.spans.marks import ErrorSpan
 from wholetext.types import FloatArray, IntArray
 
@@ -113,7 +113,7 @@ def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, Floa
     """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11)
     totals.
     """
-    t = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+    t = np.moveaxis(totals, -1, 0)
     hit_p, hit_r, pred, gold = {
         "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
         "matching": (t[PRED_HIT], t[GOLD_HIT], t[PRED], t[GOLD]),
@@ -124,50 +124,37 @@ def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, Floa
             t[FREE_HIT] + t[FREE_MISSED],
         ),
     }[measure]
-    return _ratio(hit_p, pred), _ratio(hit_r, gold)
+    return _share(hit_p, pred), _share(hit_r, gold)
 
 
 def f1(totals: FloatArray, measure: str) -> FloatArray:
     """(...,) harmonic mean of precision and recall; 0 where both are 0."""
     precision, recall = precision_recall(totals, measure)
     both = precision + recall
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(both == 0, 0.0, 2 * precision * recall / both)
+    return np.where(both == 0, 0.0, ratio(2 * precision * recall, both))
 
 
 def accuracy(totals: FloatArray) -> FloatArray:
     """(...,) share of segments rightly called error-free or not."""
-    t = np.asarray(totals, dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((t[..., FREE_HIT] + t[..., FREE_RIGHT]) / t[..., FREE_HIT:].sum(axis=-1))
+    right = totals[..., FREE_HIT] + totals[..., FREE_RIGHT]
+    return ratio(right, totals[..., FREE_HIT:].sum(axis=-1))
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole == 0, 1.0, part / whole)
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole == 0, 1.0, ratio(part, whole))
 
 
-def pairs_won(free: BoolArray, scores: FloatArray, doc: IntArray, docs: int) -> FloatArray:
-    """(docs, docs) of the pairs of an error-free segment in the row's document and another in the
-    column's, those in which the error-free one has the higher score; ties count half. AUC is their
-    share (Hanley & McNeil 1982).
+def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray) -> FloatArray:
+    """(..., docs) how often each document is drawn → (...,) share of the pairs of an error-free
+    segment and another in which the error-free one has the higher score; ties count half (Hanley &
+    McNeil 1982). NaN where either kind of segment lacks.
     """
-    won = np.zeros((docs, docs))
-    clean, of = scores[free], doc[free]
-    for column in range(docs):
-        others = np.sort(scores[~free & (doc == column)])
-        below = sum(np.searchsorted(others, clean, side) for side in ("left", "right")) / 2
-        won[:, column] = np.bincount(of, below, docs)
-    return won
+    values, rank = np.unique(scores, return_inverse=True)  # (segments,) of equal scores
 
+    def share(drawn: FloatArray) -> FloatArray:
+        times = drawn[doc]
+        clean, rest = (np.bincount(rank[of], times[of], len(values)) for of in (free, ~free))
+        won = clean @ (np.cumsum(rest) - rest / 2)
+        return ratio(won, clean.sum() * rest.sum())
 
-def auc(weights: FloatArray, won: FloatArray, free: FloatArray, rest: FloatArray) -> FloatArray:
-    """(...,) of documents drawn ``weights`` times: pairs won over pairs.
-
-    NaN where either kind of segment lacks.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(
-            np.einsum("...d,de,...e->...", weights, won, weights, optimize=True)
-            / ((weights @ free) * (weights @ rest))
-        )
+    return np.asarray(np.apply_along_axis(share, -1, weights))
