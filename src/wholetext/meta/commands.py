@@ -121,18 +121,6 @@ def meta(
         int,
         option("--block", low=0, help="Early-stopping interval, in draws; 0 = never stop early."),
     ] = 0,
-    stop_below: Annotated[
-        float,
-        option(
-            "--stop-below", low=0, high=1, help="Early stopping: stop if the p-value is below this."
-        ),
-    ] = 0.02,
-    stop_above: Annotated[
-        float,
-        option(
-            "--stop-above", low=0, high=1, help="Early stopping: stop if the p-value is above this."
-        ),
-    ] = 0.5,
     micro: Annotated[
         bool,
         option("--micro", help="Weight rows (items, systems) by their number of scores."),
@@ -188,7 +176,7 @@ def meta(
         sample,
         seed,
     )
-    tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
+    tests = MetricTests(draws, seed, alpha, block, interval)
     weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
     averaging = Averaging(micro, nan == "zero", weights, even_by)
     requested = MetaTasks(

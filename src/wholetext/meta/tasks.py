@@ -14,16 +14,16 @@ import numpy as np
 
 from wholetext.errors import InputError
 from wholetext.meta.agreement.bootstrap import (
-    Resample,
     Unit,
     bootstrap_agreement,
     drawn_means,
     interval,
+    resample,
     system_agreement,
 )
 from wholetext.meta.agreement.correlation import Average
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
-from wholetext.meta.agreement.permutation import Draws, compare
+from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.conventions import check_known
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
@@ -125,8 +125,6 @@ class MetricTests:
     alpha: float = 0.05
     block: int = 0  # early-stopping interval, in draws; 0: never
     interval: Unit | None = None  # None: no intervals
-    stop_below: float = 0.02  # with ``block``: p-values at which a pair is settled
-    stop_above: float = 0.5
 
 
 def run_task(
@@ -197,14 +195,13 @@ def _resampled(
 
     None where documents are drawn and there are no scores of segments.
     """
-    unit = testing.interval or "documents"
-    resample = Resample(unit, where.doc_of if where.seg is not None else None, seed=testing.seed)
+    unit, systems = testing.interval or "documents", len(where.systems)
     if task.level == "sys" and unit != "systems":
         seg = metric.at("seg", where)
         gold = where.seg if where.gold_at("sys") == where.gold_name else where.system_seg
         if gold is None or seg is None:
             return None
-        by_system, by_item = resample.weights(*gold.shape)
+        by_system, by_item = resample(unit, systems, where.doc_of, seed=testing.seed)
         if metric.resampled:
             y = metric.resampled(by_item[:, [run.start for run in where.runs]])
         else:
@@ -214,8 +211,9 @@ def _resampled(
     if scores is None:
         return None
     gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
-    resample = resample if task.level == "seg" else replace(resample, docs=None)
-    return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, resample)
+    docs = where.doc_of if task.level == "seg" else np.arange(scores.shape[1])
+    weights = resample(unit, systems, docs, seed=testing.seed)
+    return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, *weights)
 
 
 def judge(
@@ -233,11 +231,10 @@ def judge(
     )
     p, null, test = np.full((size, size), np.nan), np.zeros((0, size * (size - 1) // 2)), "none"
     if testing.draws and size > 1:
-        plan = Draws(
-            testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above
-        )
         with suppress(ValueError):  # pair counts of too many systems: values without a test
-            comparisons = compare(gold, stack[order], measure, plan)
+            comparisons = compare(
+                gold, stack[order], measure, testing.draws, testing.seed, testing.block
+            )
             p, null, test = (
                 comparisons.p,
                 comparisons.null,

@@ -8,7 +8,6 @@ own copy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -23,32 +22,26 @@ Unit = Literal["documents", "systems", "both"]
 _PAIRED = ("kendall", "accuracy", "acc_eq0", "acc_eq", "tau23_0", "tau23", "darr")
 
 
-@dataclass(frozen=True, eq=False)
-class Resample:
-    """The resampled unit, and the number and seed of draws."""
+def resample(
+    unit: Unit, systems: int, docs: IntArray, draws: int = 1000, seed: int | None = 12345
+) -> tuple[FloatArray, FloatArray]:
+    """(draws, systems) and (draws, items): how often each is drawn.
 
-    unit: Unit = "documents"
-    docs: IntArray | None = None  # (items,) document of each item; each item its own where absent
-    count: int = 1000
-    seed: int | None = 12345
+    ``docs``, (items,), is the document of each item; documents are drawn whole.
+    """
+    rng = seeded(seed)
+    by_system, by_item = np.ones((draws, systems)), np.ones((draws, len(docs)))
+    if unit in ("systems", "both"):
+        by_system = _drawn(rng, systems, draws)
+    if unit in ("documents", "both"):
+        names, place = np.unique(docs, return_inverse=True)
+        by_item = _drawn(rng, len(names), draws)[:, place]
+    return by_system, by_item
 
-    def weights(self, systems: int, items: int) -> tuple[FloatArray, FloatArray]:
-        """(draws, systems) and (draws, items): how often each was drawn."""
-        rng = seeded(self.seed)
-        by_system, by_item = np.ones((self.count, systems)), np.ones((self.count, items))
-        if self.unit in ("systems", "both"):
-            by_system = rng.multinomial(systems, np.full(systems, 1 / systems), self.count).astype(
-                np.float64
-            )
-        if self.unit in ("documents", "both"):
-            docs = np.unique(
-                np.arange(items) if self.docs is None else self.docs, return_inverse=True
-            )[1]
-            size = int(docs.max(initial=-1)) + 1
-            by_item = rng.multinomial(size, np.full(size, 1 / size), self.count).astype(np.float64)[
-                :, docs
-            ]
-        return by_system, by_item
+
+def _drawn(rng: np.random.Generator, size: int, draws: int) -> FloatArray:
+    """(draws, size) how often each of ``size`` units is drawn with replacement."""
+    return rng.multinomial(size, np.full(size, 1 / size), draws).astype(np.float64)
 
 
 def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]:
@@ -58,10 +51,16 @@ def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]
 
 
 def bootstrap_agreement(
-    gold: FloatArray, metric: FloatArray, measure: Measure, resample: Resample
+    gold: FloatArray,
+    metric: FloatArray,
+    measure: Measure,
+    by_system: FloatArray,
+    by_item: FloatArray,
 ) -> FloatArray:
-    """(systems, items) twice → (draws,) agreement. Tie thresholds stay those of the full data."""
-    by_system, by_item = resample.weights(*gold.shape)
+    """(systems, items) twice, weights of ``resample`` → (draws,) agreement.
+
+    Tie thresholds stay those of the full data.
+    """
     if measure.statistic == "pearson":
         known = ~np.isnan(gold)
         x, y = zscore(gold, known), zscore(metric, known)  # moments without cancellation

@@ -14,7 +14,8 @@ difference is a sum of binomials, one per distinct weight.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -24,29 +25,16 @@ from wholetext.meta.agreement.permuted_metrics import (
     PermutedPairs,
     PermutedPearson,
     PermutedScores,
-    PermutedSoftAccuracy,
+    soft_accuracy_differences,
 )
 from wholetext.meta.agreement.ties import calibrate
 from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
 _SLACK = 1e-12  # a drawn difference equal to the observed one must count whatever the rounding
+_SETTLED = 0.02, 0.5  # early stopping: p below the one or above the other
 _SWAPS = 40_000_000  # exchanges drawn at a time
 _CELLS = 4_000_000  # verdicts held at a time
-
-
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """How a test draws, and when PERM-BOTH may stop early."""
-
-    count: int = 1000
-    seed: int | None = 12345
-    block: int = (
-        0  # draws after which a pair with p below ``low`` or above ``high`` is settled; 0: none is
-    )
-    low: float = 0.02
-    high: float = 0.5
-    swaps: BoolArray | None = None  # (draws, systems, items) exactly these exchanges, for PERM-BOTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,28 +47,47 @@ class Comparisons:
 
 
 def compare(
-    gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws | None = None
+    gold: FloatArray,
+    metrics: FloatArray,
+    measure: Measure,
+    draws: int = 1000,
+    seed: int | None = 12345,
+    block: int = 0,
+    swaps: BoolArray | None = None,
 ) -> Comparisons:
     """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties,
     else PERM-BOTH.
+
+    With ``block``, PERM-BOTH settles a pair after so many draws, or a multiple, if its p is clear.
+    ``swaps``, (draws, systems, items), are exactly the exchanges to make.
     """
-    draws, average = draws or Draws(), measure.average
     if measure.calibrated:
-        return _pairs_test(gold, metrics, measure, draws)
-    swaps = draws.swaps
+        return _pairs_test(gold, metrics, measure, draws, seed)
+    average = measure.average
     if measure.statistic == "spa":
         average = "system"
         kept = ~np.isnan(gold).any(axis=0)  # segments judged for all systems
-        gold, metrics, swaps = (
-            gold[:, kept],
-            metrics[..., kept],
-            None if swaps is None else swaps[..., kept],
-        )
+        gold, metrics = gold[:, kept], metrics[..., kept]
+        swaps = None if swaps is None else swaps[..., kept]
     x = as_rows(gold, average)
-    y = zscore(as_rows(metrics, average), ~np.isnan(x))
+    differences = _differences(x, zscore(as_rows(metrics, average), ~np.isnan(x)), measure)
     if swaps is not None:
-        draws = replace(draws, swaps=as_rows(swaps.astype(np.float64), average) > 0)
-    return _run_draws(_differences(x, y, measure), x.shape, len(metrics), draws)
+        swaps = as_rows(swaps.astype(np.float64), average) > 0
+        draws = len(swaps)
+    pairs = np.stack(np.triu_indices(len(metrics), 1), axis=1)
+    observed = differences(np.zeros((1, *x.shape), dtype=bool), pairs)[0]
+    null, rng = np.full((draws, len(pairs)), np.nan), seeded(seed)
+    unsettled, block = np.arange(len(pairs)), block or draws
+    step, at = max(1, _SWAPS // x.size), 0
+    while at < draws and len(unsettled):
+        stop = min(at + step, draws, (at // block + 1) * block)
+        drawn = random_swaps(rng, (stop - at, *x.shape)) if swaps is None else swaps[at:stop]
+        null[at:stop, unsettled] = differences(drawn, pairs[unsettled])
+        at = stop
+        if at % block == 0:
+            p = (null[:at, unsettled] >= observed[unsettled] - _SLACK).mean(axis=0)
+            unsettled = unsettled[(p >= _SETTLED[0]) & (p <= _SETTLED[1])]
+    return _summarise(null, observed, len(metrics))
 
 
 Differences = Callable[[BoolArray, IntArray], FloatArray]  # as in permuted_metrics
@@ -90,7 +97,7 @@ def _differences(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Dif
     """The fastest way to this statistic of exchanged metrics."""
     name = measure.statistic
     if name == "spa":
-        return PermutedSoftAccuracy(gold, metrics).differences
+        return partial(soft_accuracy_differences, gold, metrics.astype(np.float32))
     if name in ("pearson", "pdp") and not measure.micro and not measure.nan_as_zero:
         return PermutedPearson(gold, metrics, pooled=name == "pdp").differences
     paired = (
@@ -110,32 +117,6 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
     return np.unpackbits(raw, count=size).reshape(shape).view(np.bool_)
 
 
-def _run_draws(
-    differences: Differences, shape: tuple[int, ...], metrics: int, draws: Draws
-) -> Comparisons:
-    pairs = np.stack(np.triu_indices(metrics, 1), axis=1)
-    observed = differences(np.zeros((1, *shape), dtype=bool), pairs)[0]
-    rng = seeded(draws.seed)
-    count = draws.count if draws.swaps is None else len(draws.swaps)
-    null = np.full((count, len(pairs)), np.nan)
-    open_ = np.arange(len(pairs))
-    step = max(1, _SWAPS // int(np.prod(shape)))
-    at = 0
-    while at < count and len(open_):
-        stop = min(
-            at + step, count, (at // draws.block + 1) * draws.block if draws.block else count
-        )
-        swaps = (
-            random_swaps(rng, (stop - at, *shape)) if draws.swaps is None else draws.swaps[at:stop]
-        )
-        null[at:stop, open_] = differences(swaps, pairs[open_])
-        at = stop
-        if draws.block and at % draws.block == 0:
-            p = (null[:at, open_] >= observed[open_] - _SLACK).mean(axis=0)
-            open_ = open_[(p >= draws.low) & (p <= draws.high)]
-    return _summarise(null, observed, metrics)
-
-
 def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparisons:
     """(draws, pairs) drawn and (pairs,) observed differences → p-values in both directions."""
     first, second = np.triu_indices(metrics, 1)
@@ -149,7 +130,7 @@ def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparis
 
 
 def _pairs_test(
-    gold: FloatArray, metrics: FloatArray, measure: Measure, draws: Draws
+    gold: FloatArray, metrics: FloatArray, measure: Measure, draws: int, seed: int | None
 ) -> Comparisons:
     epsilons = np.array([calibrate(gold, metric, measure.average).epsilon for metric in metrics])
     x, y = as_rows(gold, measure.average), as_rows(metrics, measure.average)
@@ -159,8 +140,8 @@ def _pairs_test(
         used, 2.0 / np.maximum(count * (count - 1), 1) / max(1, int(used.sum())), 0.0
     )
     first, second = np.triu_indices(len(y), 1)
-    rng = seeded(draws.seed)
-    null, observed = np.zeros((draws.count, len(first))), np.zeros(len(first))
+    rng = seeded(seed)
+    null, observed = np.zeros((draws, len(first))), np.zeros(len(first))
     for weight in np.unique(weights[used]):
         rows = weights == weight
         wins = np.zeros(

@@ -5,7 +5,7 @@ The sums behind Pearson's r are linear in the 0/1 exchange mask and the pair cou
 tau are quadratic in it, so all draws are matrix products, and the products of single metrics serve
 every pair they belong to.
 
-Every class here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges and (k, 2) pairs
+Every class and function here answers ``differences(swaps, pairs)``: (draws, rows, n) exchanges and (k, 2) pairs
 of metrics → (draws, k) statistic of the first permuted metric (the *hybrid*) minus that of the
 second. Gold is (rows, n), metrics are (metrics, rows, n).
 """
@@ -272,7 +272,9 @@ class PermutedScores:
         return out
 
 
-class PermutedSoftAccuracy:
+def soft_accuracy_differences(
+    gold: FloatArray, metrics: Single, swaps: BoolArray, pairs: IntArray
+) -> FloatArray:
     """Soft pairwise accuracy; rows are systems.
 
     The p-values of each hybrid come from the normal limit of the paired permutation test, p = Φ(-Σd
@@ -284,52 +286,34 @@ class PermutedSoftAccuracy:
     are made of three sums: over a + b for each metric alone, and for each pair of metrics over b -
     a (an odd one) and a ≠ b (an even one).
     """
+    step = max(1, 2 * _CELLS // (gold.shape[1] + len(pairs)))  # few large products of matrices
+    scores = np.ascontiguousarray(np.moveaxis(metrics, 1, 0))  # (systems, metrics, segments)
+    blocks = (swaps[at : at + step] for at in range(0, len(swaps), step))
+    return np.concatenate([_soft_block(gold, scores, block, *pairs.T) for block in blocks])
 
-    def __init__(self, gold: FloatArray, metrics: FloatArray) -> None:
-        self.gold, self.metrics = (
-            gold,
-            metrics.astype(np.float32),
-        )  # (systems, segments), (metrics, systems, segments)
 
-    def differences(self, swaps: BoolArray, pairs: IntArray) -> FloatArray:
-        step = max(
-            1, 2 * _CELLS // (self.gold.shape[1] + len(pairs))
-        )  # long blocks: few large products of matrices
-        parts = [self._block(swaps[at : at + step], *pairs.T) for at in range(0, len(swaps), step)]
-        return np.concatenate(parts)
-
-    def _block(self, swaps: BoolArray, i: IntArray, j: IntArray) -> FloatArray:
-        """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its
-        counterpart.
-        """
-        scores = np.ascontiguousarray(
-            np.moveaxis(self.metrics, 1, 0)
-        )  # (systems, metrics, segments)
-        masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(
-            np.int8
-        )  # (systems, draws, segments)
-        sums, squares = (
-            np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
-            for table in (scores, scores**2)
-        )  # (systems, draws, metrics): over exchanged scores
-        error = np.zeros((len(swaps), len(i)))
-        for s, t in combinations(range(len(scores)), 2):
-            (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], self.gold[s] - self.gold[t]
-            both = (a + b).astype(np.float32) @ (x * y).T  # (draws, metrics)
-            odd = _apart(squares[s] + squares[t] - both, i, j)
-            odd -= (b - a).astype(np.float32) @ (x[i] * y[j] - x[j] * y[i]).T
-            even = (a ^ b).astype(np.float32) @ ((x[j] - x[i]) * (y[j] - y[i])).T
-            moved, gold_p = (
-                _apart(sums[s] - sums[t], i, j),
-                float(_limit(gap.sum(), (gap**2).sum())),
-            )
-            plain, square = (
-                (x - y).sum(axis=1),
-                ((x - y) ** 2).sum(axis=1),
-            )  # (metrics,) before any exchange
-            error -= np.abs(_limit(plain[i] + moved, square[i] + odd + even) - gold_p)
-            error += np.abs(_limit(plain[j] - moved, square[j] - odd + even) - gold_p)
-        return np.asarray(error / (len(scores) * (len(scores) - 1) / 2))
+def _soft_block(
+    gold: FloatArray, scores: Single, swaps: BoolArray, i: IntArray, j: IntArray
+) -> FloatArray:
+    """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
+    masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(np.int8)
+    sums, squares = (
+        np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])
+        for table in (scores, scores**2)
+    )  # (systems, draws, metrics): over exchanged scores
+    error = np.zeros((len(swaps), len(i)))
+    for s, t in combinations(range(len(scores)), 2):
+        (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], gold[s] - gold[t]
+        both = (a + b).astype(np.float32) @ (x * y).T  # (draws, metrics)
+        odd = _apart(squares[s] + squares[t] - both, i, j)
+        odd -= (b - a).astype(np.float32) @ (x[i] * y[j] - x[j] * y[i]).T
+        even = (a ^ b).astype(np.float32) @ ((x[j] - x[i]) * (y[j] - y[i])).T
+        moved = _apart(sums[s] - sums[t], i, j)
+        gold_p = float(_limit(gap.sum(), (gap**2).sum()))
+        plain, square = (x - y).sum(axis=1), ((x - y) ** 2).sum(axis=1)  # before any exchange
+        error -= np.abs(_limit(plain[i] + moved, square[i] + odd + even) - gold_p)
+        error += np.abs(_limit(plain[j] - moved, square[j] - odd + even) - gold_p)
+    return np.asarray(error / (len(scores) * (len(scores) - 1) / 2))
 
 
 def _apart(values: Single, i: IntArray, j: IntArray) -> Single:
@@ -340,6 +324,4 @@ def _apart(values: Single, i: IntArray, j: IntArray) -> Single:
 def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray | Single:
     """p that the first system is better; 1/2 where no segment differs: a tie."""
     flat = squares < 1e-12
-    if not flat.any():
-        return np.asarray(ndtr(-total / np.sqrt(squares)))
     return np.where(flat, 0.5, ndtr(-total / np.sqrt(np.where(flat, 1.0, squares))))
