@@ -41,9 +41,8 @@ import sacrebleu_peer
 from machine import processor
 from sacrebleu.significance import PairedTest
 
-from wholetext.meta.agreement.measures import Measure
+from wholetext.meta.agreement.measures import Measure, calibrate
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.agreement.ties import calibrate
 from wholetext.metrics.surface import Bleu, Chrf, Surface
 from wholetext.metrics.ter import Ter
 from wholetext.scoring.evaluate import Options, score

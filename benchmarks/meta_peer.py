@@ -29,13 +29,11 @@ import meta_loops as loops
 import numpy as np
 
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.measures import Measure, calibrate, estimate
 from wholetext.meta.agreement.permutation import compare, random_swaps
-from wholetext.meta.agreement.ties import calibrate
 from wholetext.meta.metric_scores import gather
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.ranking import preset, run_tasks, tasks_for
-from wholetext.meta.tasks import MetricTests
+from wholetext.meta.tasks import MetricTests, preset, run_tasks, tasks_for
 
 SYSTEMS, SEGMENTS, METRICS, DRAWS = 15, 1000, 20, 1000
 PAIRS = METRICS * (METRICS - 1) // 2
@@ -206,10 +204,10 @@ def whole_table(tasks: str) -> Whole:
         parts = [gather(read_participants(evalset, Selection()), []) for evalset in evalsets]
         read = time.process_time()
         chosen = preset(tasks)
-        table = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
-        assert table.average is not None
+        results, average = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
+        assert average is not None
         end = time.process_time()
-        return Whole(end - start, end - read, time.perf_counter() - wall, len(table.results))
+        return Whole(end - start, end - read, time.perf_counter() - wall, len(results))
 
 
 def main() -> int:

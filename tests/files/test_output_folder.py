@@ -230,10 +230,9 @@ def test_files_are_not_written_through_a_link(tmp_path: Path) -> None:
 
 
 def meta(out: Path) -> None:
-    from wholetext.meta.ranking import TaskTable
     from wholetext.meta.store import Meta, write_meta
 
-    write_meta(out, Meta((), TaskTable((), None)))
+    write_meta(out, Meta((), ()))
 
 
 def contrast(out: Path) -> None:

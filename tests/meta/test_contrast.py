@@ -15,8 +15,7 @@ import pytest
 from wholetext.errors import InputError, MetricError
 from wholetext.meta.contrastive.accuracy import compare, groups, overall, wilson
 from wholetext.meta.contrastive.decisions import Decisions, decide, stored_decisions
-from wholetext.meta.contrastive.formats import read_contrast_set
-from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item
+from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item, read_contrast_set
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from studies import contrast as study
-from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item
+from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
 
 
 @pytest.mark.slow  # 14,000 items are read

@@ -13,16 +13,14 @@ import pytest
 from tests.meta import evalset_folder
 from tests.meta.evalset_folder import LP, participants
 from wholetext.cli.main import main
-from wholetext.errors import InputError, WholetextError
+from wholetext.errors import WholetextError
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta import conventions
 from wholetext.meta.agreement.measures import Measure, estimate, soft_accuracy
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.metric_scores import MetricSelection, gather
-from wholetext.meta.ranking import Averaging, run_tasks, tasks_for
-from wholetext.meta.tasks import MetricTests, read_task, run_task
+from wholetext.meta.tasks import MetricTests, read_task, run_task, run_tasks, tasks_for
 from wholetext.scoring.evaluate import Options, score
 
 NONE = MetricTests(draws=0)
@@ -152,9 +150,6 @@ def test_documents_are_scored_on_judged_segments(folder: Path) -> None:
     result = run_task(found, read_task("doc:pearson"), NONE)
     everything = gather(participants(folder, all_segments=True), ["good", "chrf"])
     assert result.value("good") != pytest.approx(run_task(everything, read_task("doc:pearson"), NONE).value("good"))
-    loaded = evalset.read(folder, LP)
-    short = [(doc.id, [i for i in range(len(doc)) if (i < 2 or doc.id == "doc1")]) for doc in loaded.corpus.docs]
-    assert short[0][1] == [0, 1]
     chrf = next(m for m in found.metrics if m.name == "chrf")
     whole = next(m for m in everything.metrics if m.name == "chrf")
     np.testing.assert_allclose(chrf.at("doc", field)[1, 1], whole.at("doc", field)[1, 1])  # wholly judged there
@@ -206,22 +201,7 @@ def test_scores_written_by_out_are_read_back(folder: Path, tmp_path: Path, capsy
     path = folder / "metric-scores" / LP / "poor-src.seg.score"
     path.write_text(path.read_text().replace(path.read_text().splitlines()[0].split("\t")[1], "None"))
     code, _, err = run(capsys, "meta", str(folder), "--draws", "0")
-    assert code == 2 and "poor-src.seg.score:1" in err  # somebody judged that one
-
-
-def test_a_sample_of_documents(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    field = participants(folder, sample=1)
-    doc = field.runs[0] if field.judged[0] else field.runs[1]
-    assert field.judged.sum() == doc.stop - doc.start
-    assert "a sample of 1 of 2 judged documents" in field.notes[0]
-    result = run_task(gather(field, ["good", "chrf"]), read_task("sys:pearson"), NONE)
-    assert result.systems == 4 and set(result.metrics) == {"good", "chrf"}
-    own = next(c.at("sys", field) for c in gather(field, ["good"]).metrics)
-    seg = gather(field, ["good"]).metrics[0].levels["seg"]
-    np.testing.assert_allclose(own[0, 0], np.nanmean(np.where(np.isnan(field.seg[0]), np.nan, seg[0])))
-    assert participants(folder, sample=5).judged.sum() == 8
-    code, out, _ = run(capsys, "meta", str(folder), "--sample", "1", "--draws", "0", "--level", "seg")
-    assert code == 0 and "a sample of 1 of 2 judged documents (seed 12345)" in out
+    assert code == 2 and "poor-src.seg.score" in err and "1 gaps in what people judged" in err
 
 
 def test_standardised_gold_of_systems(folder: Path) -> None:
@@ -241,59 +221,7 @@ def test_standardised_gold_of_systems(folder: Path) -> None:
     assert asked.gold_at("sys") == "wmt-raw"
 
 
-def test_an_unknown_test_set() -> None:
-    with pytest.raises(InputError, match="did you mean wmt23"):
-        conventions.checked_set("wmt_23")
-
-
 # ---------------------------------------------------------------- ranks, p-values, averages
-
-
-def test_ranks_are_unknown_without_draws(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ("meta", str(folder), "--task", "seg:pearson", "--task", "sys:pearson")
-    _, out, _ = run(capsys, *common, "--draws", "0", "--json")
-    found = json.loads(out)
-    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
-    assert {row["rank"] for row in rows} == {None}
-    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
-    _, out, _ = run(capsys, *common, "--draws", "0", "-f", "tsv")
-    assert {line.split("\t")[7] for line in out.splitlines()[1:]} == {""}
-    _, out, _ = run(capsys, *common, "--draws", "0", "--latex")
-    assert r"\textbf" not in out and "#" not in out
-    _, out, _ = run(capsys, *common, "--draws", "0")
-    assert "Nothing was tested" in out and "#" not in out
-
-
-def test_p_values_of_the_best_metric(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ("meta", str(folder), "--task", "sys:pearson", "--draws", "200")
-    _, out, _ = run(capsys, *common, "--json")
-    p = json.loads(out)["tasks"][0]["p"][0][1]
-    assert p > 0.001
-    _, out, _ = run(capsys, *common, "-f", "tsv")
-    lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0][-1] == "p_best" and lines[1][-1] == "" and float(lines[2][-1]) == p
-
-
-def test_weights_nan_rule_and_early_stopping(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parts = [gather(participants(folder), [])]
-    names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
-
-    def weights(rule: Averaging) -> tuple[float, ...]:
-        found = run_tasks([parts], tasks_for((), names, rule), False, NONE, rule).average
-        assert found is not None
-        return found.weights
-
-    assert weights(Averaging()) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-    assert weights(Averaging(weights={"sys:pearson": 2.0})) == pytest.approx((0.5, 0.25, 0.25))
-    assert weights(Averaging(even_by=("level",))) == pytest.approx((0.5, 0.25, 0.25))
-    assert weights(Averaging(even_by=("statistic", "level"))) == pytest.approx((0.25, 0.25, 0.5))
-    common = ("meta", str(folder), *(word for name in names for word in ("--task", name)), "--draws", "300", "--json")
-    _, out, _ = run(capsys, *common, "--weight", "sys:pearson=2", "--block", "100")
-    assert json.loads(out)["average"]["weights"] == pytest.approx([0.5, 0.25, 0.25])
-    for option, text in ((["--weight", "x"], "invalid weight"), (["--weight", "seg:spa=1"], "no task 'seg:spa'"),
-                         (["--weigh-by", "colour"], "'colour'"), (["--weight", "sys:pearson=-1"], "invalid weight")):
-        code, _, err = run(capsys, *common, *option)
-        assert code == 2 and text in err
 
 
 def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
@@ -309,7 +237,7 @@ def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
 
 def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.meta import paragraphs as module
-    from wholetext.meta.judgments.sources import find_ratings
+    from wholetext.meta.judgments import find_ratings
     from wholetext.meta.paragraphs import Windows
 
     path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
@@ -353,7 +281,29 @@ def test_standardised_gold_of_a_part(folder: Path) -> None:
     assert found.value("good") < 0.5 < other.value("good")  # here the one is the other turned round
 
 
-def test_notes_are_on_stderr_where_the_table_has_no_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for shown in (("-f", "tsv"), ("--latex",)):
-        _, out, err = run(capsys, "meta", str(folder), "--sample", "1", "--draws", "0", "--level", "seg", *shown)
-        assert "a sample of 1" in err and "a sample of 1" not in out
+def test_weights_are_split_evenly(folder: Path) -> None:
+    parts, names = [gather(participants(folder), [])], ["sys:pearson", "seg:pearson", "seg:kendall/item"]
+    for even_by, expected in (((), (1 / 3, 1 / 3, 1 / 3)), (("level",), (0.5, 0.25, 0.25)),
+                              (("statistic", "level"), (0.25, 0.25, 0.5))):
+        found = run_tasks([parts], tasks_for((), names), False, NONE, even_by)[1]
+        assert found is not None and found.weights == pytest.approx(expected)
+
+
+def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("meta", str(folder.rename(folder.with_name("mine"))), "--task", "seg:pearson", "--task", "sys:pearson")
+    _, out, _ = run(capsys, *common, "--draws", "0", "--json")
+    found = json.loads(out)
+    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
+    assert {row["rank"] for row in rows} == {None}
+    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
+    _, out, err = run(capsys, *common, "--draws", "0", "--latex")
+    assert r"\textbf" not in out and "#" not in out
+    assert "not the name of a WMT test set" in err and "not the name" not in out  # notes have no place in the table
+    _, out, _ = run(capsys, *common, "--draws", "0")
+    assert "Nothing was tested" in out and "#" not in out
+    p = json.loads(run(capsys, *common, "--draws", "200", "--json")[1])["tasks"][0]["p"][0][1]
+    _, out, _ = run(capsys, *common, "--draws", "200", "-f", "tsv")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0][-1] == "p_best" and lines[1][-1] == "" and float(lines[2][-1]) == p
+    code, _, err = run(capsys, *common, "--weigh-by", "colour")
+    assert code == 2 and "'colour'" in err

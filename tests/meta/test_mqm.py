@@ -11,7 +11,7 @@ import pytest
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments.mqm import (
+from wholetext.meta.judgments import (
     WMT22,
     MqmError,
     SeverityWeights,

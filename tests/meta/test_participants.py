@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.meta import evalset_folder
-from tests.meta.evalset_folder import LP, participants
+from tests.meta.evalset_folder import participants
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
@@ -49,13 +50,12 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("choice", "match"), [
-    (Selection(gold="wmt"), "no human scores 'wmt'"), (Selection(refs=("refZ",)), "no reference 'refZ'"),
-    (Selection(domains=("sport",)), "no domain 'sport'"),
-    (Selection(systems=("omega",)), "no judged system 'omega'"),
-    (Selection(systems=("alpha",)), "1 system is left")])
-def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
+    ({"gold": "wmt"}, "no human scores 'wmt'"), ({"refs": ("refZ",)}, "no reference 'refZ'"),
+    ({"domains": ("sport",)}, "no domain 'sport'"), ({"systems": ("omega",)}, "no judged system 'omega'"),
+    ({"systems": ("alpha",)}, "1 system is left"), ({"test_set": "wmt_23"}, "did you mean wmt23")])
+def test_faulty_choices(folder: Path, choice: dict[str, Any], match: str) -> None:
     with pytest.raises(InputError, match=match):
-        read_participants(EvalSet.open(folder, LP), choice)
+        participants(folder, **choice)
 
 
 def test_levels_are_means_of_judged_segments(folder: Path) -> None:

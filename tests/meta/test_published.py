@@ -85,8 +85,8 @@ def rename(line: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(("change", "says"), [
     (drop_last, "4 scores of document 'doc0', which has 5 segments"),
-    (empty_first, "no score of 2 judged segments .first: system beta, document 'doc0'"),
-    (rename, "no score of 7 judged segments"),
+    (empty_first, "2 gaps in what people judged .first: system beta, item 1"),
+    (rename, "7 gaps in what people judged"),
 ])
 def test_what_does_not_fit_is_an_error(
     tmp_path: Path, scores: dict[str, np.ndarray], change: Change, says: str

@@ -9,12 +9,13 @@ import pytest
 
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments.ratings import (
+from wholetext.meta.judgments import (
+    corpus_segments,
     direct_assessments,
+    find_ratings,
     gather,
     read_rater_table,
 )
-from wholetext.meta.judgments.sources import corpus_segments, find_ratings
 
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
 

@@ -11,8 +11,7 @@ from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments.mqm import read_weights
-from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.judgments import find_ratings, read_weights
 
 LP = "de-en"
 HEAD = "system\tseg\tdoc\trater\t"

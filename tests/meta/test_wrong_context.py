@@ -9,7 +9,7 @@ import pytest
 
 from wholetext.errors import SpecError
 from wholetext.meta.contrastive.decisions import decide, with_controls
-from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item
+from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats

@@ -5,20 +5,15 @@ Paragraphs from ratings; error spans.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import paged, progress_bar, warn
 from wholetext.errors import InputError, count
-
-if TYPE_CHECKING:
-    from wholetext.meta.evaluate import ParagraphSets
-    from wholetext.meta.judgments.ratings import Measurement
 
 
 def meta(
@@ -91,10 +86,6 @@ def meta(
         list[str] | None, several("--domain", help="Restrict to these domains.")
     ] = None,
     system: options.Systems = None,
-    sample: Annotated[
-        int,
-        option("--sample", low=0, help="Number of documents to sample at random; 0 = all."),
-    ] = 0,
     test_set: Annotated[
         str,
         option(
@@ -129,10 +120,6 @@ def meta(
         Literal["skip", "zero"],
         option("--nan", help="Undefined correlations: skip them, or count them as 0."),
     ] = "skip",
-    weight: Annotated[
-        list[str] | None,
-        several("--weight", help="Weight of a task in the average, TASK=NUMBER."),
-    ] = None,
     weigh_by: Annotated[
         str,
         option(
@@ -152,7 +139,6 @@ def meta(
 ) -> None:
     """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
     from wholetext.meta import (
-        Averaging,
         MetaTasks,
         MetricSelection,
         MetricTests,
@@ -160,40 +146,29 @@ def meta(
         meta_evaluate,
     )
     from wholetext.meta.paragraphs import read_lengths
-    from wholetext.meta.ranking import read_task_weights
     from wholetext.meta.tables import render
 
     selection = Selection(
-        None,
-        tuple(ref) if ref else None,
-        tuple(close_ref or ()),
-        bool(human),
-        outliers,
-        tuple(domain or ()),
-        tuple(system or ()),
-        all_segments,
-        test_set,
-        sample,
-        seed,
+        golds=tuple(gold or ()),
+        refs=tuple(ref) if ref else None,
+        close_refs=tuple(close_ref or ()),
+        human=human,
+        outliers=outliers,
+        domains=tuple(domain or ()),
+        systems=tuple(system or ()),
+        all_segments=all_segments,
+        test_set=test_set,
     )
     tests = MetricTests(draws, seed, alpha, block, interval)
-    weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
-    averaging = Averaging(micro, nan == "zero", weights, even_by)
+    even_by = tuple(filter(None, weigh_by.split(",")))
     requested = MetaTasks(
-        tuple(level or ()),
-        tuple(task or ()),
-        tasks,
-        averaging,
-        between,
-        human,
-        primary,
-        tuple(gold or ()),
+        tuple(level or ()), tuple(task or ()), tasks, micro, nan == "zero", even_by, between
     )
     selected = MetricSelection(
         tuple(metric or ()),
         stored,
         tuple(scores or ()),
-        bool(primary),
+        primary,
         "drop" if allow_missing else "error",
     )
     lengths = read_lengths(k) if k else ()
@@ -238,20 +213,10 @@ def paragraphs(
         option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
-    agreement: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio"] | None,
-        option(
-            "--agreement",
-            help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Output folder; one EvalSet or JSONL file per length."),
+        option("-o", "--out", help="Output folder; one EvalSet per length."),
     ] = None,
-    format: Annotated[
-        Literal["evalset", "jsonl"], option("-f", "--format", help="Output format.")
-    ] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
     from wholetext.meta.evaluate import paragraph_sets
@@ -271,43 +236,16 @@ def paragraphs(
             raters=raters,
             joiner=joiner,
             out=folder,
-            format=format,
         )
-        _print_paragraphs(sets, lengths, agreement)
-
-
-def _print_paragraphs(
-    sets: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None
-) -> None:
-    from wholetext.meta.judgments.ratings import rater_pairs, reliability
-
-    source = sets.source
-    warn([source.note] if source.note else [])
-    print(
-        f"{sets.gold} ratings of {source.path}: {len(source.ratings)} by "
-        f"{count(len(source.ratings.raters), 'rater')}, "
-        f"{count(len(source.ratings.systems), 'system')}"
-    )
-    if agreement:
-        print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
-        print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
-        for pair in rater_pairs(source.ratings):
-            print(
-                terminal.tsv_row(
-                    [
-                        pair.first,
-                        pair.second,
-                        pair.items,
-                        f"{pair.pearson:.4f}",
-                        f"{pair.kappa:.4f}",
-                        pair.pairs,
-                        f"{pair.pair_agreement:.4f}",
-                    ]
-                )
-            )
-    print("k\tparagraphs\titems\titems of one system only")
-    for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
-        print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+        ratings = sets.source.ratings
+        warn([sets.source.note] if sets.source.note else [])
+        print(
+            f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
+            f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
+        )
+        print("k\tparagraphs\titems\titems of one system only")
+        for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
+            print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
 
 
 def spans(

@@ -15,10 +15,9 @@ from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.meta.paragraphs import Point
-    from wholetext.meta.ranking import Average
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
-    from wholetext.meta.tasks import TaskResult
+    from wholetext.meta.tasks import Average, TaskResult
     from wholetext.scoring.significance.resample import Interval
 
 CURVE = (
@@ -53,7 +52,7 @@ def shown_results(meta: Meta) -> list[TaskResult]:
     """The tasks that were asked for by name; of a level, its main one."""
     from wholetext.meta.tasks import DEFAULTS
 
-    results = meta.table.results
+    results = meta.results
     names = {str(result.task) for result in results}
     usual = {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
     hidden = usual.difference(MAIN.values())
@@ -74,7 +73,7 @@ def short(result: TaskResult, meta: Meta) -> str:
 def _columns(meta: Meta) -> tuple[list[str], list[list[str]], list[list[str]]]:
     """Head, rows of metrics (by the first column, best first), and rows below them."""
     results = shown_results(meta)
-    average = meta.table.average if len(results) == len(meta.table.results) else None
+    average = meta.average if len(results) == len(meta.results) else None
     lead: list[Average | TaskResult] = [average] if average else []
     columns = [*lead, *results]
     names = dict.fromkeys(name for column in columns for name in column.metrics)
@@ -140,7 +139,7 @@ def _print(meta: Meta) -> None:
 
 
 def _explanations(meta: Meta) -> list[str]:
-    first, hidden = meta.table.results[0], len(meta.table.results) - len(shown_results(meta))
+    first, hidden = meta.results[0], len(meta.results) - len(shown_results(meta))
     lines = ["Nothing was tested, so there are no ranks."]
     if first.draws:
         lines = [

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wholetext.meta.agreement.bootstrap import bootstrap_agreement, drawn_means, interval, resample, system_agreement
+from wholetext.meta.agreement.bootstrap import (
+    bootstrap_agreement,
+    drawn_means,
+    interval,
+    resample,
+    system_agreement,
+)
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 
 Weights = tuple[np.ndarray, np.ndarray]

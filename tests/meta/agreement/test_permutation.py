@@ -10,12 +10,16 @@ from scipy.special import ndtr
 
 from benchmarks import meta_loops as loops
 from wholetext.meta.agreement import permutation
-from wholetext.meta.agreement import permuted_metrics as hybrids
 from wholetext.meta.agreement.correlation import as_rows, williams, williams_test, zscore
-from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.permutation import Comparisons, compare, random_swaps
-from wholetext.meta.agreement.permuted_metrics import PermutedPairs, PermutedPearson, PermutedScores
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import Measure, calibrate, estimate
+from wholetext.meta.agreement.permutation import (
+    Comparisons,
+    PermutedPairs,
+    PermutedPearson,
+    PermutedScores,
+    compare,
+    random_swaps,
+)
 from wholetext.scoring.significance.clusters import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
@@ -258,5 +262,5 @@ def test_pearson_is_a_mean_over_all_rows_however_many_are_held(monkeypatch):
     swaps, pairs = rng.random((7, 12, 5)) < 0.5, np.array([[0, 1], [1, 2]])
     whole = PermutedPearson(gold, metrics).differences(swaps, pairs)
     for size in ("_CELLS", "_CACHED"):
-        monkeypatch.setattr(hybrids, size, 40)
+        monkeypatch.setattr(permutation, size, 40)
     np.testing.assert_allclose(PermutedPearson(gold, metrics).differences(swaps, pairs), whole, rtol=1e-12)

@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 from benchmarks import meta_loops as loops
 from wholetext.meta.agreement import correlation
 from wholetext.meta.agreement.correlation import as_rows, count_pairs
-from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import Measure, calibrate, estimate
 
 nan = float("nan")
 GOLD = np.array([1, 2, 2, 3, 4.0])

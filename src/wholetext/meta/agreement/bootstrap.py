@@ -13,8 +13,7 @@ from typing import Literal
 import numpy as np
 
 from wholetext.meta.agreement.correlation import ratio, zscore
-from wholetext.meta.agreement.measures import Measure
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import Measure, calibrate
 from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 

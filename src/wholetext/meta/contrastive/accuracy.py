@@ -18,7 +18,7 @@ from wholetext.errors import RunError
 from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.files.storage import write_file
 from wholetext.meta.contrastive.decisions import Decisions, decide, stored_decisions
-from wholetext.meta.contrastive.items import ContrastSet
+from wholetext.meta.contrastive.formats import ContrastSet
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import Options

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wholetext.errors import InputError, MetricError, SpecError, count
 from wholetext.files.parsing import number
 from wholetext.io.text import read_lines
-from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item
+from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import BoundMetric, bind, salt_of

@@ -1,4 +1,6 @@
-"""Readers of contrastive sets: JSONL, DiscEvalMT and ContraPro, told apart by name and content."""
+"""Contrastive items, a source sentence in context and candidates of which the first is correct, and
+readers of contrastive sets: JSONL, DiscEvalMT and ContraPro, told apart by name and content.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,70 @@ from typing import Any
 from wholetext.errors import InputError, count
 from wholetext.files.parsing import read_json, reader, reading
 from wholetext.io.text import read_lines
-from wholetext.meta.contrastive.items import Candidate, ContrastSet, Item, repeated
+from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A translation and the target sentences before it."""
+
+    text: str
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One decision: the correct candidate must score strictly better than every other."""
+
+    id: str
+    src: str
+    src_context: tuple[str, ...]
+    candidates: tuple[Candidate, ...]  # the first is the correct one
+    type: str = ""
+    category: str = ""  # of pronouns: source:target
+    distance: int | None = None  # sentences back to the antecedent; None: unknown
+    intra: bool | None = None  # whether the set marks it as within the sentence
+    block: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.candidates) < 2:
+            raise ValueError("there is no contrastive translation")
+        for candidate in self.candidates:
+            if len(candidate.context) != len(self.src_context):
+                raise ValueError(
+                    f"context of {len(self.src_context)} source sentences, but "
+                    f"{len(candidate.context)} target sentences"
+                )
+
+
+@dataclass(frozen=True)
+class ContrastSet:
+    """Items in order, with the languages, and what the reader had to decide or leave out."""
+
+    name: str
+    langs: tuple[str, str]
+    items: tuple[Item, ...]
+    warnings: tuple[str, ...] = ()
+    __repr__ = brief
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def repeated(items: Sequence[Item]) -> Iterator[str]:
+    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is
+    another.
+    """
+    same = [item for item in items if item.candidates[0] in item.candidates[1:]]
+    twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
+    for faulty, what in (
+        (same, "with the correct translation among the wrong ones, so that every metric ties"),
+        (twice, "with a wrong translation given twice, so that chance is higher than shown"),
+    ):
+        if faulty:
+            yield f"{count(len(faulty), 'item')} {what}; see item {faulty[0].id}"
+
 
 Langs = tuple[str, str]
 _FAULT = "this item cannot be read"

@@ -193,9 +193,9 @@ def _error_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
 def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
     """(segments,) which a metric calls free of errors."""
     clean = np.array([not mark.spans and not mark.unplaced for mark in marks])
-    if how.free_at is None:
-        return clean
-    return clean & np.array([mark.score >= how.free_at for mark in marks])
+    if how.free_at is not None:
+        clean &= np.array([mark.score >= how.free_at for mark in marks])
+    return clean
 
 
 def _statistics(
@@ -301,7 +301,8 @@ def _ordered(
         name,
         tuple(metrics[i] for i in order),
         tuple(observed[order].tolist()),
-        *(tuple(side[order].tolist()) for side in sides),
+        tuple(sides[0][order].tolist()),
+        tuple(sides[1][order].tolist()),
         tuple(interval(samples[i]) for i in order),
         table,
         tuple(
@@ -381,8 +382,8 @@ def _rater_row(
     names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
 ) -> RaterSpans:
     first, second = zip(*common)
-    free = (_error_free(marks, how) for marks in (first, second))
-    totals = _totals(_statistics(first, second, *free, how), _documents(first))
+    free, called_free = _error_free(first, how), _error_free(second, how)
+    totals = _totals(_statistics(first, second, free, called_free, how), _documents(first))
     return RaterSpans(
         *names,
         len(common),
