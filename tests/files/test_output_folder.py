@@ -236,7 +236,7 @@ def meta(out: Path) -> None:
 
 
 def contrast(out: Path) -> None:
-    from wholetext.meta.contrastive.accuracy import write
+    from wholetext.meta.contrastive.decisions import write
 
     write(out, {"kind": "contrast", "mcnemar": []})
 

@@ -13,8 +13,15 @@ import numpy as np
 import pytest
 
 from wholetext.errors import InputError, MetricError
-from wholetext.meta.contrastive.accuracy import compare, groups, overall, wilson
-from wholetext.meta.contrastive.decisions import Decisions, decide, stored_decisions
+from wholetext.meta.contrastive.decisions import (
+    Decisions,
+    compare,
+    decide,
+    groups,
+    overall,
+    stored_decisions,
+    wilson,
+)
 from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item, read_contrast_set
 from wholetext.registry import Scorer
 from wholetext.scoring.evaluate import Options

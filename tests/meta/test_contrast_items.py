@@ -10,8 +10,7 @@ import pytest
 
 from wholetext.cli.main import main
 from wholetext.errors import InputError
-from wholetext.meta.contrastive.accuracy import groups, overall
-from wholetext.meta.contrastive.decisions import stored_decisions
+from wholetext.meta.contrastive.decisions import groups, overall, stored_decisions
 from wholetext.meta.contrastive.formats import read_contrast_set
 
 _GOOD = '{"src segment": "a", "ref segment": "b", "errors": [{"contrastive": "c"}]}'

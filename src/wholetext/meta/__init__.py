@@ -6,8 +6,8 @@ from wholetext.lazy import exports
 
 if TYPE_CHECKING:
     from wholetext.meta.agreement.correlation import williams_test as williams_test
-    from wholetext.meta.contrastive.accuracy import ContrastResults as ContrastResults
-    from wholetext.meta.contrastive.accuracy import contrast as contrast
+    from wholetext.meta.contrastive.decisions import ContrastResults as ContrastResults
+    from wholetext.meta.contrastive.decisions import contrast as contrast
     from wholetext.meta.contrastive.formats import ContrastSet as ContrastSet
     from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast_set
     from wholetext.meta.evaluate import MetaTasks as MetaTasks
@@ -37,7 +37,7 @@ else:
         __name__,
         {
             "meta.agreement.correlation": ("williams_test",),
-            "meta.contrastive.accuracy": ("ContrastResults", "contrast"),
+            "meta.contrastive.decisions": ("ContrastResults", "contrast"),
             "meta.contrastive.formats": ("ContrastSet", "read_contrast_set"),
             "meta.evaluate": ("MetaTasks", "ParagraphSets", "meta_evaluate", "paragraph_sets"),
             "meta.features": (
