@@ -12,10 +12,12 @@ import pytest
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.judgments import (
+    STANDARD,
     WMT22,
     MqmError,
-    SeverityWeights,
+    mean_table,
     mqm_ratings,
+    penalty,
     read_mqm,
     read_span_ratings,
 )
@@ -35,12 +37,12 @@ def error(severity: str, category: str, place: int = 0, rater: str = "r1", syste
     ("Major", "Fluency/Punctuation", 5.0), ("Major", "Non-translation!", 25.0), ("Neutral", "Style/Awkward", 0.0),
     ("No-error", "No-error", 0.0), ("odd", "", 0.0), ("MAJOR", "Source error", 5.0)])
 def test_weights(severity: str, category: str, weight: float) -> None:
-    assert SeverityWeights().of(severity, category) == weight
+    assert penalty(severity, category) == weight
 
 
 def test_other_weights() -> None:
-    assert SeverityWeights(WMT22).of("Major", "Non-translation!") == 5.0
-    assert SeverityWeights({"major": 3.0}).of("minor", "x") == 0.0
+    assert penalty("Major", "Non-translation!", WMT22) == 5.0
+    assert penalty("minor", "x", {"major": 3.0}) == 0.0
 
 
 def test_scores_are_averaged_over_raters() -> None:
@@ -87,10 +89,10 @@ def test_span_ratings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lines", "kind", "match"), [
-    (["A\t{}"], InputError, "cannot be read"), (["A\t[1"], InputError, "cannot be read|not JSON"),
+    (["A\t{}", "A\tNone"], InputError, "cannot be read"), (["A\t[1", "A\tNone"], InputError, "cannot be read|not JSON"),
     (["A"], InputError, "1 column"), (["A\tNone"], AlignmentError, "1 rating, expected 2"),
-    (["A\tNone"] * 3, AlignmentError, "more ratings"),
-    (['A\t{"errors": [{"start": 0, "end": 1, "severity": "x", "score": "nan"}]}'], InputError, "not a number")])
+    (["A\tNone"] * 3, AlignmentError, "3 ratings, expected 2"),
+    (['A\t{"errors": [{"severity": "x", "score": "nan"}]}', "A\tNone"], InputError, "not a number")])
 def test_faulty_span_ratings(tmp_path: Path, lines: list[str], kind: type[Exception], match: str) -> None:
     with pytest.raises(kind, match=match):
         read_span_ratings(spans_file(tmp_path / "x", *lines), SEGMENTS)
@@ -122,7 +124,9 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
     expected = json.loads((golden / "mqm" / "mqm_ted_ende.json").read_text())
     ratings = mqm_ratings(errors)
     place = {segment: i for i, segment in enumerate(ratings.segments)}
-    values, table = ratings.judgments().values, ratings.by_rater()
+    values = ratings.judgments().values
+    shape = len(ratings.raters), len(ratings.systems), len(ratings.segments)
+    table = mean_table(ratings.score, (ratings.rater, ratings.system, ratings.item), shape)
     with (golden / "mqm" / "mqm_ted_ende.scored.tsv").open() as lines:
         for system, doc, doc_id, score, *raters in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             row, column = ratings.systems.index(system), place[doc, int(doc_id) - 1]
@@ -130,7 +134,7 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
             for one in raters:
                 rater, _, penalty = one.partition("=")
                 assert table[ratings.raters.index(rater), row, column] == pytest.approx(-float(penalty), abs=1e-9)
-    for key, weights in (("system_means", SeverityWeights()), ("system_means_wmt22_weights", SeverityWeights(WMT22))):
+    for key, weights in (("system_means", STANDARD), ("system_means_wmt22_weights", WMT22)):
         found = mqm_ratings(errors, weights)
         means = np.nanmean(found.judgments().values, axis=1)
         for system, mean in expected[key].items():

@@ -11,7 +11,7 @@ from tests.meta import evalset_folder
 from wholetext.cli.main import main
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments import find_ratings, read_weights
+from wholetext.meta.judgments import find_ratings, penalty, read_weights
 
 LP = "de-en"
 HEAD = "system\tseg\tdoc\trater\t"
@@ -126,10 +126,11 @@ def test_a_segment_beyond_the_corpus(folder: Path) -> None:
 
 
 def test_mqm_weights() -> None:
-    assert read_weights("standard").of("Major", "Non-translation!") == 25.0
-    assert read_weights("wmt22").of("Major", "Non-translation!") == 5.0
+    assert penalty("Major", "Non-translation!", read_weights("standard")) == 25.0
+    assert penalty("Major", "Non-translation!", read_weights("wmt22")) == 5.0
     own = read_weights("major=10, minor=1,minor/Fluency/Punctuation=0.2")
-    assert (own.of("major", "x"), own.of("Minor", "Fluency/Punctuation"), own.of("neutral", "")) == (10.0, 0.2, 0.0)
+    assert [penalty(*error, own) for error in (("major", "x"), ("Minor", "Fluency/Punctuation"), ("neutral", ""))] == [
+        10.0, 0.2, 0.0]
     for text in ("major", "major=x", "=3", "major=-1"):
         with pytest.raises(InputError):
             read_weights(text)

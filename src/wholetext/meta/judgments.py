@@ -68,11 +68,6 @@ class Ratings:
         )
         return Judgments(self.scheme, "seg", self.systems, values)
 
-    def by_rater(self) -> FloatArray:
-        """(raters, systems, segments): means of repeated ratings; NaN = not rated."""
-        shape = (len(self.raters), len(self.systems), len(self.segments))
-        return mean_table(self.score, (self.rater, self.system, self.item), shape)
-
     def standardised(self, ddof: int = 1) -> Ratings:
         """Each rater's scores minus their mean, over their standard deviation, as for WMT's DA."""
         raters = len(self.raters)
@@ -188,22 +183,12 @@ def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
     return table
 
 
-def direct_assessments(table: RaterTable, segments: Sequence[Segment]) -> tuple[Ratings, Ratings]:
-    """Raw scores of a table with a column ``type``, and the same standardised by rater.
-
-    Quality controls (REF, BAD_REF) count for a rater's mean and deviation, and are then left out.
-    This gives the z-scores that WMT released.
-    """
-    every = gather("da", table.rows, segments)
-    kept = np.isin(np.array(table.types), _JUDGED)
-    return every.take(kept), every.standardised().take(kept)
-
-
 # ---------------------------------------------------------------- MQM and ESA annotations
 
 _COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "target", "category", "severity")
 _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
-STANDARD: Mapping[str, float] = {
+Weights = Mapping[str, float]  # severity[/category[/subcategory]] → penalty
+STANDARD: Weights = {
     "major": 5.0,
     "minor": 1.0,
     "neutral": 0.0,
@@ -211,7 +196,7 @@ STANDARD: Mapping[str, float] = {
     "minor/fluency/punctuation": 0.1,
 }
 #: as used by the organisers of WMT22: without the weight of 25 for non-translations
-WMT22: Mapping[str, float] = {
+WMT22: Weights = {
     "major": 5.0,
     "minor": 1.0,
     "no-error": 0.0,
@@ -219,37 +204,31 @@ WMT22: Mapping[str, float] = {
 }
 
 
-@dataclass(frozen=True)
-class SeverityWeights:
-    """``severity[/category[/subcategory]]`` → penalty; the most specific rule wins."""
-
-    rules: Mapping[str, float] = field(default_factory=lambda: dict(STANDARD))
-
-    def of(self, severity: str, category: str) -> float:
-        """The penalty of one error; letter case does not matter."""
-        parts = [severity, *category.split("/")[:2]]
-        for length in range(len(parts), 0, -1):
-            rule = "/".join(part.strip() for part in parts[:length]).lower()
-            if rule in self.rules:
-                return self.rules[rule]
-        return 0.0
+def penalty(severity: str, category: str, weights: Weights = STANDARD) -> float:
+    """The weight of an error; the most specific rule wins, letter case does not matter."""
+    parts = [severity, *category.split("/")[:2]]
+    for length in range(len(parts), 0, -1):
+        rule = "/".join(part.strip() for part in parts[:length]).lower()
+        if rule in weights:
+            return weights[rule]
+    return 0.0
 
 
-def read_weights(text: str) -> SeverityWeights:
+def read_weights(text: str) -> Weights:
     """``standard``, ``wmt22``, or rules such as
     ``major=5,minor=1,minor/Fluency/Punctuation=0.1``.
     """
     if text in ("standard", "wmt22"):
-        return SeverityWeights(dict(STANDARD if text == "standard" else WMT22))
-    rules: dict[str, float] = {}
+        return STANDARD if text == "standard" else WMT22
+    weights: dict[str, float] = {}
     for rule in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = rule.rpartition("=")
         if not equals or not name.strip():
             raise InputError(
                 f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1"
             )
-        rules[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
-    return SeverityWeights(rules)
+        weights[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
+    return weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,13 +264,12 @@ def read_mqm(path: FilePath) -> list[MqmError]:
     return errors
 
 
-def mqm_ratings(errors: Iterable[MqmError], weights: SeverityWeights | None = None) -> Ratings:
+def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Ratings:
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
-    weights = weights or SeverityWeights()
     totals: dict[tuple[str, Segment, str], float] = {}
     for error in errors:
         key = (error.system, error.segment, error.rater)
-        totals[key] = totals.get(key, 0.0) + weights.of(error.severity, error.category)
+        totals[key] = totals.get(key, 0.0) + penalty(error.severity, error.category, weights)
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
@@ -321,47 +299,41 @@ def rating_lines(
     """(place in the file, system, segment, rater, content) of each rating of a ``.seg.rating``
     file.
     """
-    seen: dict[str, int] = {}
+    blocks: dict[str, list[tuple[str, list[str]]]] = {}  # system → place and cells of its lines
     for line_number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        where = at(shown(path), line_number)
-        system, *rest = line.split("\t")
-        if len(rest) not in (1, 2):
-            raise InputError(
-                f"this line has {count(len(rest) + 1, 'column')}",
-                where=where,
-                next="write SYSTEM<tab>JSON or None, and the rater after another tab",
-            )
-        place = seen.get(system, 0)
-        seen[system] = place + 1
-        if place >= len(segments):
+        if line.strip():
+            where = at(shown(path), line_number)
+            system, *cells = line.split("\t")
+            if len(cells) not in (1, 2):
+                raise InputError(
+                    f"this line has {count(len(cells) + 1, 'column')}",
+                    where=where,
+                    next="write SYSTEM<tab>JSON or None, and the rater after another tab",
+                )
+            blocks.setdefault(system, []).append((where, cells))
+    for system, lines in blocks.items():
+        if len(lines) != len(segments):
             raise AlignmentError(
-                f"system {system!r} has more ratings than the {len(segments)} segments", where=where
+                f"system {system!r} has {count(len(lines), 'rating')}, expected {len(segments)}",
+                where=shown(path),
+                next="write None for segments that were not rated",
             )
-        if rest[0].strip() != "None":
-            value = read_json(rest[0], where=where, next=_EXAMPLE)
-            value = value if isinstance(value, dict) else {"errors": value}
-            yield where, system, segments[place], rest[1] if len(rest) == 2 else "unknown", value
-    short = [system for system, count in seen.items() if count != len(segments)]
-    if short:
-        raise AlignmentError(
-            f"system {short[0]!r} has {count(seen[short[0]], 'rating')}, expected {len(segments)}",
-            where=shown(path),
-            next="write None for segments that were not rated",
-        )
+        for segment, (where, (text, *rater)) in zip(segments, lines):
+            if text.strip() != "None":
+                value = read_json(text, where=where, next=_EXAMPLE)
+                value = value if isinstance(value, dict) else {"errors": value}
+                yield where, system, segment, rater[0] if rater else "unknown", value
 
 
 def _marks(value: dict[str, Any], where: str) -> tuple[float, float | None]:
     """The penalty of the errors of a rating, and its overall score."""
-    weights, penalty = SeverityWeights(), 0.0
+    total, overall = 0.0, value.get("score")
     with reading(where, _EXAMPLE, what="this rating cannot be read"):
         for mark in value["errors"]:
-            weight = weights.of(str(mark["severity"]), str(mark.get("category") or ""))
+            weight = penalty(str(mark["severity"]), str(mark.get("category") or ""))
             score = mark.get("score")
-            penalty += weight if score is None else abs(number(str(score), where=where))
-        overall = value.get("score")
-        return penalty, None if overall is None else number(str(overall), where=where)
+            total += weight if score is None else abs(number(str(score), where=where))
+        return total, None if overall is None else number(str(overall), where=where)
 
 
 # ---------------------------------------------------------------- ratings of an EvalSet
@@ -426,7 +398,7 @@ def _rater_file(evalset: EvalSet, gold: str) -> Path | None:
     return next((path for path in files if path), None)
 
 
-def raw_mqm(path: str | Path, weights: SeverityWeights | None = None) -> Source:
+def raw_mqm(path: str | Path, weights: Weights = STANDARD) -> Source:
     """Ratings from a TSV of MQM annotations, with the documents and positions of that file."""
     return Source(mqm_ratings(read_mqm(path), weights), "sum", str(path))
 
@@ -444,9 +416,11 @@ def _tabled_ratings(
     if not table.rows:
         raise InputError("there are no ratings in this table", where=str(path))
     notes = [f"{count(table.unscored, 'line', 'have')} no score"] if table.unscored else []
-    if table.types:
-        raw, z = direct_assessments(table, segments)
-        return Source(raw if gold.endswith("raw") else z, "mean", str(path), "; ".join(notes))
+    if table.types:  # quality controls (REF, BAD_REF) count for a rater's mean and deviation only
+        every = gather("da", table.rows, segments)
+        every = every if gold.endswith("raw") else every.standardised()
+        ratings = every.take(np.isin(np.array(table.types), _JUDGED))
+        return Source(ratings, "mean", str(path), "; ".join(notes))
     ratings = gather(gold, table.rows, segments)
     if table.rebuilt and released is not None:
         ratings, rest = _released(ratings, released)
@@ -474,29 +448,23 @@ def _span_ratings(
 ) -> Source:
     """Read errors as JSON: MQM by their penalties; ESA by the overall or the released score."""
     rated = read_span_ratings(path, segments)
-    if not gold.startswith("esa"):
-        rows = [(mark.system, mark.segment, mark.rater, 0.0 - mark.penalty) for mark in rated]
-        return Source(gather(gold, rows, segments), "sum", str(path))
-    rows = [
-        (mark.system, mark.segment, mark.rater, mark.overall)
-        for mark in rated
-        if mark.overall is not None
-    ]
-    note = ""
-    if len(rows) < len(rated):
+    esa, note = gold.startswith("esa"), ""
+    scores = [rating.overall if esa else 0.0 - rating.penalty for rating in rated]
+    if None in scores:
         if released is None:
             raise InputError(
                 f"there are no scores '{gold}.seg' here, and ratings have no overall score",
                 where=str(path),
             )
         known = {row[:2]: row[3] for row in _rows(released, segments)}
-        rows = [
-            (mark.system, mark.segment, mark.rater, known[mark.system, mark.segment])
-            for mark in rated
-            if (mark.system, mark.segment) in known
-        ]
+        scores = [known.get((rating.system, rating.segment)) for rating in rated]
         note = "ratings have no overall score: the segment's released score is used instead"
-    return Source(gather(gold, rows, segments), "mean", str(path), note)
+    rows = [
+        (rating.system, rating.segment, rating.rater, score)
+        for rating, score in zip(rated, scores)
+        if score is not None
+    ]
+    return Source(gather(gold, rows, segments), "mean" if esa else "sum", str(path), note)
 
 
 def _rows(released: Judgments, segments: tuple[Segment, ...]) -> list[Rated]:

@@ -251,9 +251,10 @@ def test_rows_of_two_scores_count():
     metrics = np.array([[[1.0, 2.0, 9.0]], [[2.0, 1.0, 0.0]]])
     none = np.zeros((1, 1, 3), dtype=bool)
     assert PermutedPearson(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
-    balance_and_ties = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=np.float32)
-    value, weight = PermutedPairs(gold, metrics, Measure("kendall", "system"))._value(balance_and_ties, 0)
-    assert value.tolist() == [1.0, -1.0, 0.0] and weight.tolist() == [1.0, 1.0, 0.0]
+    balance_and_ties = np.array([[[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]]], dtype=np.float32)
+    sums = np.zeros((2, 1, 3))
+    PermutedPairs(gold, metrics, Measure("kendall", "system"))._add(sums, balance_and_ties, slice(0, 1), 1)
+    assert sums.tolist() == [[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]]]
 
 
 def test_pearson_is_a_mean_over_all_rows_however_many_are_held(monkeypatch):

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import ratio, zscore
+from wholetext.meta.agreement.correlation import average_rows, ratio, zscore
 from wholetext.meta.agreement.measures import Measure, calibrate
 from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
@@ -70,7 +70,7 @@ def bootstrap_agreement(
             )
         # an item's weight multiplies its r, not the sums inside it
         by_item_sums = [ratio((by_system @ column) * by_item, by_item) for column in columns]
-        return _mean_of_items(_correlation(np.stack(by_item_sums)), by_item)
+        return average_rows(_correlation(np.stack(by_item_sums)), by_item)
     if measure.statistic not in _PAIRED or (measure.average != "item" and gold.shape[1] > 1):
         raise ValueError(f"no bootstrap for {measure.statistic} averaged by {measure.average}")
     # each item's verdicts are fixed, only the weights of its pairs are drawn
@@ -83,7 +83,7 @@ def bootstrap_agreement(
     sums = np.stack([pair @ column for column in counts])  # (c, draws, items)
     if measure.statistic in ("darr", "accuracy"):
         return _ratio((sums * by_item).sum(axis=2), measure)
-    return _mean_of_items(_ratio(sums, measure), by_item)
+    return average_rows(_ratio(sums, measure), by_item)
 
 
 def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
@@ -120,13 +120,6 @@ def _correlation(sums: FloatArray) -> FloatArray:
         spread_x, spread_y = xx - x * x / n, yy - y * y / n
         r = (xy - x * y / n) / np.sqrt(spread_x * spread_y)
     return np.where((spread_x > 1e-10 * xx) & (spread_y > 1e-10 * yy), r, np.nan)
-
-
-def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
-    """(draws, items) → (draws,) weighted mean of the defined ones."""
-    defined = ~np.isnan(values)
-    total = np.where(defined, values * weight, 0.0).sum(axis=1)
-    return ratio(total, np.where(defined, weight, 0.0).sum(axis=1))
 
 
 def _pair_sums(

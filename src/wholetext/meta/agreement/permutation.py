@@ -350,34 +350,21 @@ class PermutedPairs:
         return np.ascontiguousarray((average[0] - average[1]).T)
 
     def _add(self, into: FloatArray, counts: Single, rows: slice, k: int) -> None:
+        """Add values times weights, and weights, of rows with (rows, columns·k, draws) counts."""
         by_row = counts.reshape(len(counts), -1, k, counts.shape[2])
-        for row, row_counts in enumerate(by_row, start=rows.start):
-            value, weight = self._value(row_counts, row)
-            into[0] += value
-            into[1] += weight
-
-    def _value(self, counts: Single, row: int) -> tuple[FloatArray, FloatArray | float]:
-        """The counts of one row, (columns, k, draws) → its value times its weight, and its
-        weight.
-        """
-        total = float(self.total[row])
-        if self.free[row] == 0:
-            return np.zeros(counts.shape[1:]), 0.0
-        if (
-            self.statistic != "kendall"
-        ):  # the share of pairs that are right; a plain mean over rows, or pairs pooled
-            weight = total if self.statistic in ("accuracy", "darr") else 1.0
-            scale, shift = (2.0, -1.0) if self.statistic in ("darr", "tau23_0") else (1.0, 0.0)
-            return counts[0].astype(np.float64) * (scale * weight / total) + shift * weight, weight
-        metric_free = total - counts[1].astype(np.float64)
-        np.sqrt(metric_free, out=metric_free)
-        metric_free *= np.sqrt(self.free[row])
-        if metric_free.min() > 0:
-            return counts[0] / metric_free, 1.0
-        defined = metric_free > 0
-        return np.divide(
-            counts[0], metric_free, out=np.zeros(defined.shape), where=defined
-        ), defined.astype(np.float64)
+        for row, total, free in zip(by_row, self.total[rows].tolist(), self.free[rows].tolist()):
+            if self.statistic == "kendall":
+                scale = np.sqrt((total - row[1].astype(np.float64)) * free)
+                defined = scale > 0
+                into[0] += np.divide(row[0], scale, out=np.zeros(scale.shape), where=defined)
+                into[1] += defined
+            elif (
+                total
+            ):  # the share of pairs that are right; a plain mean over rows, or pairs pooled
+                weight = total if self.statistic in ("accuracy", "darr") else 1.0
+                rescaled = self.statistic in ("darr", "tau23_0")
+                into[0] += row[0] * (weight / total * (1 + rescaled)) - weight * rescaled
+                into[1] += weight
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
         """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the
