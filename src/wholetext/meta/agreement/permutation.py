@@ -363,7 +363,8 @@ class PermutedPairs:
             ):  # the share of pairs that are right; a plain mean over rows, or pairs pooled
                 weight = total if self.statistic in ("accuracy", "darr") else 1.0
                 rescaled = self.statistic in ("darr", "tau23_0")
-                into[0] += row[0] * (weight / total * (1 + rescaled)) - weight * rescaled
+                share = row[0].astype(np.float64) / total
+                into[0] += weight * (2 * share - 1 if rescaled else share)
                 into[1] += weight
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
