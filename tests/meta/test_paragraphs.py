@@ -247,22 +247,6 @@ def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:
         assert (many, places) == (count, items)
 
 
-@pytest.mark.long
-@pytest.mark.data
-def test_curves_of_a_domain_of_real_data(data: Path) -> None:
-    """wmt22.da de-en: the curves of news are of news, and segments agree as in the table."""
-    folder = data / "evalsets" / "wmt22.da"
-    counts = {}
-    for domains in ((), ("news",)):
-        meta = meta_evaluate(folder, ["de-en"], ["chrf"], MetaTasks(tasks=("seg:pearson",)), lengths=[1],
-                             tests=MetricTests(draws=0), selection=Selection(domains=domains))
-        (point, _), (task,) = meta.curves["wmt22.da de-en"], meta.results
-        assert point.gold == task.gold == "wmt-z"
-        assert point.pearson == pytest.approx(task.value("chrf"), abs=3e-3)  # repeated ratings are averaged by rater
-        counts[domains] = point.paragraphs
-    assert counts["news",] < counts[()] / 3
-
-
 # ---------------------------------------------------------------- which human scores
 
 
@@ -293,12 +277,6 @@ def test_direct_assessments_are_averaged_as_z_scores(tmp_path: Path) -> None:
     assert golds([1, 2]) == ({"wmt-z"}, {"wmt-z"})
     assert golds([1, 2], "wmt-raw") == ({"wmt-raw"}, {"wmt-raw"})
     assert golds([]) == ({"wmt-raw"}, set())
-
-
-def test_z_scores_of_systems_alone_are_no_gold_of_paragraphs(tmp_path: Path) -> None:
-    folder = direct_assessment(tmp_path)
-    (folder / "human-scores" / "de-en.wmt-z.seg.score").rename(folder / "human-scores" / "de-en.wmt-z.doc.score")
-    assert paragraph_sets(folder, lengths=[2]).gold == "wmt-raw"
 
 
 def aspects(tmp_path: Path) -> Path:

@@ -255,13 +255,3 @@ def test_rows_of_two_scores_count():
     sums = np.zeros((2, 1, 3))
     PermutedPairs(gold, metrics, Measure("kendall", "system"))._add(sums, balance_and_ties, slice(0, 1), 1)
     assert sums.tolist() == [[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]]]
-
-
-def test_pearson_is_a_mean_over_all_rows_however_many_are_held(monkeypatch):
-    rng = np.random.default_rng(1)
-    gold, metrics = rng.random((12, 5)), rng.random((3, 12, 5))
-    swaps, pairs = rng.random((7, 12, 5)) < 0.5, np.array([[0, 1], [1, 2]])
-    whole = PermutedPearson(gold, metrics).differences(swaps, pairs)
-    for size in ("_CELLS", "_CACHED"):
-        monkeypatch.setattr(permutation, size, 40)
-    np.testing.assert_allclose(PermutedPearson(gold, metrics).differences(swaps, pairs), whole, rtol=1e-12)
