@@ -114,8 +114,13 @@ def meta_evaluate(
     parts = [part for group in groups for part in group]
     pooled = official.pooled if what.preset else "sys:accuracy" in map(str, run)
     results, average = run_tasks(groups, run, pooled, tests, what.even_by)
+    several = len(groups) > 1  # kinds of human scores
     between = [
-        (_title(part, len(groups) > 1), level, *inter_correlation(part, level))
+        (
+            f"{part.participants.name} {part.participants.gold_name if several else ''}".rstrip(),
+            level,
+            *inter_correlation(part, level),
+        )
         for part in parts
         if what.between
         for level in dict.fromkeys(task.level for task in run)
@@ -131,12 +136,6 @@ def meta_evaluate(
     if out is not None:
         write_meta(Path(out), meta)
     return meta
-
-
-def _title(part: Gathered, several: bool) -> str:
-    """Where, and against which gold if there are several."""
-    where = part.participants
-    return f"{where.name} {where.gold_name}" if several else where.name
 
 
 def _usual_gold(evalset: EvalSet, official: Preset, averaged: bool) -> str | None:

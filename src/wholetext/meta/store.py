@@ -105,21 +105,22 @@ def _field(part: Gathered) -> dict[str, Any]:
 
 def _task(result: TaskResult) -> dict[str, Any]:
     measure = result.task.measure
-    rows = []
-    for i, (name, estimate) in enumerate(zip(result.metrics, result.estimates)):
-        interval = [result.low[i], result.high[i]] if result.low else None
-        rows.append(
-            {
-                "name": name,
-                "value": estimate.value,
-                "rank": result.ranks[i],
-                "pairs": estimate.pairs,
-                "rows": estimate.rows,
-                "chance": estimate.chance,
-                "epsilon": estimate.epsilon,
-                "interval": interval,
-            }
+    intervals = list(zip(result.low, result.high)) or [None] * len(result.metrics)
+    rows = [
+        {
+            "name": name,
+            "value": estimate.value,
+            "rank": rank,
+            "pairs": estimate.pairs,
+            "rows": estimate.rows,
+            "chance": estimate.chance,
+            "epsilon": estimate.epsilon,
+            "interval": interval,
+        }
+        for name, estimate, rank, interval in zip(
+            result.metrics, result.estimates, result.ranks, intervals
         )
+    ]
     return {
         "task": str(result.task),
         "level": result.task.level,

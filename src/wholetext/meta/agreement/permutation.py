@@ -460,20 +460,17 @@ def _soft_block(
     for s, t in combinations(range(len(scores)), 2):
         (a, b), (x, y), gap = masks[[s, t]], scores[[s, t]], gold[s] - gold[t]
         both = (a + b).astype(np.float32) @ (x * y).T  # (draws, metrics)
-        odd = _apart(squares[s] + squares[t] - both, i, j)
+        own = squares[s] + squares[t] - both
+        odd = own[:, j] - own[:, i]
         odd -= (b - a).astype(np.float32) @ (x[i] * y[j] - x[j] * y[i]).T
         even = (a ^ b).astype(np.float32) @ ((x[j] - x[i]) * (y[j] - y[i])).T
-        moved = _apart(sums[s] - sums[t], i, j)
+        apart = sums[s] - sums[t]
+        moved = apart[:, j] - apart[:, i]
         gold_p = float(_limit(gap.sum(), (gap**2).sum()))
         plain, square = (x - y).sum(axis=1), ((x - y) ** 2).sum(axis=1)  # before any exchange
         error -= np.abs(_limit(plain[i] + moved, square[i] + odd + even) - gold_p)
         error += np.abs(_limit(plain[j] - moved, square[j] - odd + even) - gold_p)
     return np.asarray(error / (len(scores) * (len(scores) - 1) / 2))
-
-
-def _apart(values: Single, i: IntArray, j: IntArray) -> Single:
-    """(draws, metrics) → (draws, pairs) how much more the second metric has."""
-    return np.subtract(values[:, j], values[:, i])
 
 
 def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray | Single:
