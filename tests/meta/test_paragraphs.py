@@ -209,7 +209,7 @@ def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
 @pytest.mark.parametrize("spec", ["whole:chrf", "rc", "context(prev=2,hyp=own):bertscore@minilm"])
 def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
     """The mean of what the metric says of each sentence when there is no other text."""
-    where = read_participants(EvalSet.open(demo, "de-en"), Selection(domains=("news",)))
+    where = read_participants(EvalSet.open(demo, "de-en"), Selection(domains=("news", "story")))
     ratings = find_ratings(EvalSet.open(demo, "de-en"), "mqm").ratings
     _, average = curves(where, ratings, [spec], [Windows(2)])
     corpus, outputs = load("de-en")

@@ -105,7 +105,7 @@ def _field(part: Gathered) -> dict[str, Any]:
 
 def _task(result: TaskResult) -> dict[str, Any]:
     measure = result.task.measure
-    intervals = list(zip(result.low, result.high)) or [None] * len(result.metrics)
+    intervals = [*zip(result.low, result.high)] if result.low else [None] * len(result.metrics)
     rows = [
         {
             "name": name,
