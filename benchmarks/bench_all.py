@@ -41,9 +41,8 @@ import sacrebleu_peer
 from machine import processor
 from sacrebleu.significance import PairedTest
 
-from wholetext.meta.agreement.measures import Measure
-from wholetext.meta.agreement.permutation import Draws, compare
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import Measure, calibrate
+from wholetext.meta.agreement.permutation import compare
 from wholetext.metrics.surface import Bleu, Chrf, Surface
 from wholetext.metrics.ter import Ter
 from wholetext.scoring.evaluate import Options, score
@@ -126,7 +125,7 @@ def permuted() -> tuple[Work, Work]:
     x, y = gold.mean(axis=1, keepdims=True), metrics.mean(axis=2, keepdims=True)
     draws = meta_peer.DRAWS
     return (lambda: loops.perm_both(x, y[0], y[1], loops.pearson, "none", meta_peer.binomials(len(x), draws)),
-            lambda: compare(x, y[:2], Measure("pearson"), Draws(draws)))
+            lambda: compare(x, y[:2], Measure("pearson"), draws))
 
 
 def calibrated() -> tuple[Work, Work]:

@@ -29,13 +29,11 @@ import meta_loops as loops
 import numpy as np
 
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.agreement.measures import Measure, estimate
-from wholetext.meta.agreement.permutation import Draws, compare, random_swaps
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import Measure, calibrate, estimate
+from wholetext.meta.agreement.permutation import compare, random_swaps
 from wholetext.meta.metric_scores import gather
 from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.ranking import preset, run_tasks, tasks_for
-from wholetext.meta.tasks import MetricTests
+from wholetext.meta.tasks import MetricTests, preset, run_tasks, tasks_for
 
 SYSTEMS, SEGMENTS, METRICS, DRAWS = 15, 1000, 20, 1000
 PAIRS = METRICS * (METRICS - 1) // 2
@@ -88,7 +86,7 @@ def check_equal(gold: np.ndarray, metrics: np.ndarray) -> None:
     swaps = random_swaps(np.random.default_rng(0), (40, *part.shape))
     for statistic, plain in (("pearson", loops.pearson), ("kendall", loops.kendall)):
         for average in ("none", "item"):
-            mine = compare(part, few, Measure(statistic, average), Draws(swaps=swaps)).p[0, 1]  # type: ignore[arg-type]
+            mine = compare(part, few, Measure(statistic, average), swaps=swaps).p[0, 1]  # type: ignore[arg-type]
             masks = [loops.rows(s.astype(float), average).ravel() for s in swaps]
             theirs = loops.perm_both(part, few[0], few[1], plain, average, masks)
             assert abs(mine - theirs) < 1e-12, (statistic, average, mine, theirs)
@@ -103,8 +101,8 @@ def system_level(gold: np.ndarray, metrics: np.ndarray) -> list[Line]:
     x, y = gold.mean(axis=1, keepdims=True), metrics.mean(axis=2, keepdims=True)
     masks = lambda: binomials(SYSTEMS, DRAWS)  # noqa: E731
     loop = timed(lambda: loops.perm_both(x, y[0], y[1], loops.pearson, "none", masks()), 3)
-    one = timed(lambda: compare(x, y[:2], Measure("pearson"), Draws(DRAWS)), 20)
-    every = timed(lambda: compare(x, y, Measure("pearson"), Draws(DRAWS)), 5)
+    one = timed(lambda: compare(x, y[:2], Measure("pearson"), DRAWS), 20)
+    every = timed(lambda: compare(x, y, Measure("pearson"), DRAWS), 5)
     return [Line("PERM-BOTH, system Pearson, one pair of metrics", loop, "measured in full", one, 300),
             Line(f"PERM-BOTH, system Pearson, {PAIRS} pairs", loop * PAIRS, f"one pair × {PAIRS}", every, 300)]
 
@@ -128,12 +126,12 @@ def segment_level(gold: np.ndarray, metrics: np.ndarray, full: bool) -> list[Lin
         # a run of d draws computes the observed difference too: d + 1 evaluations
         factor = PAIRS * (DRAWS + 1) / (draws + 1)
         loop, scaled = loop * factor, f"{draws} draws of one pair × {factor:,.0f}"
-    mine = timed(lambda: compare(gold, metrics, Measure("pearson"), Draws(DRAWS)), 2)
+    mine = timed(lambda: compare(gold, metrics, Measure("pearson"), DRAWS), 2)
     lines.append(Line(f"segment Pearson (no grouping), {PAIRS} pairs", loop, scaled, mine, 500))
     draws = 4
     for statistic in ("pearson", "kendall"):
         loop = timed(lambda name=statistic: one_pair(gold, metrics[0], metrics[1], name, draws, "item"))
-        mine = timed(lambda name=statistic: compare(gold, metrics, Measure(name, "item"), Draws(DRAWS)))
+        mine = timed(lambda name=statistic: compare(gold, metrics, Measure(name, "item"), DRAWS))
         factor = PAIRS * (DRAWS + 1) / (draws + 1)
         lines.append(Line(f"segment {statistic.title()} by item, {PAIRS} pairs", loop * factor,
                           f"{draws} draws of one pair × {factor:,.0f}", mine, 500))
@@ -153,7 +151,7 @@ def _pairs_test(gold: np.ndarray, metrics: np.ndarray) -> Line:
 
     loop = timed(lambda: loops.pairs_test(gold, metrics[0], metrics[1], epsilons, masks()))  # type: ignore[arg-type]
     factor = PAIRS * DRAWS / draws
-    mine = timed(lambda: compare(gold, metrics, measure, Draws(DRAWS)), 2)
+    mine = timed(lambda: compare(gold, metrics, measure, DRAWS), 2)
     return Line(f"segment acc_eq by item (pairs test), {PAIRS} pairs", loop * factor,
                 f"{draws} draws of one pair × {factor:,.0f}", mine, 500)
 
@@ -206,10 +204,10 @@ def whole_table(tasks: str) -> Whole:
         parts = [gather(read_participants(evalset, Selection()), []) for evalset in evalsets]
         read = time.process_time()
         chosen = preset(tasks)
-        table = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
-        assert table.average is not None
+        results, average = run_tasks([parts], tasks_for((), chosen.tasks), chosen.pooled, MetricTests(DRAWS))
+        assert average is not None
         end = time.process_time()
-        return Whole(end - start, end - read, time.perf_counter() - wall, len(table.results))
+        return Whole(end - start, end - read, time.perf_counter() - wall, len(results))
 
 
 def main() -> int:

@@ -22,10 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from wholetext.files.storage import write_file
-from wholetext.meta.contrastive.accuracy import wilson
-from wholetext.meta.contrastive.decisions import decide
-from wholetext.meta.contrastive.formats import read_contrast_set
-from wholetext.meta.contrastive.items import ContrastSet, Item
+from wholetext.meta.contrastive.decisions import decide, wilson
+from wholetext.meta.contrastive.formats import ContrastSet, Item, read_contrast_set
 from wholetext.scoring.evaluate import Options
 from wholetext.types import FloatArray
 

@@ -26,8 +26,7 @@ from wholetext.io import Loaded
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.judgments.ratings import Ratings
-from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.judgments import Ratings, find_ratings
 from wholetext.meta.paragraphs import Windows, curves_of
 from wholetext.meta.participants import Participants, Selection, read_participants
 from wholetext.metrics.surface import Bleu, Chrf
@@ -99,7 +98,7 @@ def field_of(name: str) -> tuple[Participants, Ratings, str]:
     path = DATA / "evalsets" / folder
     evalset = EvalSet.open(path, lp)
     source = find_ratings(evalset, gold)
-    return read_participants(evalset, Selection(gold=gold)), source.ratings, source.total
+    return read_participants(evalset, Selection(), gold), source.ratings, source.total
 
 
 def score_texts(models: Models, where: Participants, loaded: Loaded) -> dict[str, FloatArray]:

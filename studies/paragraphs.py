@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.judgments import find_ratings
 from wholetext.meta.paragraphs import Point, Windows, curves
 from wholetext.meta.participants import Selection, read_participants
 

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import wholetext as wt
 from wholetext.cli.main import main
 from wholetext.errors import InputError, SpecError, WholetextError
 from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast
-from wholetext.meta.judgments.mqm import read_mqm, read_span_ratings
-from wholetext.meta.judgments.ratings import gather, rater_pairs, read_rater_table, reliability
-from wholetext.meta.spans.files import read_spans
+from wholetext.meta.judgments import read_mqm, read_rater_table, read_span_ratings
+from wholetext.meta.spans.marks import read_spans
 from wholetext.metrics.blonde.units import find_phrases, read_names
 from wholetext.metrics.cohesion import vectors
 from wholetext.registry import scorer
@@ -70,11 +68,6 @@ def test_settings_of_a_recipe() -> None:
     assert settings([f"k={DEEP}"]) == {"k": DEEP}  # not TOML: a word, which the recipe then refuses
     with pytest.raises(WholetextError):
         read_recipe(None, {"data": [{"evalset": "x"}], **settings([f"k={DEEP}"])})
-
-
-def test_no_ratings_at_all() -> None:
-    nothing = gather("da", [], [("d", 0)])
-    assert np.isnan(reliability(nothing)) and rater_pairs(nothing) == []
 
 
 def test_long_phrases_are_not_compiled() -> None:

@@ -16,7 +16,7 @@ from wholetext.annotation.annotations import read_pearmut, write_judgments
 from wholetext.annotation.campaign import characters, make_campaign, units
 from wholetext.errors import AlignmentError, InputError, RunError
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.judgments import find_ratings
 
 SRC = {"one": ("Ein Haus.", "Es regnet."), "two": ("Der Hund 🐶 bellt.",)}
 HYP = {"a": {"one": ("A house.", "It rains."), "two": ("The 🐶 dog barks loud.",)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.errors import WriteError
+from wholetext.errors import WholetextError, WriteError
 from wholetext.files.output_folder import (
     LIST,
     OwnFolder,
@@ -216,3 +217,72 @@ def test_files_are_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")  # a link that was asked for is followed
     put(tmp_path / "link", {"deep/er/b": "1"})
     assert tree(tmp_path / "elsewhere") == {"deep/er/b": "1"}
+
+
+# ---------------------------------------------------------------- commands
+
+
+def meta(out: Path) -> None:
+    from wholetext.meta.store import Meta, write_meta
+
+    write_meta(out, Meta((), ()))
+
+
+def contrast(out: Path) -> None:
+    from wholetext.meta.contrastive.decisions import write
+
+    write(out, {"kind": "contrast", "mcnemar": []})
+
+
+def page(out: Path) -> None:
+    pytest.importorskip("jinja2")
+    from wholetext.reporting.page import write_report
+
+    write_report(None, [], out / "report.html")
+
+
+@pytest.mark.parametrize(("write", "name"), [(meta, "meta.json"), (contrast, "contrast.json"), (page, "report.html")])
+def test_a_file_of_others_under_our_name_stays(tmp_path: Path, write: Callable[[Path], None], name: str) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    (tmp_path / name).write_text("mine" if name.endswith("html") else '{"mine": 1}')
+    before = tree(tmp_path)
+    with pytest.raises(WholetextError, match=name):
+        write(tmp_path)
+    assert tree(tmp_path) == before
+    (tmp_path / name).unlink()
+    write(tmp_path)
+    first = tree(tmp_path)
+    write(tmp_path)
+    assert tree(tmp_path) == first and first["thesis.tex"] == "mine"
+    if name.endswith("json"):
+        assert json.loads(first[name])["kind"] == name.removesuffix(".json")
+
+
+def run(out: Path) -> None:
+    import wholetext as wt
+
+    doc = wt.Document("a", ("eins",), {"ref": ("one",)})
+    wt.scoring.write_run(
+        wt.score(
+            wt.Loaded(wt.Corpus("c", ("de", "en"), (doc,)), [wt.Output("s", {"a": ("one",)})]),
+            ["chrf"],
+            options=wt.Options(cache=False),
+        ),
+        out,
+    )
+
+
+@pytest.mark.parametrize("write", [run, meta, contrast, page], ids=lambda write: write.__name__)
+def test_a_disk_that_is_full_leaves_what_was_there(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    write(tmp_path / "out")
+    before, limits = tree(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (0, 20):
+        for out in ("out", "new"):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+            try:
+                with pytest.raises(WholetextError, match="too large") as caught:
+                    write(tmp_path / out)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert "staged" not in str(caught.value) and caught.value.next
+    assert tree(tmp_path) == before

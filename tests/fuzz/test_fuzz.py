@@ -32,10 +32,14 @@ from wholetext.judges.chat import Calls
 from wholetext.judges.parsers import parse
 from wholetext.judges.prompts import load_prompt
 from wholetext.meta.contrastive.formats import read_contrast_set
-from wholetext.meta.judgments.mqm import mqm_ratings, read_mqm, read_span_ratings
-from wholetext.meta.judgments.ratings import read_rater_table
-from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.spans.files import read_spans
+from wholetext.meta.judgments import (
+    find_ratings,
+    mqm_ratings,
+    read_mqm,
+    read_rater_table,
+    read_span_ratings,
+)
+from wholetext.meta.spans.marks import read_spans
 from wholetext.metrics.blonde.categories import load_table
 from wholetext.metrics.blonde.units import read_annotations, read_names
 from wholetext.metrics.cohesion import vectors

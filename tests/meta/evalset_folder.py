@@ -72,6 +72,6 @@ def write(path: Path, lines: list[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
-def participants(folder: Path, **choice: Any) -> Participants:
+def participants(folder: Path, gold: str | None = None, **choice: Any) -> Participants:
     """The participants of the pair ``LP``, under these choices of ``Selection``."""
-    return read_participants(EvalSet.open(folder, LP), Selection(**choice))
+    return read_participants(EvalSet.open(folder, LP), Selection(**choice), gold)

@@ -28,18 +28,6 @@ def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tm
     assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
 
 
-def test_json_latex_and_tsv(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, "meta", folder, "--task", "seg:pearson", "--draws", "20", "--json")
-    assert code == 0
-    assert [m["name"] for m in json.loads(out)["tasks"][0]["metrics"]] == ["good", "poor"]
-    code, out, _ = call(capsys, "meta", folder, "--tasks", "wmt24", "--draws", "20", "--latex")
-    assert code == 0
-    assert out.startswith(r"\begin{tabular}")
-    assert r"seg:acc\_eq" in out
-    code, out, _ = call(capsys, "meta", folder, "--level", "seg", "--draws", "0", "-f", "tsv")
-    assert out.splitlines()[0].split("\t")[:4] == ["task", "where", "gold", "metric"]
-
-
 @pytest.mark.parametrize(("argv", "text"), [
     (["-l", "fr-de"], "no language pair fr-de"), (["--task", "seg:nothing"], "no statistic"),
     (["--k", "x"], "invalid paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
@@ -52,18 +40,6 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
     assert "Traceback" not in err
 
 
-def test_a_missing_system(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(folder) / "metric-scores" / "de-en" / "poor-src.sys.score"
-    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("gamma")))
-    code, _, err = call(capsys, "meta", folder)
-    assert code == 2
-    assert "poor-src.sys.score" in err
-    assert "'gamma'" in err
-    code, out, _ = call(capsys, "meta", folder, "--allow-missing", "--draws", "10")
-    assert code == 0
-    assert "excluded for all metrics, because some have no scores for them: gamma" in out
-
-
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
     assert code == 0
@@ -72,9 +48,6 @@ def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: P
     code, out, _ = call(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
     assert code == 0
     assert "4 × 3" in out
-    code, out, _ = call(capsys, "paragraphs", folder, "--k", "2", "--out", str(tmp_path / "j"), "-f", "jsonl")
-    lines = (tmp_path / "j" / "wmt22.small.k2.de-en.jsonl").read_text().splitlines()
-    assert json.loads(lines[0])["hyp"].startswith("source sentence 0")
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from wholetext.errors import MetricError
@@ -51,21 +48,3 @@ def test_only_features_of_one_text() -> None:
         discriminativeness(made, [hyp], ["lexical-chain"])
     with pytest.raises(MetricError, match="reference"):
         discriminativeness(Corpus("x", ("de", "en"), (Document("a", ("x",)),)), [hyp], ["rc"])
-
-
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("spacy")
-    from wholetext.cli.main import main
-
-    (tmp_path / "hyp.txt").write_text("The cat sat.\nThe cat left.\nA dog.\n", "utf-8")
-    (tmp_path / "ref.txt").write_text("The cat sat.\nIt left.\nA dog.\n", "utf-8")
-    (tmp_path / "docs.txt").write_text("one\none\ntwo\n", "utf-8")
-    files = ["-t", f"{tmp_path}/hyp.txt", "-r", f"{tmp_path}/ref.txt", "-d", f"{tmp_path}/docs.txt", "-l", "de-en"]
-    with pytest.raises(SystemExit) as done:
-        main(["features", *files, "-m", "rc", "-f", "json"])
-    assert not done.value.code
-    [found] = json.loads(capsys.readouterr().out)
-    assert (found["below"], found["pairs"], found["identical"]) == (1.0, 1, 1)
-    with pytest.raises(SystemExit):
-        main(["features", *files, "-m", "rc"])
-    assert "ref lower" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from tests.meta import wmt_folders
 from tests.meta.wmt_folders import Values
 from wholetext.cli.main import main
 from wholetext.meta.conventions import standard_reference
-from wholetext.meta.ranking import official_langs, preset
+from wholetext.meta.tasks import official_langs, preset
 
 OFFICIAL = {"wmt23": ("en-de", "he-en", "zh-en"), "wmt24": ("en-de", "en-es", "ja-zh")}
 HUMAN = {("wmt23", "he-en"): "refA", ("wmt24", "en-de"): "refA"}  # second references, judged as systems

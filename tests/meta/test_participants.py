@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.meta import evalset_folder
-from tests.meta.evalset_folder import LP, participants
+from tests.meta.evalset_folder import LP, participants, score_lines
 from wholetext.errors import InputError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
+from wholetext.meta.metric_scores import gather
 from wholetext.meta.participants import Selection, read_participants
+from wholetext.meta.tasks import MetricTests, read_task, run_task
 
 
 @pytest.fixture
@@ -49,13 +52,12 @@ def test_outliers_are_left_out_as_wmt_does(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("choice", "match"), [
-    (Selection(gold="wmt"), "no human scores 'wmt'"), (Selection(refs=("refZ",)), "no reference 'refZ'"),
-    (Selection(domains=("sport",)), "no domain 'sport'"),
-    (Selection(systems=("omega",)), "no judged system 'omega'"),
-    (Selection(systems=("alpha",)), "1 system is left")])
-def test_faulty_choices(folder: Path, choice: Selection, match: str) -> None:
+    ({"gold": "wmt"}, "no human scores 'wmt'"), ({"refs": ("refZ",)}, "no reference 'refZ'"),
+    ({"domains": ("sport",)}, "no domain 'sport'"), ({"systems": ("omega",)}, "no judged system 'omega'"),
+    ({"systems": ("alpha",)}, "1 system is left"), ({"test_set": "wmt_23"}, "did you mean wmt23")])
+def test_faulty_choices(folder: Path, choice: dict[str, Any], match: str) -> None:
     with pytest.raises(InputError, match=match):
-        read_participants(EvalSet.open(folder, LP), choice)
+        participants(folder, **choice)
 
 
 def test_levels_are_means_of_judged_segments(folder: Path) -> None:
@@ -79,3 +81,24 @@ def test_conventions() -> None:
     assert conventions.conventions("wmt20.scores").outliers["pl-en"] == "zlabs-nlp.1162"
     assert conventions.conventions("wmt21.news").outliers == {}
     assert conventions.standard_gold(["wmt-z", "mqm"]) == "mqm"
+
+
+def test_standardised_gold_of_systems(folder: Path) -> None:
+    """WMT19-21 take z-scores for systems, raw ones for segments; WMT22 and later do not."""
+    human, none = folder / "human-scores", MetricTests(draws=0)
+    (human / f"{LP}.mqm.seg.score").rename(human / f"{LP}.wmt-raw.seg.score")
+    turned = {s: [None if v is None else -v / 10 for v in row] for s, row in evalset_folder.gold().items()}
+    (human / f"{LP}.wmt-z.seg.score").write_text(score_lines(turned))
+    for name, mean in (("wmt-raw", 3.0), ("wmt-z", 7.0)):
+        (human / f"{LP}.{name}.sys.score").write_text(score_lines({s: [mean] for s in turned}))
+    for test_set, name, mean in (("wmt20", "wmt-z", 7.0), ("wmt21.news", "wmt-z", 7.0), ("wmt22", "wmt-raw", 3.0)):
+        field = participants(folder, test_set=test_set)
+        assert (field.gold_name, field.gold_at("sys"), field.gold_at("seg")) == ("wmt-raw", name, "wmt-raw")
+        assert field.gold("sys").tolist() == [[mean]] * 4
+    part = participants(folder, test_set="wmt20", domains=("talks",))  # means of standardised scores of segments
+    assert part.gold_at("sys") == "wmt-z"
+    np.testing.assert_allclose(part.gold("sys")[:, 0], -np.nanmean(part.gold("seg"), axis=1) / 10)
+    both = participants(folder, test_set="wmt20"), participants(folder, test_set="wmt20", gold="wmt-raw")
+    soft, raw = (run_task(gather(field, ["good"]), read_task("sys:spa"), none) for field in both)
+    assert (soft.gold, raw.gold) == ("wmt-z", "wmt-raw")  # soft pairwise accuracy is of systems
+    assert soft.value("good") < 0.5 < raw.value("good")  # here the one is the other turned round

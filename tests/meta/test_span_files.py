@@ -33,22 +33,16 @@ def test_mqm_table(tmp_path: Path) -> None:
     assert len(found.notes) == 2 and "1 error has no place" in found.notes[0] and "not closed" in found.notes[1]
 
 
-def test_jsonl_of_both_kinds(tmp_path: Path) -> None:
-    ours = [{"system": "A", "doc": "d", "segment": 0, "text": "ab cd", "score": 50,
-             "spans": [{"start": 0, "end": 2, "severity": "major"}, {"start": None, "end": None, "severity": "major"}]},
+def test_jsonl(tmp_path: Path) -> None:
+    rows = [{"system": "A", "doc": "d", "segment": 0, "text": "ab cd", "score": 50,
+             "spans": [{"start": 0, "end": 9, "severity": "major"}, {"start": "missing", "end": None,
+                       "severity": "major"}, {"start": 0, "end": 1, "severity": "undecided"}]},
             {"system": "A", "doc": "d", "segment": 1, "text": "fine", "score": 90, "spans": []}]
-    esa = [{"system": "A", "doc_id": "d", "line_id": 7, "tgt": "ab cd", "esa_score": 50, "esa_spans": [
-        {"start_i": 0, "end_i": 9, "severity": "major"},
-        {"start_i": "missing", "end_i": "missing", "severity": "major"},
-        {"start_i": 0, "end_i": 1, "severity": "undecided"}]},
-        {"system": "A", "doc_id": "d", "line_id": 9, "tgt": "fine", "esa_score": 90, "esa_spans": []}]
-    files = [write(tmp_path / f"{i}.jsonl", "\n".join(map(json.dumps, rows))) for i, rows in enumerate((ours, esa))]
-    read = [wt.meta.read_spans(path)[0] for path in files]
-    marks = [[(mark.place, mark.unplaced, mark.error_free(85)) for mark in one.marks] for one in read]
-    assert marks[0] == marks[1] == [(("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
-    assert read[0].marks[0].spans == (ErrorSpan(0, 2, "major"),)
-    assert read[1].marks[0].spans == (ErrorSpan(0, 5, "major"),)
-    assert all(any(word in note for note in read[1].notes) for word in ("after the text", "undecided"))
+    read, = wt.meta.read_spans(write(tmp_path / "s.jsonl", "\n".join(map(json.dumps, rows))))
+    assert [(mark.place, mark.unplaced, mark.error_free(85)) for mark in read.marks] == [
+        (("A", "d", 0), 1, False), (("A", "d", 1), 0, True)]
+    assert read.marks[0].spans == (ErrorSpan(0, 5, "major"),)
+    assert all(any(word in note for note in read.notes) for word in ("after the text", "undecided"))
 
 
 def test_ratings_of_an_evalset(tmp_path: Path) -> None:

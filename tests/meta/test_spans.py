@@ -17,7 +17,7 @@ from tests.judges.scripted import ScriptedServer
 from wholetext import registry
 from wholetext.cli.main import main
 from wholetext.judges.parsers import ASPECTS
-from wholetext.meta.spans import measures
+from wholetext.meta.spans import evaluate as measures
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 

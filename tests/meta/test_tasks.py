@@ -1,40 +1,47 @@
-"""Tasks on EvalSets: what a faulty score file leads to, values, ranks, averages, curves, JSON."""
+"""Tasks on EvalSets: values, ranks, averages, curves, JSON."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
+from tests.in_process import call
 from tests.meta import evalset_folder
 from tests.meta.evalset_folder import LP, participants
-from wholetext.errors import InputError, RunError, WholetextError
+from wholetext.errors import InputError, MetricError
+from wholetext.io import Loaded
+from wholetext.io.formats import evalset
 from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta.agreement.measures import Measure
-from wholetext.meta.judgments.sources import find_ratings
-from wholetext.meta.metric_scores import MetricSelection, gather
+from wholetext.meta import paragraphs as module
+from wholetext.meta.agreement.measures import Measure, estimate
+from wholetext.meta.agreement.permutation import compare
+from wholetext.meta.features import paired_t
+from wholetext.meta.judgments import find_ratings
+from wholetext.meta.metric_scores import Gathered, gather
 from wholetext.meta.paragraphs import Windows, curves
-from wholetext.meta.participants import Selection, read_participants
-from wholetext.meta.ranking import (
-    average,
-    even_weights,
-    inter_correlation,
-    paired_t,
-    preset,
-    run_tasks,
-    tasks_for,
-)
-from wholetext.meta.store import Meta, as_json, read_meta, write_meta
+from wholetext.meta.store import Meta, as_json, write_meta
 from wholetext.meta.tasks import (
     AgreementTask,
     MetricTests,
+    average,
+    even_weights,
+    inter_correlation,
     judge,
     pooled_accuracy_task,
+    preset,
     read_task,
     run_task,
+    run_tasks,
+    tasks_for,
 )
+from wholetext.scoring.evaluate import score
+
+NONE = MetricTests(draws=0)
 
 
 @pytest.fixture
@@ -42,88 +49,14 @@ def folder(tmp_path: Path) -> Path:
     return evalset_folder.make(tmp_path)
 
 
-# ---------------------------------------------------------------- metric scores
-
-
-def test_stored_metrics_need_references_of_the_field(folder: Path) -> None:
-    found = gather(participants(folder), [])
-    assert sorted(m.name for m in found.metrics) == ["good", "poor"]  # other-refB uses another reference
-    assert not found.notes
-
-
-def test_computed_beside_stored(folder: Path) -> None:
-    found = gather(participants(folder), ["good", "chrf", "ter"])
-    chrf, ter = found.metrics[1:]
-    assert chrf.levels["seg"].shape == (4, 8)
-    assert chrf.levels["sys"][0, 0] > chrf.levels["sys"][3, 0]
-    assert ter.levels["sys"][0, 0] > ter.levels["sys"][3, 0]  # lower is better, so its sign is turned
-    assert "metric:chrf" in chrf.source
-    with pytest.raises(WholetextError, match="no metric 'chrg'"):
-        gather(participants(folder), ["chrg"])
-
-
-def test_system_scores_cover_judged_text_only(folder: Path) -> None:
-    path = folder / "human-scores" / f"{LP}.mqm.seg.score"
-    scores = {s: [v if i < 5 else None for i, v in enumerate(row)] for s, row in evalset_folder.gold().items()}
-    path.write_text(evalset_folder.score_lines(scores))
-    judged = gather(participants(folder), ["chrf"]).metrics[0].levels["sys"]
-    every = gather(participants(folder, all_segments=True), ["chrf"]).metrics[0].levels["sys"]
-    news = gather(participants(folder, domains=("news",)), ["chrf"]).metrics[0].levels["sys"]
-    assert not np.allclose(judged, every)
-    np.testing.assert_allclose(judged, news)
-
-
-def broken(folder: Path, change: str) -> None:
-    """Spoil good-refA.seg.score in one of the ways that score files are spoilt."""
-    path = folder / "metric-scores" / LP / "good-refA.seg.score"
-    lines = path.read_text().splitlines()
-    if change == "missing":
-        lines = [line for line in lines if not line.startswith("delta")]
-    elif change == "extra":
-        lines += [line.replace("delta", "omega") for line in lines if line.startswith("delta")]
-    elif change == "nan":
-        lines[9] = "beta\tnan"
-    elif change == "none":
-        lines[9] = "beta\tNone"
-    elif change == "long":
-        lines.insert(3, "alpha\t1.0")
-    path.write_text("".join(f"{line}\n" for line in lines))
-
-
-@pytest.mark.parametrize(("change", "match"), [
-    ("missing", "no scores of 'delta'"), ("extra", "'omega'"), ("nan", "good-refA.seg.score:10.*'nan' is not a score"),
-    ("none", "good-refA.seg.score:10.*'None' is not a score"), ("long", "'alpha' has 9 scores, expected 8")])
-def test_a_faulty_score_file_is_an_error_that_names_it(folder: Path, change: str, match: str) -> None:
-    broken(folder, change)
-    with pytest.raises(InputError, match=match) as fault:
-        gather(participants(folder), [])
-    assert "good-refA.seg.score" in str(fault.value)
-
-
-@pytest.mark.parametrize(("change", "note", "systems"), [
-    ("missing", "no scores of delta", 3), ("extra", "omega", 4), ("none", "1 scores are missing", 4),
-    ("nan", "left out: 'nan' is not a score", 4), ("long", "left out: system 'alpha' has 9 scores", 4)])
-def test_allow_missing_says_what_was_left_out(folder: Path, change: str, note: str, systems: int) -> None:
-    broken(folder, change)
-    found = gather(participants(folder), MetricSelection(missing="drop"))
-    assert any(note in one for one in found.notes), found.notes
-    assert len(found.participants.systems) == systems
-    run_task(found, read_task("sys:pearson"))
-    if change == "missing":
-        assert found.participants.left_out["delta"] == "not scored by every metric"
-        assert all(values.shape[0] == 3 for m in found.metrics for values in m.levels.values())
-    if change == "none":
-        result = run_task(found, read_task("seg:pearson"))
-        assert result.estimates[0].pairs == 30 * 29 // 2  # 32 scores, one not judged, one not scored
-        assert any("not used" in one for one in found.notes)
-
-
-# ---------------------------------------------------------------- tasks
+@pytest.fixture
+def stored(folder: Path) -> Gathered:
+    return gather(participants(folder), [])
 
 
 @pytest.mark.parametrize(("text", "back"), [
-    ("seg:acc_eq", "seg:acc_eq"), ("sys:pearson", "sys:pearson"),
-    ("doc:darr", "doc:darr@25"), ("doc:darr/item@12.5", "doc:darr@12.5"), ("seg:kendall/item", "seg:kendall/item")])
+    ("seg:acc_eq", "seg:acc_eq"), ("sys:pearson", "sys:pearson"), ("doc:darr", "doc:darr@25"),
+    ("doc:darr/item@12.5", "doc:darr@12.5"), ("seg:kendall/item", "seg:kendall/item")])
 def test_tasks_read_back(text: str, back: str) -> None:
     assert str(read_task(text)) == back
     assert read_task(back) == read_task(text)
@@ -138,69 +71,50 @@ def test_faulty_tasks(text: str, match: str) -> None:
         read_task(text)
 
 
-def test_results_are_ranked_with_pairs_and_chance(folder: Path) -> None:
-    found = gather(participants(folder), [])
+def test_results_are_ranked_with_pairs_and_chance(stored: Gathered) -> None:
     for text in ("sys:accuracy", "sys:pearson", "sys:spa", "doc:pearson", "domain:pearson", "seg:acc_eq", "seg:pearson",
                  "seg:kendall/item", "seg:darr@1", "seg:spearman/system", "seg:pdp", "seg:tau23", "seg:kendall_c/item"):
-        result = run_task(found, read_task(text), MetricTests(draws=100))
+        result = run_task(stored, read_task(text), MetricTests(draws=100))
         assert result.metrics == ("good", "poor") or text in ("sys:accuracy", "domain:pearson", "doc:pearson"), text
-        assert result.ranks[0] == 1
+        assert result.ranks[0] == 1 and result.p.shape == (2, 2) and 0 <= result.p[0, 1] <= 1
         assert all(one.pairs > 0 and np.isfinite(one.chance) for one in result.estimates)
-        assert result.p.shape == (2, 2)
-        assert 0 <= result.p[0, 1] <= 1
-    assert run_task(found, read_task("seg:pearson")).ranks == (1, 2)
-    untested = run_task(found, read_task("seg:pearson"), MetricTests(draws=0))
+    assert run_task(stored, read_task("seg:pearson")).ranks == (1, 2)
+    untested = run_task(stored, read_task("seg:pearson"), NONE)
     assert (untested.test, untested.ranks) == ("none", (None, None))  # nothing was tested: ranks are unknown
 
 
-def test_no_pairs_is_said(folder: Path) -> None:
-    found = gather(participants(folder), [])
-    result = run_task(found, read_task("seg:darr@25"))
-    assert result.estimates[0].pairs == 0
-    assert any("could be compared" in note for note in found.notes)
-
-
-def test_metrics_without_the_level_are_left_out(folder: Path) -> None:
+def test_what_is_left_out_is_noted(folder: Path) -> None:
     (folder / "metric-scores" / LP / "poor-src.seg.score").unlink()
     found = gather(participants(folder), [])
-    result = run_task(found, read_task("seg:pearson"))
-    assert result.metrics == ("good",)
-    assert any("poor has no scores" in note for note in found.notes)
+    assert run_task(found, read_task("seg:pearson")).metrics == ("good",)
+    assert run_task(found, read_task("seg:darr@25")).estimates[0].pairs == 0
+    for text in ("poor has no scores", "could be compared"):
+        assert any(text in note for note in found.notes)
 
 
 @pytest.mark.parametrize("unit", ["documents", "systems", "both"])
-def test_intervals(folder: Path, unit: str) -> None:
-    found = gather(participants(folder), ["good", "chrf"])
+def test_intervals(folder: Path, unit: Any) -> None:
+    found, tests = gather(participants(folder), ["good", "chrf"]), MetricTests(draws=10, interval=unit)
     for text in ("sys:pearson", "seg:pearson", "seg:acc_eq", "doc:pearson"):
-        result = run_task(found, read_task(text), MetricTests(draws=10, interval=unit))  # type: ignore[arg-type]
+        result = run_task(found, read_task(text), tests)
         for one, low, high in zip(result.estimates, result.low, result.high):
             assert low <= high
             if not text.startswith("sys"):  # a stored system score need not be the mean of stored segments
-                assert low <= one.value + 1e-9
-                assert one.value <= high + 1e-9
-    result = run_task(found, read_task("sys:spa"), MetricTests(draws=10, interval=unit))  # type: ignore[arg-type]
-    assert np.isnan(result.low).all()
+                assert low <= one.value + 1e-9 and one.value <= high + 1e-9
+    assert np.isnan(run_task(found, read_task("sys:spa"), tests).low).all()
 
 
-def test_pooled_accuracy_over_language_pairs(folder: Path) -> None:
-    one = gather(participants(folder), [])
+def test_pooled_accuracy_over_language_pairs(folder: Path, stored: Gathered) -> None:
     two = gather(participants(folder, systems=("alpha", "beta", "delta")), [])
-    pooled = pooled_accuracy_task([one, two], MetricTests(draws=50))
-    single = [run_task(part, read_task("sys:accuracy"), MetricTests(draws=0)) for part in (one, two)]
+    pooled = pooled_accuracy_task([stored, two], MetricTests(draws=50))
+    single = [run_task(part, read_task("sys:accuracy"), NONE) for part in (stored, two)]
     for name, got in zip(pooled.metrics, pooled.estimates):
         right = sum(round(r.value(name) * r.estimates[0].pairs) for r in single)
-        assert got.pairs == 6 + 3
-        assert got.value == pytest.approx(right / 9)
+        assert (got.pairs, got.value) == (6 + 3, pytest.approx(right / 9))
     assert pooled.systems == 7
 
 
 # ---------------------------------------------------------------- several tasks
-
-
-def test_weights_are_split_attribute_by_attribute() -> None:
-    keys = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")]
-    assert even_weights(keys) == pytest.approx([0.125, 0.25, 0.5, 0.125])
-    assert even_weights([]) == []
 
 
 def test_average_over_tasks() -> None:
@@ -213,77 +127,68 @@ def test_average_over_tasks() -> None:
     found = average(results, [3.0, 1.0])
     assert found.weights == (0.75, 0.25)
     values = {n: 0.75 * (results[0].value(n) + 1) / 2 + 0.25 * results[1].value(n) for n in names}
-    assert found.metrics == tuple(sorted(names, key=lambda n: -values[n]))
+    assert found.metrics == tuple(sorted(names, key=lambda n: -values[n])) and found.metrics[0] == "best"
     assert found.values == pytest.approx([values[n] for n in found.metrics])
-    assert found.metrics[0] == "best"
-    assert found.p[0, 1] < 0.05
-    assert found.ranks[:2] == (1, 2)
-    reversed_order = average(results[::-1], [1.0, 3.0])
-    np.testing.assert_allclose(found.p, reversed_order.p)
+    assert found.p[0, 1] < 0.05 and found.ranks[:2] == (1, 2)
+    np.testing.assert_allclose(found.p, average(results[::-1], [1.0, 3.0]).p)
     short = judge(gold, stack, names, tasks[0], MetricTests(draws=200, block=50))  # settled early: draws are repeated
     assert average([short, results[1]]).p[0, 1] < 0.05
+    alone = average(results[:1])
+    upper = np.triu_indices(3, 1)
+    np.testing.assert_allclose(alone.p[upper], results[0].p[upper])
+    assert alone.ranks == results[0].ranks
 
 
-def test_average_of_one_task_is_the_task() -> None:
-    rng = np.random.default_rng(1)
-    gold = rng.normal(size=(6, 40))
-    stack = np.stack([gold + rng.normal(size=gold.shape) * s for s in (1.0, 1.1, 1.2, 1.3)])
-    result = judge(gold, stack, list("abcd"), AgreementTask("seg", Measure("pearson")), MetricTests(draws=300))
-    found = average([result])
-    upper = np.triu_indices(4, 1)
-    np.testing.assert_allclose(found.p[upper], result.p[upper])
-    assert found.ranks == result.ranks
+def test_weights_are_split_attribute_by_attribute(stored: Gathered) -> None:
+    keys = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x")]
+    assert even_weights(keys) == pytest.approx([0.125, 0.25, 0.5, 0.125])
+    names = ["sys:pearson", "seg:pearson", "seg:kendall/item"]
+    for even_by, expected in (((), (1 / 3, 1 / 3, 1 / 3)), (("level",), (0.5, 0.25, 0.25)),
+                              (("statistic", "level"), (0.25, 0.25, 0.5))):
+        found = run_tasks([[stored]], tasks_for((), names), False, NONE, even_by)[1]
+        assert found is not None and found.weights == pytest.approx(expected)
 
 
 def test_presets(folder: Path) -> None:
-    choices = (Selection(), Selection(domains=("news",)))
-    parts = [gather(read_participants(EvalSet.open(folder, LP), choice), []) for choice in choices]
-    table = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
-    assert len(table.results) == 7
-    assert table.average is not None
-    assert table.average.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
+    parts = [gather(participants(folder, domains=domains), []) for domains in ((), ("news",))]
+    results, found = run_tasks([parts], tasks_for((), preset("wmt23").tasks), True, MetricTests(draws=20))
+    assert len(results) == 7 and found is not None
+    assert found.weights == pytest.approx([2 / 8] + [1 / 8] * 6)
     assert [str(t) for t in tasks_for(("sys",), ())] == ["sys:accuracy", "sys:pearson", "sys:spa"]
-    for call in (lambda: preset("wmt99"), lambda: tasks_for(("word",), ())):
+    for make in (lambda: preset("wmt99"), lambda: tasks_for(("word",), ())):
         with pytest.raises(InputError):
-            call()
+            make()
 
 
-def test_correlation_between_metrics(folder: Path) -> None:
-    found = gather(participants(folder), [])
-    names, table = inter_correlation(found)
-    assert names == ["good", "poor"]
-    np.testing.assert_allclose(table, table.T)
-    assert table[0, 0] == 1.0 and -1 < table[0, 1] < 1
+def test_nan_rule_counts_undefined_rows_in_value_and_test() -> None:
+    gold = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 4.0], [3.0, 3.0, 3.5]])
+    metric = np.stack([gold.copy(), gold + 0.1 * np.eye(3)])
+    metric[:, :, 0] = 1.0  # tied for all systems: tau is undefined there
+    skip, zero = Measure("kendall", "item"), Measure("kendall", "item", nan_as_zero=True)
+    assert estimate(gold, metric[0], zero).value == pytest.approx(estimate(gold, metric[0], skip).value * 2 / 3)
+    values = [estimate(gold, one, zero).value for one in metric]
+    assert compare(gold, metric, zero).delta[0, 1] == pytest.approx(values[0] - values[1])
 
 
 def test_paired_t_by_category(folder: Path) -> None:
-    import scipy.stats
-
-    from wholetext.errors import MetricError
-    from wholetext.io.formats import evalset
-    from wholetext.scoring.evaluate import score
-
-    loaded = evalset.read(folder, LP)
-    results = score(loaded, ["rouge", "chrf"])
+    results = score(evalset.read(folder, LP), ["rouge", "chrf"])
     spec = next(spec for spec in results.scores if "rouge" in spec)
     one, two = results.scores[spec]["alpha"], results.scores[spec]["gamma"]
     tests = paired_t(one, two)
     assert [t.category for t in tests] == list(one.outputs)
     expected = scipy.stats.ttest_rel(one.at("doc"), two.at("doc"))
     assert (tests[0].t, tests[0].p) == pytest.approx((expected.statistic, expected.pvalue))
-    assert tests[0].first > tests[0].second
-    assert np.isnan(paired_t(one, one)[0].p)
+    assert tests[0].first > tests[0].second and np.isnan(paired_t(one, one)[0].p)
     with pytest.raises(MetricError, match="different metrics"):
         paired_t(one, next(iter(results.scores["chrf"].values())))
 
 
-# ---------------------------------------------------------------- paragraph curves and files
+# ---------------------------------------------------------------- paragraph curves, files, formats
 
 
 def test_curves(folder: Path) -> None:
-    field = participants(folder)
-    source = find_ratings(EvalSet.open(folder, LP), "mqm")
-    points = curves(field, source.ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
+    field, ratings = participants(folder), find_ratings(EvalSet.open(folder, LP), "mqm").ratings
+    points = curves(field, ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
     assert len(points) == 8
     one = [p for p in points if p.k == 1 and p.metric == "chrf"]
     assert one[0].acc_eq == one[1].acc_eq  # one sentence is its own paragraph
@@ -291,52 +196,62 @@ def test_curves(folder: Path) -> None:
     assert 0 < next(p for p in points if p.k == 2).direct_average <= 1
     assert all(p.pairs["accuracy"] == 6 and 0 <= p.chance["acc_eq"] <= 1 for p in points)
     with pytest.raises(InputError, match="no paragraph of 9"):
-        curves(field, source.ratings, ["chrf"], [Windows(9)])
+        curves(field, ratings, ["chrf"], [Windows(9)])
+
+
+def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
+    lines = path.read_text().splitlines(True)
+    path.write_text("".join(line for line in lines if line.split("\t")[1] not in ("3", "4")))
+    scored: list[list[str]] = []
+
+    def counted(loaded: Any, specs: Any, options: Any) -> Any:
+        scored.append([doc.id for doc in loaded.corpus.docs])
+        return score(loaded, specs, options=options)
+
+    monkeypatch.setattr(module, "score_texts", counted)
+    field = participants(folder)
+    ratings = find_ratings(field.evalset, "mqm").ratings
+    points = curves(field, ratings, ["chrf"], [Windows(2)])
+    assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
+    assert scored[1] == ["doc0:1-2", "doc1:2-3"]
+    again = module.curves_of(field, ratings, [Windows(2)], lambda loaded: {
+        "chrf": np.stack([score(Loaded(loaded.corpus, [o]), ["chrf"]).scores["chrf"][o.system].at("segment")
+                          for o in loaded.outputs])})
+    assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
 
 
 def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
     part = gather(participants(folder), ["good", "chrf"])
     table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
     names, between = inter_correlation(part)
+    assert names == ["good", "chrf"] and between[0, 0] == 1.0 and -1 < between[0, 1] == between[1, 0] < 1
     points = curves(part.participants, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
     pairs = ((part.participants.name, "seg", names, between),)
-    meta = Meta((part,), table, 0.05, pairs, {"x": points}, tuple(part.notes))
+    meta = Meta((part,), *table, 0.05, pairs, {"x": points}, tuple(part.notes))
     write_meta(tmp_path / "out", meta)
-    found = read_meta(tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "meta.json").read_text())
     assert found == json.loads(json.dumps(as_json(meta)))
     assert found["fields"][0]["left_out"] == {"refB": "human"}
     task = next(t for t in found["tasks"] if t["task"] == "seg:acc_eq")
     assert {"name", "value", "rank", "pairs", "chance", "epsilon", "interval", "rows"} == set(task["metrics"][0])
-    assert task["p"][0][0] is None
-    assert found["curves"][0]["k"] == 2
+    assert task["p"][0][0] is None and found["curves"][0]["k"] == 2
     lines = (tmp_path / "out" / "metric-scores" / LP / "chrf-refA.seg.score").read_text().splitlines()
     assert len(lines) == 32
-    with pytest.raises(RunError, match=r"there is no such file"):
-        read_meta(tmp_path)
-    (tmp_path / "meta.json").write_text('{"kind": "other"}')
-    with pytest.raises(RunError, match="not a meta-evaluation"):
-        read_meta(tmp_path)
-    (tmp_path / "meta.json").write_text("{")
-    with pytest.raises(RunError, match=r"meta\.json: this is not JSON"):
-        read_meta(tmp_path)
 
 
-@pytest.mark.data
-def test_a_task_on_real_data_gives_the_golden_numbers(data: Path, golden: Path, tmp_path: Path) -> None:
-    """Stored metric files through the whole path: the numbers of mt-metrics-eval on the same files."""
-    import shutil
-
-    folder = tmp_path / "wmt21.tedtalks"
-    source = data / "evalsets" / "wmt21.tedtalks"
-    for part in ("documents", "human-scores", "references", "system-outputs"):
-        shutil.copytree(source / part, folder / part, ignore=shutil.ignore_patterns("raw", "en-*", "*ratings*"))
-    shutil.copytree(golden / "meta" / "mtme_layout" / "wmt21.tedtalks" / "metric-scores", folder / "metric-scores")
-    expected = json.loads((golden / "meta" / "wmt21.tedtalks.zh-en.stats.json").read_text())["expected"]
-    found = gather(read_participants(EvalSet.open(folder, "zh-en"), Selection()), [])
-    assert {m.name for m in found.metrics} == {"BLEU", "noise2"}
-    for text, level, key in (("sys:pearson", "sys", "pearson"), ("sys:accuracy", "sys", "pairwise_accuracy"),
-                             ("seg:pearson", "seg", "pearson_none"), ("seg:acc_eq", "seg", "acc_eq_item"),
-                             ("seg:kendall/item", "seg", "kendall_item")):
-        result = run_task(found, read_task(text), MetricTests(draws=0))
-        for name in result.metrics:
-            assert result.value(name) == pytest.approx(expected[name][level][key], abs=1e-9), (text, name)
+def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("meta", str(folder.rename(folder.with_name("mine"))), "--task", "seg:pearson", "--task", "sys:pearson")
+    found = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
+    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
+    assert {row["rank"] for row in rows} == {None}
+    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
+    _, out, err = call(capsys, *common, "--draws", "0", "--latex")
+    assert out.startswith(r"\begin{tabular}") and r"\textbf" not in out and "#" not in out
+    assert "not the name of a WMT test set" in err and "not the name" not in out  # notes have no place in the table
+    _, out, _ = call(capsys, *common, "--draws", "0")
+    assert "Nothing was tested" in out and "#" not in out
+    p = json.loads(call(capsys, *common, "--draws", "200", "--json")[1])["tasks"][0]["p"][0][1]
+    _, out, _ = call(capsys, *common, "--draws", "200", "-f", "tsv")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0][-1] == "p_best" and lines[1][-1] == "" and float(lines[2][-1]) == p

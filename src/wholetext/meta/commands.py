@@ -1,11 +1,8 @@
-"""`wholetext meta`, `paragraphs`, `spans`: agreement of metrics with people.
-
-Paragraphs from ratings; error spans.
-"""
+"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,10 +12,6 @@ from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
-
-if TYPE_CHECKING:
-    from wholetext.meta.evaluate import ParagraphSets
-    from wholetext.meta.judgments.ratings import Measurement
 
 
 def meta(
@@ -91,10 +84,6 @@ def meta(
         list[str] | None, several("--domain", help="Restrict to these domains.")
     ] = None,
     system: options.Systems = None,
-    sample: Annotated[
-        int,
-        option("--sample", low=0, help="Number of documents to sample at random; 0 = all."),
-    ] = 0,
     test_set: Annotated[
         str,
         option(
@@ -121,18 +110,6 @@ def meta(
         int,
         option("--block", low=0, help="Early-stopping interval, in draws; 0 = never stop early."),
     ] = 0,
-    stop_below: Annotated[
-        float,
-        option(
-            "--stop-below", low=0, high=1, help="Early stopping: stop if the p-value is below this."
-        ),
-    ] = 0.02,
-    stop_above: Annotated[
-        float,
-        option(
-            "--stop-above", low=0, high=1, help="Early stopping: stop if the p-value is above this."
-        ),
-    ] = 0.5,
     micro: Annotated[
         bool,
         option("--micro", help="Weight rows (items, systems) by their number of scores."),
@@ -141,10 +118,6 @@ def meta(
         Literal["skip", "zero"],
         option("--nan", help="Undefined correlations: skip them, or count them as 0."),
     ] = "skip",
-    weight: Annotated[
-        list[str] | None,
-        several("--weight", help="Weight of a task in the average, TASK=NUMBER."),
-    ] = None,
     weigh_by: Annotated[
         str,
         option(
@@ -164,7 +137,6 @@ def meta(
 ) -> None:
     """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
     from wholetext.meta import (
-        Averaging,
         MetaTasks,
         MetricSelection,
         MetricTests,
@@ -172,40 +144,29 @@ def meta(
         meta_evaluate,
     )
     from wholetext.meta.paragraphs import read_lengths
-    from wholetext.meta.ranking import read_task_weights
     from wholetext.meta.tables import render
 
     selection = Selection(
-        None,
-        tuple(ref) if ref else None,
-        tuple(close_ref or ()),
-        bool(human),
-        outliers,
-        tuple(domain or ()),
-        tuple(system or ()),
-        all_segments,
-        test_set,
-        sample,
-        seed,
+        golds=tuple(gold or ()),
+        refs=tuple(ref) if ref else None,
+        close_refs=tuple(close_ref or ()),
+        human=human,
+        outliers=outliers,
+        domains=tuple(domain or ()),
+        systems=tuple(system or ()),
+        all_segments=all_segments,
+        test_set=test_set,
     )
-    tests = MetricTests(draws, seed, alpha, block, interval, stop_below, stop_above)
-    weights, even_by = read_task_weights(weight or ()), tuple(filter(None, weigh_by.split(",")))
-    averaging = Averaging(micro, nan == "zero", weights, even_by)
+    tests = MetricTests(draws, seed, alpha, block, interval)
+    even_by = tuple(filter(None, weigh_by.split(",")))
     requested = MetaTasks(
-        tuple(level or ()),
-        tuple(task or ()),
-        tasks,
-        averaging,
-        between,
-        human,
-        primary,
-        tuple(gold or ()),
+        tuple(level or ()), tuple(task or ()), tasks, micro, nan == "zero", even_by, between
     )
     selected = MetricSelection(
         tuple(metric or ()),
         stored,
         tuple(scores or ()),
-        bool(primary),
+        primary,
         "drop" if allow_missing else "error",
     )
     lengths = read_lengths(k) if k else ()
@@ -249,20 +210,10 @@ def paragraphs(
         option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
-    agreement: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio"] | None,
-        option(
-            "--agreement",
-            help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
-        ),
-    ] = None,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Output folder; one EvalSet or JSONL file per length."),
+        option("-o", "--out", help="Output folder; one EvalSet per length."),
     ] = None,
-    format: Annotated[
-        Literal["evalset", "jsonl"], option("-f", "--format", help="Output format.")
-    ] = "evalset",
 ) -> None:
     """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
     from wholetext.meta.evaluate import paragraph_sets
@@ -282,43 +233,16 @@ def paragraphs(
             raters=raters,
             joiner=joiner,
             out=folder,
-            format=format,
         )
-        _print_paragraphs(sets, lengths, agreement)
-
-
-def _print_paragraphs(
-    sets: ParagraphSets, lengths: Sequence[int], agreement: Measurement | None
-) -> None:
-    from wholetext.meta.judgments.ratings import rater_pairs, reliability
-
-    source = sets.source
-    warn([source.note] if source.note else [])
-    print(
-        f"{sets.gold} ratings of {source.path}: {len(source.ratings)} by "
-        f"{count(len(source.ratings.raters), 'rater')}, "
-        f"{count(len(source.ratings.systems), 'system')}"
-    )
-    if agreement:
-        print(f"Krippendorff's alpha ({agreement}): {reliability(source.ratings, agreement):.4f}")
-        print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
-        for pair in rater_pairs(source.ratings):
-            print(
-                terminal.tsv_row(
-                    [
-                        pair.first,
-                        pair.second,
-                        pair.items,
-                        f"{pair.pearson:.4f}",
-                        f"{pair.kappa:.4f}",
-                        pair.pairs,
-                        f"{pair.pair_agreement:.4f}",
-                    ]
-                )
-            )
-    print("k\tparagraphs\titems\titems of one system only")
-    for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
-        print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+        ratings = sets.source.ratings
+        warn([sets.source.note] if sets.source.note else [])
+        print(
+            f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
+            f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
+        )
+        print("k\tparagraphs\titems\titems of one system only")
+        for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
+            print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
 
 
 def spans(
@@ -355,7 +279,7 @@ def spans(
     draws: options.TestDraws = 10_000,
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
-    format: options.TableJsonTsv = "table",
+    format: options.TableOrJson = "table",
 ) -> None:
     """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
     from wholetext.meta import SpanOptions, evaluate_spans, rater_spans, read_spans
@@ -388,3 +312,166 @@ def spans(
 
 def _file_and_name(argument: str | tuple[str, str]) -> tuple[str, str]:
     return (argument, "") if isinstance(argument, str) else (argument[1], argument[0])
+
+
+if TYPE_CHECKING:
+    from wholetext.meta.contrastive.decisions import ContrastResults
+
+
+def contrast(
+    set: Annotated[
+        str,
+        Parameter(
+            help="Contrastive set: JSONL, or JSON of ContraPro or DiscEvalMT.",
+        ),
+    ],
+    /,
+    *,
+    metric: Annotated[
+        list[str] | None, options.metrics_option("Reference-free metric to evaluate")
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        several("--scores", help="Precomputed scores, NAME=FILE."),
+    ] = None,
+    minimize: Annotated[
+        bool, option("--minimize", help="Lower is better in --scores files.")
+    ] = False,
+    documents: Annotated[
+        Path | None,
+        option("--documents", help="Line-aligned documents with the context (folder or TSV)."),
+    ] = None,
+    context: Annotated[
+        int,
+        option("--context", low=0, help="Number of context sentences to take from --documents."),
+    ] = 3,
+    langs: options.Langs = None,
+    split: Annotated[
+        Literal["distance", "flag"],
+        option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
+    ] = "distance",
+    format: options.TableOrJson = "table",
+    out: Annotated[
+        Path | None, option("-o", "--out", help="Write contrast.json into this folder.")
+    ] = None,
+    execution: options.Execution = options.Execution(),
+) -> None:
+    """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
+    from wholetext.io.assembly import pair
+    from wholetext.meta import contrast as run
+    from wholetext.meta import read_contrast_set
+
+    if not metric and not scores:
+        raise InputError(
+            "nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)"
+        )
+    items = read_contrast_set(set, pair(langs) if langs else None, documents, context)
+    warn(items.warnings)
+    results = run(
+        items,
+        metric or (),
+        options.named(scores),
+        higher_is_better=not minimize,
+        split=split,
+        options=execution.options(),
+        out=out,
+    )
+    for decisions in results.decisions:
+        warn(decisions.warnings)
+    if format == "json":
+        terminal.print_json(results.as_json())
+    else:
+        _accuracies(results)
+
+
+def _accuracies(results: ContrastResults) -> None:
+    from rich.text import Text
+
+    from wholetext.meta.contrastive.decisions import groups, overall
+
+    console, rows = terminal.console(80), []
+    everything = {"": [[overall(accuracy)] for accuracy in results.decisions]}
+    by_group = [groups(accuracy, results.split) for accuracy in results.decisions]
+    everything |= {kind: [parts[kind] for parts in by_group] for kind in by_group[0]}
+    for kind, columns in everything.items():
+        for row in zip(*columns):
+            label = f"{kind} {row[0].group}".strip()
+            chance = f"{100 * row[0].chance:.1f}"
+            cells = [
+                f"{100 * accuracy.accuracy:.1f} [{100 * accuracy.low:.1f}, "
+                f"{100 * accuracy.high:.1f}]"
+                + (f" ={accuracy.ties}" if accuracy.ties else "")
+                + (f" ?{accuracy.undefined}" if accuracy.undefined else "")
+                for accuracy in row
+            ]
+            rows.append([label, str(row[0].total), chance, *cells])
+    terminal.print_blocks(
+        ["group", "items", "chance", *(accuracy.metric for accuracy in results.decisions)],
+        rows,
+        3,
+        console,
+    )
+    console.print(
+        Text(
+            "\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are "
+            "errors. "
+            "Chance is what random scores without ties reach.",
+            style="dim",
+        )
+    )
+    for test in results.tests:
+        console.print(
+            Text(
+                f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
+                f"{test.only_second}, p = {test.p:.4g}"
+            )
+        )
+
+
+def features(
+    files: options.Files = options.Files(),
+    *,
+    metric: Annotated[
+        list[str] | None,
+        options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
+    ] = None,
+    chosen: options.Chosen = options.Chosen(),
+    format: options.TableOrJson = "table",
+) -> None:
+    """Compare discourse features of outputs and references for each document."""
+    from rich.text import Text
+
+    from wholetext.meta.features import FEATURES, discriminativeness
+    from wholetext.scoring.comparison import plain
+
+    loaded = options.load(files, chosen)
+    warn(loaded.warnings)
+    comparisons = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
+    if format == "json":  # undefined is null
+        terminal.print_json(plain([asdict(comparison) for comparison in comparisons]))
+        return
+    columns = ("output", "reference", "ref lower", "equal", "ref higher", "pairs", "identical")
+    console, cells = terminal.console(80), []
+    for comparison in comparisons:
+        shares = (
+            f"{100 * share:.1f} %"
+            for share in (comparison.below, comparison.equal, comparison.above)
+        )
+        cells.append(
+            [
+                comparison.feature,
+                comparison.system,
+                f"{comparison.hyp:.4f}",
+                f"{comparison.ref:.4f}",
+                *shares,
+                str(comparison.pairs),
+                str(comparison.identical),
+            ]
+        )
+    terminal.print_blocks(["feature", "system", *columns], cells, 2, console)
+    console.print(
+        Text(
+            "\nShares of (document, reference) pairs; pairs of equal texts are left out.",
+            style="dim",
+        )
+    )

@@ -132,14 +132,6 @@ def conventions(name: str) -> Conventions:
     return SETS.get(known_set(name), Conventions({}))
 
 
-def checked_set(name: str) -> str:
-    """The known name of a test set given by a user; an error if there is none."""
-    test_set = known_set(name)
-    if not test_set:
-        raise InputError(f"there is no test set {name!r}", next=choices(name, SETS))
-    return test_set
-
-
 def check_known(kind: str, names: Iterable[str], known: Collection[str], where: str = "") -> None:
     """Raise for the first name that is not known, with what there is to choose from."""
     for name in names:

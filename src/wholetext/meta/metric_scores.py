@@ -4,23 +4,23 @@ asks for it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, WholetextError
-from wholetext.io.formats.evalset import entries
-from wholetext.io.formats.scores import ScoreLevel, read_scores, split_label
-from wholetext.io.text import is_folder
+from wholetext.io import Loaded
+from wholetext.io.formats.scores import split_label
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.conventions import conventions
 from wholetext.meta.participants import Level, Participants
-from wholetext.meta.published import gap_error, is_published, published_scores
-from wholetext.types import FloatArray, Judgments, Scores
+from wholetext.meta.score_files import StoredFile, stored_files
+from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, score
+from wholetext.types import FloatArray, Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +39,13 @@ class MetricScores:
     def at(self, level: Level, where: Participants) -> FloatArray | None:
         """The scores at a level: as given, or means of the segments that people judged."""
         every = where.choice.all_segments
-        stored = level in self.levels
-        if self.source == "file" and level != "seg" and where.choice.partial:
-            stored = False  # stored scores are of the whole set
+        usable = level in self.levels
+        if self.source == "file" and level != "seg" and where.choice.domains:
+            usable = False  # stored scores are of the whole set
         if self.source == "file" and level in ("doc", "domain") and "seg" in self.levels:
-            stored = stored and (
-                every or not where.partly_judged
-            )  # or of more text than people judged
-        if stored or "seg" not in self.levels:
-            return self.levels[level] if stored else None
+            usable = usable and (every or not where.partly_judged)  # or of more than was judged
+        if usable or "seg" not in self.levels:
+            return self.levels[level] if usable else None
         judged = where.kept if where.seg is None or every else ~np.isnan(where.seg)
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
@@ -68,24 +66,16 @@ class MetricSelection:
     names: tuple[str, ...] = ()  # names, labels or spec strings
     stored: bool = False  # all stored metrics in addition to the named ones
     files: tuple[Path, ...] = ()  # score files from elsewhere
-    primary: bool = False  # only primary submissions
+    primary: bool | None = None  # only primary submissions; None: with the tasks of a year
     missing: Literal["error", "drop", "zero"] = (
         "error"  # where a stored metric lacks a system or a score
     )
 
 
-@dataclass(frozen=True)
-class StoredFile:
-    """One score file: of the EvalSet, or from elsewhere."""
-
-    label: str
-    level: ScoreLevel
-    path: Path
-    scores: Judgments | None = None  # what is in it, where a file has several metrics
-
-
 def gather(
-    where: Participants, metrics: Sequence[str] | MetricSelection = (), options: Any = None
+    where: Participants,
+    metrics: Sequence[str] | MetricSelection = (),
+    options: Options | None = None,
 ) -> Gathered:
     """Scores of each requested metric: a stored one by name or label, else a spec string to
     compute; none = all stored.
@@ -96,46 +86,28 @@ def gather(
     """
     selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     gathered = Gathered(where, notes=list(where.notes))
-    files = _stored_files(where, selection.files)
+    files = stored_files(where, selection.files)
     shown = _display_names(files)
     names = _names(gathered, selection, shown, files)
     computed = _computed(gathered, [name for name in names if name not in shown], options)
     for name in names:
         if name in computed:
             gathered.metrics.append(computed[name])
-        else:
-            _take_stored(
-                gathered,
-                name,
-                [file for file in files if file.label == shown[name]],
-                selection.missing,
-            )
+            continue
+        label = shown[name]
+        levels: dict[str, FloatArray] = {}
+        for file in (file for file in files if file.label == label):
+            try:
+                levels[file.level] = _in_order(file, gathered, selection.missing)
+            except WholetextError as fault:
+                if selection.missing != "drop":
+                    raise
+                gathered.notes.append(
+                    f"{label}.{file.level} was left out: {fault.what} ({fault.where})"
+                )
+        if levels:
+            gathered.metrics.append(MetricScores(name, split_label(label)[1], levels, "file"))
     return _common(gathered)
-
-
-def _stored_files(where: Participants, elsewhere: Sequence[Path]) -> list[StoredFile]:
-    """Score files that may be used: those whose references are within those of the metrics."""
-    evalset = where.evalset
-    files = [
-        StoredFile(label, level, evalset.metric_files[f"{label}.{level}.score"])
-        for label, level in evalset.metric_names
-    ]
-    for file in (file for path in elsewhere for file in _outside(path, where)):
-        if any((file.label, file.level) == (other.label, other.level) for other in files):
-            raise InputError(
-                f"two files contain {file.label}.{file.level}",
-                where=str(file.path),
-                next="rename one of them",
-            )
-        files.append(file)
-    used = {file.label: split_label(file.label)[1] for file in files}
-    return [
-        file
-        for file in files
-        if not where.refs
-        or set(evalset.references if used[file.label] == ("all",) else used[file.label])
-        <= set(where.refs)
-    ]
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
@@ -169,25 +141,17 @@ def _names(
     where = gathered.participants
     names: list[str] = []
     for requested in selection.names:
-        same = [name for name, label in shown.items() if label == requested] or [
-            name for name, label in shown.items() if split_label(label)[0] == requested
-        ]
+        same = [name for name, label in shown.items() if label == requested]
+        same = same or [name for name, label in shown.items() if split_label(label)[0] == requested]
         names += [requested] if requested in shown or not same else same
-    outside = {
-        file.label: file.scores is not None
-        for file in files
-        if where.evalset.root not in file.path.parents
-    }
-    chosen = any(
-        shown.get(name) in outside and outside[shown[name]] for name in names
-    )  # of published metrics
-    names += [
-        name
-        for name, label in shown.items()
-        if label in outside and not (chosen and outside[label])
-    ]
+    # files from elsewhere were named, but of published metrics -m may choose some
+    outside = {file.label for file in files if where.evalset.root not in file.path.parents}
+    published = {file.label for file in files if file.published is not None}
+    if any(shown.get(name) in published for name in names):
+        outside -= published
+    names += [name for name, label in shown.items() if label in outside]
     if selection.stored or not names:
-        known = conventions(where.test_set).primary.split()
+        known = conventions(where.test_set).primary.split() if selection.primary else ()
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
         if selection.primary and not primary:
             gathered.notes.append(
@@ -199,7 +163,7 @@ def _names(
                 f"{where.name}: {len(shown) - len(primary)} stored metrics that are not primary "
                 "submissions or baselines are not shown (--no-primary shows them)"
             )
-        names += primary if selection.primary and primary else shown
+        names += primary or shown
     if not names:
         raise InputError(
             "no stored metric scores, and no metric was requested",
@@ -209,63 +173,45 @@ def _names(
     return list(dict.fromkeys(names))
 
 
-def _take_stored(gathered: Gathered, name: str, files: Sequence[StoredFile], missing: str) -> None:
-    where = gathered.participants
-    levels: dict[str, FloatArray] = {}
-    for file in files:
-        try:
-            items = where.evalset.items(file.level)
-            scores = file.scores or read_scores(
-                file.path, file.label, file.level, items=items, gaps=True
-            )
-            values = _in_order(scores, gathered, str(file.path), missing)
-            gaps = np.isnan(values)
-            if file.level in ("seg", "doc") and where.seg is not None:
-                gaps &= ~np.isnan(
-                    where.gold(file.level)
-                )  # `meta --out` writes gaps where there is no judgment
-            if missing != "drop" and gaps.any():
-                if file.scores is not None:
-                    raise gap_error(name, gaps, where, file.path)
-                read_scores(file.path, file.label, file.level, gaps=False)  # names the line
-            levels[file.level] = values
-        except WholetextError as fault:
-            if missing != "drop":
-                raise
-            gathered.notes.append(
-                f"{file.label}.{file.level} was left out: {fault.what} ({fault.where})"
-            )
-    if levels:
-        gathered.metrics.append(MetricScores(name, split_label(files[0].label)[1], levels, "file"))
-
-
-def _in_order(scores: Judgments, gathered: Gathered, path: str, missing: str) -> FloatArray:
+def _in_order(file: StoredFile, gathered: Gathered, missing: str) -> FloatArray:
     """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
-    where = gathered.participants
-    outputs = where.evalset.systems
+    where, path = gathered.participants, str(file.path)
+    scores, outputs = file.read(where), where.evalset.systems
     extra = [name for name in scores.systems if outputs and name not in outputs]
     lacking = [name for name in where.systems if name not in scores.systems]
-    for names, text, step in (
-        (extra, "there are scores of {}, which has no output here", "remove them"),
-        (lacking, "there are no scores of {}", "score every system"),
+    for names, text, allowed in (
+        (extra, "there are scores of {}, which has no output here", missing == "drop"),
+        (lacking, "there are no scores of {}", missing != "error"),
     ):
-        if names and (missing == "error" or (missing == "zero" and names is extra)):
+        if names and not allowed:
             raise AlignmentError(
                 text.format(", ".join(map(repr, names))),
                 where=path,
-                next=f"{step}, or --allow-missing to exclude them",
+                next="score exactly the systems that have outputs, or --allow-missing",
             )
         if names:
             zero = ": they count as 0, as in the official results" if missing == "zero" else ""
             gathered.notes.append(f"{path}: {text.format(', '.join(names))}{zero}")
-    rows = {
-        system: row for system, row in zip(scores.systems, scores.values) if system in where.systems
-    }
-    gaps = sum(int(np.isnan(row).sum()) for row in rows.values())
-    if gaps and missing == "drop":
-        gathered.notes.append(f"{path}: {gaps} scores are missing and count as not judged")
+    rows = dict(zip(scores.systems, scores.values))
     empty = np.full(scores.values.shape[1], 0.0 if missing == "zero" else np.nan)
-    return np.stack([rows.get(system, empty) for system in where.systems])
+    values = np.stack([rows.get(system, empty) for system in where.systems])
+    gaps = np.isnan(values)
+    if missing == "drop":
+        count = int(gaps[[system in rows for system in where.systems]].sum())
+        if count:
+            gathered.notes.append(f"{path}: {count} scores are missing and count as not judged")
+        return values
+    if file.level in ("seg", "doc") and where.seg is not None:
+        gaps &= ~np.isnan(where.gold(file.level))  # `meta --out` writes gaps where nobody judged
+    if gaps.any():
+        row, item = map(int, np.argwhere(gaps)[0])
+        raise InputError(
+            f"{file.label}.{file.level} has {int(gaps.sum())} gaps in what people judged (first: "
+            f"system {where.systems[row]}, item {item + 1})",
+            where=path,
+            next="--allow-missing counts them as not judged",
+        )
+    return values
 
 
 def _common(gathered: Gathered) -> Gathered:
@@ -291,122 +237,43 @@ def _common(gathered: Gathered) -> Gathered:
             where=old.name,
             next="; ".join(gathered.notes),
         )
+
+    def kept(levels: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        return {level: values[keep] for level, values in levels.items()}
+
     smaller = replace(
         old,
         systems=tuple(old.systems[i] for i in keep),
-        seg=None if old.seg is None else old.seg[keep],
+        levels=kept(old.levels),
         system_seg=None if old.system_seg is None else old.system_seg[keep],
-        other={level: values[keep] for level, values in old.other.items()},
         left_out={**old.left_out, **dict.fromkeys(lacking, "not scored by every metric")},
     )
-    metrics = [
-        replace(m, levels={level: values[keep] for level, values in m.levels.items()})
-        for m in gathered.metrics
-    ]
+    metrics = [replace(metric, levels=kept(metric.levels)) for metric in gathered.metrics]
     return Gathered(smaller, metrics, gathered.notes)
-
-
-# ---------------------------------------------------------------- score files from elsewhere
-
-
-def _outside(path: Path, where: Participants) -> list[StoredFile]:
-    """A score file, or those in a folder, its ``LP/`` or ``metric-scores/LP/``.
-
-    Or scores as WMT25 published them.
-    """
-    path = Path(str(path).replace("{langs}", where.langs))
-    if is_published(path):
-        return [
-            StoredFile(label, "seg", path, scores)
-            for label, scores in published_scores(path, where)
-        ]
-    if os.path.isfile(path):  # noqa: PTH113 - pathlib raises where a name is too long
-        return [_outside_file(path, where)]
-    if not is_folder(path):
-        raise InputError(
-            "there is no such score file or folder", where=str(path), next="check the path"
-        )
-    folder = next(
-        (
-            entry
-            for entry in (path / "metric-scores" / where.langs, path / where.langs)
-            if entry.is_dir()
-        ),
-        path,
-    )
-    names = sorted(entry for entry in entries(folder) if entry.name.endswith(".score"))
-    if not names:
-        raise InputError(
-            f"there are no score files (*.score) of {where.langs} here", where=str(folder)
-        )
-    return [_outside_file(entry, where, single=False) for entry in names]
-
-
-def _outside_file(path: Path, where: Participants, single: bool = True) -> StoredFile:
-    """Label and level from ``NAME-REF.LEVEL.score``.
-
-    Else from its name and its number of scores.
-    """
-    stem, _, ending = path.name.removesuffix(".score").rpartition(".")
-    levels: tuple[ScoreLevel, ...] = ("seg", "doc", "domain", "sys")
-    level = next((known for known in levels if known == ending), None)
-    label = stem if level and stem else path.name.removesuffix(".score")
-    references = {*where.evalset.references, *where.refs}
-    used = set(split_label(label)[1]) if "-" in label else set()
-    named = label.rpartition("-")[2] in ("src", "all") or (used and used <= references)
-    if not named:
-        label, used = f"{label}-src", set()
-    if single and where.refs and used - {"all"} and not used <= set(where.refs):
-        raise InputError(
-            f"these scores use {', '.join(sorted(used))}, the metrics' reference is "
-            f"{', '.join(where.refs)}",
-            where=str(path),
-            next="name their references with --ref",
-        )
-    if level is None:
-        count = read_scores(path, path.name, "seg", gaps=True).values.shape[1]
-        segments, documents = where.runs[-1].stop, len(where.runs)
-        sizes: dict[int, ScoreLevel] = {segments: "seg", documents: "doc", 1: "sys"}
-        level = sizes.get(count)
-        if level is None:
-            raise AlignmentError(
-                f"{count} scores per system are neither one, nor one per document ({documents}), "
-                "nor "
-                f"one per segment ({segments})",
-                where=str(path),
-                next="call the file NAME-REF.seg.score, .doc.score or .sys.score",
-            )
-    return StoredFile(label, level, path)
 
 
 # ---------------------------------------------------------------- computed
 
 
-def _computed(gathered: Gathered, specs: Sequence[str], options: Any) -> dict[str, MetricScores]:
+def _computed(
+    gathered: Gathered, specs: Sequence[str], options: Options | None
+) -> dict[str, MetricScores]:
     """Score the participants under every spec; rows without human scores are skipped."""
     if not specs:
         return {}
-    from wholetext.io import Loaded
-    from wholetext.registry import scorer
-    from wholetext.scoring.evaluate import Options, score
-
     where = gathered.participants
-    canonical = {
-        spec: scorer(spec).spec for spec in specs
-    }  # a wrong spec fails before texts are read
+    canonical = {spec: scorer(spec).spec for spec in specs}  # wrong ones fail before texts are read
     loaded = where.evalset.load()
     outputs = [output for output in loaded.outputs if output.system in where.systems]
-    absent = [
-        system for system in where.systems if system not in {output.system for output in outputs}
-    ]
+    absent = set(where.systems).difference(output.system for output in outputs)
     if absent:
         raise AlignmentError(
-            f"system {absent[0]!r} has human scores but no output",
+            f"system {min(absent)!r} has human scores but no output",
             where=where.name,
             next="name the systems that take part, or give scores of every metric",
         )
-    refs = [name for name in where.refs if name in loaded.corpus.references]
-    options = replace(options or Options(), refs=tuple(refs) or None, flags=False)
+    refs = tuple(name for name in where.refs if name in loaded.corpus.references)
+    options = replace(options or Options(), refs=refs or None, flags=False)
     if not where.choice.all_segments:
         judged = where.judged & where.kept
         options = replace(

@@ -21,8 +21,7 @@ from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
-from wholetext.meta.judgments.ratings import Ratings
-from wholetext.meta.judgments.sources import Total
+from wholetext.meta.judgments import Ratings, Total
 from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options
@@ -59,33 +58,22 @@ class Windows:
     total: Total = "sum"
     joiner: Joiner = "auto"
 
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise InputError(
-                f"a paragraph has at least one segment, not {self.k}", next="give k from 1"
-            )
-
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
     """Every paragraph, by system, document, rater and place."""
-    by_document: dict[
-        tuple[int, str], dict[int, dict[int, list[float]]]
-    ] = {}  # document → place → rater → scores
+    by_document: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}
     columns = ratings.system, ratings.item, ratings.rater, ratings.score
     for system, item, rater, score in zip(*(column.tolist() for column in columns)):
         doc, place = ratings.segments[item]
-        by_document.setdefault((system, doc), {}).setdefault(place, {}).setdefault(
-            rater, []
-        ).append(score)
+        by_rater = by_document.setdefault((system, doc), {}).setdefault(place, {})
+        by_rater.setdefault(rater, []).append(score)
     result: list[RatedParagraph] = []
     for (system, doc), places in by_document.items():
-        placed = {
-            place: {
-                rater: sum(ratings_here) / len(ratings_here) for rater, ratings_here in by.items()
-            }
-            for place, by in places.items()
+        means = {
+            place: {rater: sum(scores) / len(scores) for rater, scores in by_rater.items()}
+            for place, by_rater in places.items()
         }
-        for rater, start, scores in _walks(placed, windows, ratings.raters):
+        for rater, start, scores in _walks(means, windows, ratings.raters):
             total = sum(scores) if windows.total == "sum" else sum(scores) / windows.k
             result.append(
                 RatedParagraph(ratings.systems[system], doc, start, windows.k, rater, total)
@@ -175,7 +163,7 @@ def texts(
     """
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
-    between = [joiner_for(lang, joiner) for lang in corpus.langs]
+    source, target = (joiner_for(lang, joiner) for lang in corpus.langs)
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {
         output.system: {} for output in loaded.outputs
@@ -188,42 +176,20 @@ def texts(
                 next="ratings and texts must match",
             )
         whole, span, name = by_id[doc], slice(start, start + k), f"{doc}:{start + 1}-{start + k}"
-        src = None if whole.src is None else (between[0].join(whole.src[span]),)
-        refs = {ref: (between[1].join(segments[span]),) for ref, segments in whole.refs.items()}
-        docs.append(
-            Document(name, src, refs, {**whole.meta, "doc": doc, "start": str(start), "k": str(k)})
-        )
+        src = None if whole.src is None else (source.join(whole.src[span]),)
+        refs = {ref: (target.join(segments[span]),) for ref, segments in whole.refs.items()}
+        place = {"doc": doc, "start": str(start), "k": str(k)}
+        docs.append(Document(name, src, refs, {**whole.meta, **place}))
         for output in loaded.outputs:
-            outputs[output.system][name] = (between[1].join(output.docs[doc][span]),)
+            outputs[output.system][name] = (target.join(output.docs[doc][span]),)
     joined = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
-    return Loaded(
-        joined, tuple(Output(system, parts) for system, parts in outputs.items()), loaded.warnings
-    )
+    made = tuple(Output(system, parts) for system, parts in outputs.items())
+    return Loaded(joined, made, loaded.warnings)
 
 
-def write_jsonl(
-    path: FilePath,
-    paragraphs: Sequence[RatedParagraph],
-    loaded: Loaded | None = None,
-    joiner: Joiner = "auto",
-) -> None:
-    """One paragraph per line with its provenance, and its texts where a corpus is given."""
-    by_id = {doc.id: doc for doc in loaded.corpus.docs} if loaded else {}
-    outputs = {output.system: output for output in loaded.outputs} if loaded else {}
-    between = [joiner_for(lang, joiner) for lang in loaded.corpus.langs] if loaded else ["", ""]
-
-    def line(paragraph: RatedParagraph) -> str:
-        row: dict[str, object] = asdict(paragraph)
-        doc, span = by_id.get(paragraph.doc), slice(paragraph.start, paragraph.start + paragraph.k)
-        if doc is not None and paragraph.system in outputs:
-            row["src"] = None if doc.src is None else between[0].join(doc.src[span])
-            row["refs"] = {
-                ref: between[1].join(segments[span]) for ref, segments in doc.refs.items()
-            }
-            row["hyp"] = between[1].join(outputs[paragraph.system].docs[paragraph.doc][span])
-        return json.dumps(row, ensure_ascii=False)
-
-    write_lines(path, map(line, paragraphs))
+def write_jsonl(path: FilePath, paragraphs: Sequence[RatedParagraph]) -> None:
+    """One paragraph per line with its provenance."""
+    write_lines(path, (json.dumps(asdict(part), ensure_ascii=False) for part in paragraphs))
 
 
 @dataclass(frozen=True)

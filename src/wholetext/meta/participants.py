@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,6 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means
-from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]
@@ -23,22 +23,15 @@ Level = Literal["sys", "domain", "doc", "seg"]
 class Selection:
     """Systems, segments and human scores to use; by default as in the WMT metrics tasks."""
 
-    gold: str | None = None  # name of the human scores; MQM where there is MQM
+    golds: tuple[str, ...] = ()  # names of human scores, each used; none: MQM where there is MQM
     refs: tuple[str, ...] | None = None  # references of the metrics; the standard one of the set
     close_refs: tuple[str, ...] = ()  # near-duplicates of these references, not judged as systems
-    human: bool = False  # judge human translations as systems too
+    human: bool | None = None  # judge human translations too; None: where the official tasks do
     outliers: bool = False  # keep the systems that the metrics task leaves out
     domains: tuple[str, ...] = ()  # only segments of these domains
     systems: tuple[str, ...] = ()  # only these systems
     all_segments: bool = False  # metrics score all segments, not only judged ones
     test_set: str = ""  # whose conventions apply; by the folder's name where not given
-    sample: int = 0  # size of a random sample of judged documents; 0: all of them
-    seed: int | None = 12345  # of the sample
-
-    @property
-    def partial(self) -> bool:
-        """Whether only a part of the set is used: stored scores of the whole set do not apply."""
-        return bool(self.domains or self.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +43,13 @@ class Participants:
     refs: tuple[str, ...]
     systems: tuple[str, ...]
     left_out: dict[str, str]  # system → why it does not take part
-    kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
-    seg: FloatArray | None  # (systems, segments), NaN where not judged or not kept
-    other: dict[str, FloatArray] = field(
-        default_factory=dict
-    )  # level → scores that are not means of ``seg``
-    choice: Selection = field(default_factory=Selection)
-    test_set: str = ""  # the WMT test set whose conventions apply
-    system_gold: str = ""  # name of the human scores of systems, where it is another
-    system_seg: FloatArray | None = None  # (systems, segments) scores of that name
-    notes: tuple[str, ...] = ()
+    kept: BoolArray  # (segments,) those of the chosen domains
+    levels: dict[str, FloatArray]  # level → (systems, items) given scores; others are means of seg
+    choice: Selection
+    test_set: str  # the WMT test set whose conventions apply
+    system_gold: str  # name of the human scores of systems
+    system_seg: FloatArray | None  # (systems, segments) scores of that name, where it is another
+    notes: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -73,6 +63,11 @@ class Participants:
     def runs(self) -> tuple[DocumentRun, ...]:
         """Documents as spans of segments."""
         return self.evalset.documents
+
+    @property
+    def seg(self) -> FloatArray | None:
+        """(systems, segments) human scores, NaN where not judged or not kept."""
+        return self.levels.get("seg")
 
     @property
     def doc_of(self) -> IntArray:
@@ -96,23 +91,20 @@ class Participants:
 
     def gold_at(self, level: Level) -> str:
         """The name of the human scores at a level."""
-        return self.system_gold if level == "sys" and self.system_gold else self.gold_name
+        return self.system_gold if level == "sys" else self.gold_name
 
     def gold(self, level: Level) -> FloatArray:
         """(systems, items) at a level: as given, or means of the judged segments."""
-        if level == "seg" and self.seg is not None:
-            return self.seg
-        if level in self.other:
-            return self.other[level]
-        if level == "sys" and self.system_seg is not None:
-            return self.means(self.system_seg, level)
-        if self.seg is None:
+        if level in self.levels:
+            return self.levels[level]
+        seg = self.system_seg if level == "sys" and self.system_seg is not None else self.seg
+        if seg is None:
             raise InputError(
                 f"there are no human scores {self.gold_name!r} at level {level}",
                 where=self.name,
-                next=f"there are some at {', '.join(self.other)}",
+                next=f"there are some at {', '.join(self.levels)}",
             )
-        return self.means(self.seg, level)
+        return self.means(seg, level)
 
     def means(self, seg: FloatArray, level: Level) -> FloatArray:
         """Average known scores (systems, segments) by document, by domain or over all."""
@@ -134,69 +126,66 @@ class Participants:
         return np.stack([system_means(column) for column in columns], axis=1)
 
 
-def read_participants(evalset: EvalSet, choice: Selection) -> Participants:
-    """Select the outputs that have human scores, less references, human ones and outliers."""
-    test_set, notes = _test_set(evalset, choice)
-    names = evalset.human_names
-    gold = _gold_name(evalset, choice.gold)
-    agreed = conventions.conventions(test_set)
+def read_participants(
+    evalset: EvalSet, choice: Selection, gold: str | None = None, official: bool = False
+) -> Participants:
+    """Select the outputs that have human scores, less references, human ones and outliers.
+
+    ``gold`` names the human scores; ``official`` is for the tasks of a year, which judge some human
+    translations.
+    """
+    notes: list[str] = []
+    test_set = conventions.known_set(choice.test_set or evalset.root.resolve().name)
+    if not test_set:
+        conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
+        notes.append(
+            f"{evalset.root.name} is not the name of a WMT test set: no standard reference, "
+            "outliers or primary submissions apply (--test-set names the set if the folder was "
+            "renamed)"
+        )
+    agreed, names = conventions.conventions(test_set), evalset.human_names
+    name = _gold_name(evalset, gold)
     refs = _references(choice, evalset.references, agreed.reference(evalset.langs), evalset.name)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
-    of_systems = "wmt-z" if gold == "wmt-raw" and standardised and not choice.gold else gold
-    levels = {
-        level: evalset.human(name, level)
-        for name, level in names
-        if name == (of_systems if level == "sys" else gold)
+    of_systems = "wmt-z" if name == "wmt-raw" and standardised and not gold else name
+    scores = {
+        level: evalset.human(known, level)
+        for known, level in names
+        if known == (of_systems if level == "sys" else name)
     }
-    judged: dict[str, bool] = {}  # system → whether it has any human score
-    for scores in levels.values():
-        for system, row in zip(scores.systems, scores.values):
-            judged[system] = judged.get(system, False) or bool((~np.isnan(row)).any())
+    if choice.human is None:
+        choice = replace(choice, human=official and evalset.langs in agreed.human.split())
     outliers = agreed.outliers.get(evalset.langs, "").split()
-    systems, left_out = _take_part(judged, choice, evalset, refs, outliers)
-    values: dict[str, FloatArray] = {
-        level: _rows(scores, systems) for level, scores in levels.items()
+    systems, left_out = _take_part(scores.values(), choice, evalset, refs, outliers)
+    levels: dict[str, FloatArray] = {
+        level: _rows(judgments, systems) for level, judgments in scores.items()
     }
-    seg, system_seg = values.pop("seg", None), None
-    other = (of_systems, "seg") in names and of_systems != gold
-    kept, more = _kept(evalset, seg, choice)
-    if other:
+    kept = _kept(evalset, choice)
+    system_seg = None
+    if of_systems != name and (of_systems, "seg") in names:
         system_seg = np.where(kept, _rows(evalset.human(of_systems, "seg"), systems), np.nan)
-    if seg is not None:
-        seg = np.where(kept, seg, np.nan)
-        values.pop("doc", None)  # the means of segments are exact, document files are rounded
-        values.pop("domain", None)
-    if choice.partial or (seg is not None and np.isnan(values.get("sys", np.zeros(1))).any()):
-        values.pop("sys", None)  # a stored score is of the whole set
-        of_systems = of_systems if other else gold
+    if "seg" in levels:  # means of segments are exact, document files are rounded
+        levels["seg"] = np.where(kept, levels["seg"], np.nan)
+        levels = {level: values for level, values in levels.items() if level in ("seg", "sys")}
+    gaps = "seg" in levels and np.isnan(levels.get("sys", np.zeros(1))).any()
+    if choice.domains or gaps:  # a stored score is of the whole set
+        levels.pop("sys", None)
+        of_systems = of_systems if system_seg is not None else name
     return Participants(
         evalset,
-        gold,
+        name,
         refs,
         systems,
         left_out,
         kept,
-        seg,
-        values,
+        levels,
         choice,
         test_set,
         of_systems,
         system_seg,
-        (*notes, *more),
+        tuple(notes),
     )
-
-
-def _test_set(evalset: EvalSet, choice: Selection) -> tuple[str, list[str]]:
-    """The test set whose conventions apply: requested, or by the name of the folder."""
-    if choice.test_set:
-        return conventions.checked_set(choice.test_set), []
-    if test_set := conventions.known_set(evalset.root.resolve().name):
-        return test_set, []
-    return "", [
-        f"{evalset.root.name} is not the name of a WMT test set: no standard reference, outliers "
-        "or primary submissions apply (--test-set names the set if the folder was renamed)"
-    ]
 
 
 def _gold_name(evalset: EvalSet, requested: str | None) -> str:
@@ -226,13 +215,17 @@ def _references(
 
 
 def _take_part(
-    judged: dict[str, bool],
+    scores: Iterable[Judgments],
     choice: Selection,
     evalset: EvalSet,
     refs: tuple[str, ...],
     outliers: list[str],
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """The systems that take part; and of the others, the first reason why not."""
+    judged: dict[str, bool] = {}  # system → whether it has any human score
+    for judgments in scores:
+        for system, row in zip(judgments.systems, judgments.values):
+            judged[system] = judged.get(system, False) or not np.isnan(row).all()
     conventions.check_known("judged system", choice.systems, judged, evalset.name)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
@@ -262,31 +255,9 @@ def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
     return np.stack([rows.get(system, empty) for system in systems])
 
 
-def _kept(
-    evalset: EvalSet, seg: FloatArray | None, choice: Selection
-) -> tuple[BoolArray, list[str]]:
-    """(segments,) those of the chosen domains and of a random sample of the judged documents."""
+def _kept(evalset: EvalSet, choice: Selection) -> BoolArray:
+    """(segments,) those of the chosen domains."""
     conventions.check_known("domain", choice.domains, evalset.domains, evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
-    sizes = [run.stop - run.start for run in runs]
-    if not choice.sample:
-        return np.repeat(chosen, sizes), []
-    if seg is None:
-        raise InputError(
-            "documents can only be sampled where segments were judged", next="leave out --sample"
-        )
-    judged = [
-        i
-        for i, run in enumerate(runs)
-        if chosen[i] and not np.isnan(seg[:, run.start : run.stop]).all()
-    ]
-    if choice.sample >= len(judged):
-        return np.repeat(chosen, sizes), [
-            f"there are {len(judged)} judged documents, so a sample of {choice.sample} "
-            "is all of them"
-        ]
-    drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)
-    return np.repeat(np.isin(np.arange(len(runs)), drawn), sizes), [
-        f"a sample of {choice.sample} of {len(judged)} judged documents (seed {choice.seed})"
-    ]
+    return np.repeat(chosen, [run.stop - run.start for run in runs])

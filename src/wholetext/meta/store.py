@@ -13,13 +13,11 @@ import numpy as np
 
 from wholetext.errors import RunError
 from wholetext.files.output_folder import SharedFolder, changing
-from wholetext.files.parsing import file_bytes, read_json
 from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
-from wholetext.meta.ranking import TaskTable
-from wholetext.meta.tasks import TaskResult
+from wholetext.meta.tasks import Average, TaskResult
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
@@ -34,7 +32,8 @@ class Meta:
     """All results of one meta-evaluation."""
 
     parts: tuple[Gathered, ...]
-    table: TaskTable
+    results: tuple[TaskResult, ...]
+    average: Average | None = None  # over the tasks, where there are several
     alpha: float = 0.05
     between: tuple[
         tuple[str, str, list[str], np.ndarray], ...
@@ -46,7 +45,7 @@ class Meta:
 
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
-    average = meta.table.average
+    average = meta.average
     content: dict[str, Any] = plain(
         {
             "kind": "meta",
@@ -54,7 +53,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
             "wholetext": __version__,
             "alpha": meta.alpha,
             "fields": [_field(part) for part in meta.parts],
-            "tasks": [_task(result) for result in meta.table.results],
+            "tasks": [_task(result) for result in meta.results],
             "average": None
             if average is None
             else {
@@ -106,21 +105,22 @@ def _field(part: Gathered) -> dict[str, Any]:
 
 def _task(result: TaskResult) -> dict[str, Any]:
     measure = result.task.measure
-    rows = []
-    for i, (name, estimate) in enumerate(zip(result.metrics, result.estimates)):
-        interval = [result.low[i], result.high[i]] if result.low else None
-        rows.append(
-            {
-                "name": name,
-                "value": estimate.value,
-                "rank": result.ranks[i],
-                "pairs": estimate.pairs,
-                "rows": estimate.rows,
-                "chance": estimate.chance,
-                "epsilon": estimate.epsilon,
-                "interval": interval,
-            }
+    intervals = [*zip(result.low, result.high)] if result.low else [None] * len(result.metrics)
+    rows = [
+        {
+            "name": name,
+            "value": estimate.value,
+            "rank": rank,
+            "pairs": estimate.pairs,
+            "rows": estimate.rows,
+            "chance": estimate.chance,
+            "epsilon": estimate.epsilon,
+            "interval": interval,
+        }
+        for name, estimate, rank, interval in zip(
+            result.metrics, result.estimates, result.ranks, intervals
         )
+    ]
     return {
         "task": str(result.task),
         "level": result.task.level,
@@ -159,26 +159,3 @@ def write_meta(folder: Path, meta: Meta) -> None:
                 base = staged / where.gold_name if several else staged
                 path = base / "metric-scores" / where.langs / f"{label}.{level}.score"
                 write_table(path, where.systems, values, gaps=True)
-
-
-def read_meta(folder: Path | str) -> dict[str, Any]:
-    """The JSON of a folder that ``write_meta`` wrote."""
-    path, step = Path(folder) / FILE, "give a folder that `wholetext meta --out` wrote"
-    content = read_json(
-        file_bytes(path, error=RunError, next=step),
-        where=str(path),
-        error=RunError,
-        constants=True,
-        next="run `wholetext meta` again",
-    )
-    if (
-        not isinstance(content, dict)
-        or content.get("kind") != "meta"
-        or content.get("format") != FORMAT
-    ):
-        raise RunError(
-            f"{FILE} is not a meta-evaluation of format {FORMAT}",
-            where=str(folder),
-            next="run `wholetext meta` again with this version",
-        )
-    return content

@@ -6,7 +6,7 @@ JSON has everything; tables have what is read first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
@@ -15,10 +15,9 @@ from wholetext.errors import count
 
 if TYPE_CHECKING:
     from wholetext.meta.paragraphs import Point
-    from wholetext.meta.ranking import Average
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
-    from wholetext.meta.tasks import TaskResult
+    from wholetext.meta.tasks import Average, TaskResult
     from wholetext.scoring.significance.resample import Interval
 
 CURVE = (
@@ -53,7 +52,7 @@ def shown_results(meta: Meta) -> list[TaskResult]:
     """The tasks that were asked for by name; of a level, its main one."""
     from wholetext.meta.tasks import DEFAULTS
 
-    results = meta.table.results
+    results = meta.results
     names = {str(result.task) for result in results}
     usual = {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
     hidden = usual.difference(MAIN.values())
@@ -74,7 +73,7 @@ def short(result: TaskResult, meta: Meta) -> str:
 def _columns(meta: Meta) -> tuple[list[str], list[list[str]], list[list[str]]]:
     """Head, rows of metrics (by the first column, best first), and rows below them."""
     results = shown_results(meta)
-    average = meta.table.average if len(results) == len(meta.table.results) else None
+    average = meta.average if len(results) == len(meta.results) else None
     lead: list[Average | TaskResult] = [average] if average else []
     columns = [*lead, *results]
     names = dict.fromkeys(name for column in columns for name in column.metrics)
@@ -140,7 +139,7 @@ def _print(meta: Meta) -> None:
 
 
 def _explanations(meta: Meta) -> list[str]:
-    first, hidden = meta.table.results[0], len(meta.table.results) - len(shown_results(meta))
+    first, hidden = meta.results[0], len(meta.results) - len(shown_results(meta))
     lines = ["Nothing was tested, so there are no ranks."]
     if first.draws:
         lines = [
@@ -178,7 +177,8 @@ def _tsv(content: dict[str, Any]) -> None:
             cells += [*(row["interval"] or ("", "")), row["rank"], row["pairs"], row["chance"]]
             cells += [row["epsilon"], task["systems"], p]
             rows.append(cells)
-    _print_tsv(head.split(), rows)
+    for row in (head.split(), *rows):
+        print(terminal.tsv_row("" if cell is None else cell for cell in row))
 
 
 def latex(meta: Meta) -> str:
@@ -206,21 +206,8 @@ TITLES = {
 
 def render_spans(results: SpanResults, format: str) -> None:
     """Print the measures of metrics against gold."""
-    content = spans_json(results)
     if format == "json":
-        terminal.print_json(content)
-        return
-    if format == "tsv":
-        rows = [
-            [measure["measure"], *metric.values(), *(interval or ("", ""))]
-            for measure in content["measures"]
-            for metric in measure["metrics"]
-            for interval in [metric.pop("interval")]
-        ]
-        _print_tsv(
-            ["measure", "metric", "value", "precision", "recall", "rank", "low", "high"], rows
-        )
-        terminal.warn(results.notes)
+        terminal.print_json(spans_json(results))
         return
     defined = [part for part in results.measures if not all(map(math.isnan, part.values))]
     rows = [
@@ -259,14 +246,6 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
     measures = list(raters[0].scores)
-    if format == "tsv":
-        cells = [
-            [row.first, row.second, row.segments, row.documents, *row.scores.values()]
-            for row in raters
-        ]
-        _print_tsv(["one", "two", "segments", "documents", *measures], cells)
-        terminal.warn(notes)
-        return
     table = [
         [
             row.first,
@@ -336,11 +315,6 @@ def _bracketed(bounds: Interval) -> str:
 
 def _bounds(bounds: Interval) -> list[float] | None:
     return None if math.isnan(bounds.low) else [bounds.low, bounds.high]
-
-
-def _print_tsv(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    for row in (head, *rows):
-        print(terminal.tsv_row("" if cell is None else cell for cell in row))
 
 
 def _print_table(

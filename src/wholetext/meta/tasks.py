@@ -1,5 +1,5 @@
-"""Tasks of a meta-evaluation: how well metrics agree with people at a level, and which are
-significantly better.
+"""Tasks of a meta-evaluation: how well metrics agree with people at a level, which are
+significantly better, and averages over several tasks, such as those of the WMT metrics tasks.
 """
 
 from __future__ import annotations
@@ -8,26 +8,28 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import get_args
 
 import numpy as np
 
 from wholetext.errors import InputError
 from wholetext.meta.agreement.bootstrap import (
-    Resample,
     Unit,
     bootstrap_agreement,
     drawn_means,
     interval,
+    resample,
     system_agreement,
 )
-from wholetext.meta.agreement.correlation import Average
+from wholetext.meta.agreement.correlation import Grouping, pearson_rows
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
-from wholetext.meta.agreement.permutation import Draws, compare
-from wholetext.meta.conventions import check_known
+from wholetext.meta.agreement.permutation import compare
+from wholetext.meta.conventions import check_known, conventions
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
 from wholetext.scoring.significance.resample import cluster_ranks
+from wholetext.text import pair_of, same_language
 from wholetext.types import FloatArray
 
 _TASK = re.compile(
@@ -72,7 +74,7 @@ def read_task(text: str) -> AgreementTask:
     for value, known, what in (
         (level, list(get_args(Level)), "level"),
         (statistic, list(STATISTICS), "statistic"),
-        (average, list(get_args(Average)), "average"),
+        (average, list(get_args(Grouping)), "average"),
     ):
         check_known(what, [value], known, text)
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
@@ -125,8 +127,6 @@ class MetricTests:
     alpha: float = 0.05
     block: int = 0  # early-stopping interval, in draws; 0: never
     interval: Unit | None = None  # None: no intervals
-    stop_below: float = 0.02  # with ``block``: p-values at which a pair is settled
-    stop_above: float = 0.5
 
 
 def run_task(
@@ -136,18 +136,19 @@ def run_task(
 
     Metrics without scores at the level are left out, with a note.
     """
-    where, testing = gathered.participants, testing or MetricTests()
-    level: Level = "seg" if task.measure.statistic == "spa" else task.level
+    where, testing, notes = gathered.participants, testing or MetricTests(), gathered.notes
+    soft = task.measure.statistic == "spa"  # of systems, by their segments
+    level: Level = "seg" if soft else task.level
     gold, gold_name = where.gold(level), where.gold_at(level)
-    if (
-        task.measure.statistic == "spa" and where.system_seg is not None
-    ):  # of systems, by their segments
+    if soft and where.system_seg is not None:
         gold, gold_name = where.system_seg, where.system_gold
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
-    for name, values in scores.items():
-        if values is None:
-            gathered.notes.append(f"{name} has no scores at level {level}: left out of {task}")
     known = {name: values for name, values in scores.items() if values is not None}
+    notes += [
+        f"{name} has no scores at level {level}: left out of {task}"
+        for name in scores
+        if name not in known
+    ]
     if not known:
         raise InputError(
             f"no metric has scores at level {level}", where=where.name, next="choose another level"
@@ -156,55 +157,42 @@ def run_task(
     gaps = np.isnan(stack).any(axis=0)
     unused = int((gaps & ~np.isnan(gold)).sum())
     if unused:
-        gathered.notes.append(
+        notes.append(
             f"{task}: {unused} judged scores are not used, because some metric has none there"
         )
     result = judge(np.where(gaps, np.nan, gold), np.nan_to_num(stack), list(known), task, testing)
     if result.estimates[0].pairs == 0:
-        gathered.notes.append(
+        notes.append(
             f"{task}: no two scores of {where.gold_name} could be compared in {where.name}"
         )
-    if testing.interval is not None:
-        low, high = intervals(gathered, result, testing)
-        result = replace(result, low=low, high=high)
-    return replace(result, where=where.name, gold=gold_name)
-
-
-def intervals(
-    gathered: Gathered, result: TaskResult, testing: MetricTests
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """95 % bootstrap bounds of each metric's value.
-
-    NaN where the statistic or the scores do not allow it.
-    """
-    bounds = [(np.nan, np.nan)] * len(result.metrics)
+    bounds = np.full((2, len(result.metrics)), np.nan)
     by_name = {metric.name: metric for metric in gathered.metrics}
-    for i, name in enumerate(result.metrics):
+    for i, name in enumerate(result.metrics) if testing.interval else ():
         try:
-            drawn = _resampled(gathered.participants, by_name[name], result.task, testing)
+            drawn = _resampled(where, by_name[name], task, testing)
         except ValueError as fault:
-            gathered.notes.append(f"{result.task}: no interval ({fault})")
+            notes.append(f"{task}: no interval ({fault})")
             break
         if drawn is not None:
-            bounds[i] = interval(drawn)
-    return tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
+            bounds[:, i] = interval(drawn)
+    low, high = map(tuple, bounds.tolist() if testing.interval else ((), ()))
+    return replace(result, where=where.name, gold=gold_name, low=low, high=high)
 
 
 def _resampled(
     where: Participants, metric: MetricScores, task: AgreementTask, testing: MetricTests
 ) -> FloatArray | None:
-    """(draws,) values of one metric.
+    """(draws,) bootstrap values of one metric.
 
     None where documents are drawn and there are no scores of segments.
     """
-    unit = testing.interval or "documents"
-    resample = Resample(unit, where.doc_of if where.seg is not None else None, seed=testing.seed)
+    unit, systems = testing.interval or "documents", len(where.systems)
     if task.level == "sys" and unit != "systems":
         seg = metric.at("seg", where)
         gold = where.seg if where.gold_at("sys") == where.gold_name else where.system_seg
         if gold is None or seg is None:
             return None
-        by_system, by_item = resample.weights(*gold.shape)
+        by_system, by_item = resample(unit, systems, where.doc_of, seed=testing.seed)
         if metric.resampled:
             y = metric.resampled(by_item[:, [run.start for run in where.runs]])
         else:
@@ -214,8 +202,9 @@ def _resampled(
     if scores is None:
         return None
     gold = np.where(np.isnan(scores), np.nan, where.gold(task.level))
-    resample = resample if task.level == "seg" else replace(resample, docs=None)
-    return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, resample)
+    docs = where.doc_of if task.level == "seg" else np.arange(scores.shape[1])
+    weights = resample(unit, systems, docs, seed=testing.seed)
+    return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, *weights)
 
 
 def judge(
@@ -233,11 +222,10 @@ def judge(
     )
     p, null, test = np.full((size, size), np.nan), np.zeros((0, size * (size - 1) // 2)), "none"
     if testing.draws and size > 1:
-        plan = Draws(
-            testing.draws, testing.seed, testing.block, testing.stop_below, testing.stop_above
-        )
         with suppress(ValueError):  # pair counts of too many systems: values without a test
-            comparisons = compare(gold, stack[order], measure, plan)
+            comparisons = compare(
+                gold, stack[order], measure, testing.draws, testing.seed, testing.block
+            )
             p, null, test = (
                 comparisons.p,
                 comparisons.null,
@@ -295,3 +283,203 @@ def pooled_accuracy_task(
         systems=int((~np.isnan(gold)).sum()),
         items=1,
     )
+
+
+# ---------------------------------------------------------------- several tasks
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The tasks of a year's official table."""
+
+    tasks: tuple[str, ...]  # for every language pair
+    pooled: bool = False  # accuracy over all pairs too, which weighs as much as there are pairs
+    gold: str = (
+        ""  # human scores that count where a language pair has them; else MQM where there is MQM
+    )
+
+
+PRESETS: dict[str, Preset] = {
+    "wmt21": Preset(("sys:pearson", "seg:kendall/item")),
+    "wmt22": Preset(
+        ("sys:pearson", "seg:kendall/none", "seg:kendall/item", "seg:kendall/system"), pooled=True
+    ),
+    "wmt23": Preset(("sys:pearson", "seg:pearson", "seg:acc_eq"), pooled=True),
+    "wmt24": Preset(("sys:spa", "seg:acc_eq")),
+    "wmt24pp": Preset(("sys:spa", "seg:acc_eq")),
+    "wmt25": Preset(("sys:spa", "seg:acc_eq"), gold="esa"),
+}
+
+
+def preset(name: str | None) -> Preset:
+    """An official task list; an empty one where none is named."""
+    check_known("task list", filter(None, [name]), PRESETS)
+    return PRESETS[name] if name else Preset(())
+
+
+def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
+    """The language pairs of an official table: of the folder's own test set, else of the preset's
+    year, else all.
+    """
+    official = (conventions(test_set).pairs or conventions(name).pairs or " ".join(pairs)).split()
+    # ``en-cs_CZ`` may also be called en-cs
+    same = (
+        [langs] * (langs in pairs)
+        or [pair for pair in pairs if all(map(same_language, pair_of(langs), pair_of(pair)))][:1]
+        for langs in official
+    )
+    return [pair for candidates in same for pair in candidates]
+
+
+def tasks_for(
+    levels: Sequence[str], tasks: Sequence[str], micro: bool = False, nan_as_zero: bool = False
+) -> list[AgreementTask]:
+    """The tasks given by name, and the usual ones of the given levels.
+
+    ``micro`` weighs rows by their number of scores; with ``nan_as_zero`` undefined rows count as 0
+    instead of being left out.
+    """
+    check_known("level", levels, DEFAULTS)
+    names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
+    return [
+        replace(task, measure=replace(task.measure, micro=micro, nan_as_zero=nan_as_zero))
+        for task in dict.fromkeys(map(read_task, names))
+    ]
+
+
+def run_tasks(
+    groups: Sequence[Sequence[Gathered]],
+    tasks: Sequence[AgreementTask],
+    pooled: bool,
+    testing: MetricTests,
+    even_by: Sequence[str] = (),
+) -> tuple[tuple[TaskResult, ...], Average | None]:
+    """Every task on every language pair of every group, and the average over all of them.
+
+    A group has the language pairs of one gold: accuracy is pooled within it, and weighs as much as
+    it has pairs. With ``even_by`` weights are split evenly over langs, level, statistic instead, in
+    this order.
+    """
+    results, weights = list[TaskResult](), list[float]()
+    for parts in groups:
+        single = list(tasks)
+        if pooled and (len(parts) > 1 or "sys:accuracy" not in map(str, tasks)):
+            results.append(pooled_accuracy_task(parts, testing))
+            weights.append(float(len(parts)))
+            single = [task for task in tasks if str(task) != "sys:accuracy"]
+        results += [run_task(part, task, testing) for part in parts for task in single]
+        weights += [1.0] * (len(results) - len(weights))
+    if even_by:
+        check_known("attribute of tasks", even_by, ("langs", "level", "statistic"))
+        keys = [
+            {"langs": r.where, "level": r.task.level, "statistic": r.task.measure.statistic}
+            for r in results
+        ]
+        weights = even_weights([tuple(key[name] for name in even_by) for key in keys])
+    common = set(results[0].metrics).intersection(*(result.metrics for result in results))
+    if len(results) < 2 or not common:
+        return tuple(results), None
+    return tuple(results), average(results, weights, testing.alpha)
+
+
+def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:
+    """Split weights evenly over the values of the first attribute, in each over the next …"""
+    weights = []
+    for key in keys:
+        weight = 1.0
+        for depth in range(len(key)):
+            weight /= len({other[depth] for other in keys if other[:depth] == key[:depth]})
+        weights.append(weight / keys.count(key))
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """Metrics that all tasks have, best first."""
+
+    metrics: tuple[str, ...]
+    values: tuple[float, ...]  # weighted means, each task rescaled to 0-1
+    mean_ranks: tuple[float, ...]  # NaN where some task was not tested
+    ranks: tuple[
+        int | None, ...
+    ]  # clusters by the test of the averaged difference; None where not tested
+    p: FloatArray  # (metrics, metrics), upper triangle
+    weights: tuple[float, ...]  # of the tasks
+
+    def value(self, metric: str) -> float:
+        return self.values[self.metrics.index(metric)]
+
+
+def average(
+    results: Sequence[TaskResult], weights: Sequence[float] = (), alpha: float = 0.05
+) -> Average:
+    """The table over several tasks, as the WMT metrics task makes it.
+
+    The p-value of an averaged difference comes from the tasks' own draws; a task that stopped early
+    has its repeated.
+    """
+    parts = np.array(weights or [1.0] * len(results), dtype=np.float64)
+    parts = parts / parts.sum()
+    common = [
+        name for name in results[0].metrics if all(name in result.metrics for result in results)
+    ]
+    lows, spans = zip(
+        *((low, high - low) for low, high in (result.task.measure.range for result in results))
+    )
+    values = {
+        name: sum(
+            w * ((r.value(name) - low) / span)
+            for w, r, low, span in zip(parts, results, lows, spans)
+        )
+        for name in common
+    }
+    ranks = {
+        name: sum(w * float(r.rank(name) or np.nan) for w, r in zip(parts, results))
+        for name in common
+    }
+    order = sorted(common, key=lambda name: (-values[name], name))
+    p = np.full((len(order), len(order)), np.nan)
+    tested = all(result.draws for result in results)
+    for i, j in zip(*np.triu_indices(len(order), 1)) if tested else ():
+        drawn = [_draws(result, order[i], order[j]) for result in results]
+        size = max(map(len, drawn))
+        null = sum(
+            w * np.resize(null_draws, size) / span
+            for w, null_draws, span in zip(parts, drawn, spans)
+        )
+        p[i, j] = float((null >= values[order[i]] - values[order[j]] - 1e-12).mean())
+    return Average(
+        tuple(order),
+        tuple(values[n] for n in order),
+        tuple(ranks[n] for n in order),
+        tuple(cluster_ranks(p, alpha)) if tested else (None,) * len(order),
+        p,
+        tuple(parts.tolist()),
+    )
+
+
+def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
+    """(draws,) a task's drawn differences between two metrics."""
+    i, j = result.metrics.index(first), result.metrics.index(second)
+    columns = list(combinations(range(len(result.metrics)), 2))  # the upper triangle
+    drawn = result.null[:, columns.index((min(i, j), max(i, j)))]
+    drawn = drawn[~np.isnan(drawn)]
+    return drawn if i < j else -drawn
+
+
+def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[str], FloatArray]:
+    """Names and (metrics, metrics) correlation of metrics' scores with one another, over what
+    people judged.
+    """
+    where = gathered.participants
+    gold = where.gold(level)
+    scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
+    known = {
+        name: np.where(np.isnan(gold), np.nan, values).ravel()
+        for name, values in scores.items()
+        if values is not None
+    }
+    table = np.eye(len(known))
+    for (i, first), (j, second) in combinations(enumerate(known.values()), 2):
+        table[i, j] = table[j, i] = float(pearson_rows(first, second))
+    return list(known), table

@@ -49,10 +49,9 @@ def agreement(experiment: Experiment) -> Result:
         columns.append(place["column"])
         bundled = experiment.small and experiment.folder is None
         selection = Selection(
-            gold=None if bundled else place.get("gold"),
+            golds=(place["gold"],) if "gold" in place and not bundled else (),
             human=experiment.setting("human", False),
             domains=() if bundled else tuple(place.get("domains", ())),
-            sample=experiment.setting("sample", 0),
         )
         meta = meta_evaluate(
             experiment.path(place["data"]),
@@ -64,7 +63,7 @@ def agreement(experiment: Experiment) -> Result:
             options=experiment.options,
         )
         experiment.notes += meta.notes
-        (result,) = meta.table.results
+        (result,) = meta.results
         values = {name: estimate.value for name, estimate in zip(result.metrics, result.estimates)}
         for row, spec in entry.metrics.items():
             cells[row].append(values.get(spec))

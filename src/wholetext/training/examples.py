@@ -15,10 +15,9 @@ from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import Loaded
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import pearson_rows
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.measures import calibrate
 from wholetext.meta.conventions import paragraph_gold, standard_reference
-from wholetext.meta.judgments.ratings import mean_table
-from wholetext.meta.judgments.sources import find_ratings
+from wholetext.meta.judgments import find_ratings, mean_table
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
 from wholetext.training.recipe import Data, Fill, Recipe, Sampling

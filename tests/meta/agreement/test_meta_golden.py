@@ -14,7 +14,7 @@ from tests.meta.agreement.test_permutation import exchanged
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import both_known, williams_test
 from wholetext.meta.agreement.measures import Measure, estimate, pairwise_p, soft_masks
-from wholetext.meta.agreement.permutation import Draws, compare
+from wholetext.meta.agreement.permutation import compare
 from wholetext.scoring.significance.resample import cluster_ranks
 
 SETS = ["wmt21.news.mqm.en-de", "wmt21.news.mqm.zh-en", "wmt21.tedtalks.en-de", "wmt21.tedtalks.zh-en"]
@@ -128,13 +128,13 @@ def test_perm_both_with_the_same_exchanges(case: Case) -> None:
             (1000, pair["sys_pearson_perm_both_k1000_seed0"]),
         ):
             found = compare(
-                case.sys[:, None], systems, Measure("pearson"), Draws(swaps=legacy((len(case.sys), 1), draws))
+                case.sys[:, None], systems, Measure("pearson"), swaps=legacy((len(case.sys), 1), draws)
             )
             assert found.p[0, 1] == pytest.approx(expected, abs=1e-12)
             assert found.delta[0, 1] == pytest.approx(pair["sys_pearson_perm_both"]["delta"], abs=1e-9)
         swaps = np.zeros((1000, *case.seg.shape), dtype=bool)
         swaps[:, known] = legacy((int(known.sum()),), 1000)
-        found = compare(case.seg, np.stack([two, one]), Measure("pearson"), Draws(swaps=swaps))
+        found = compare(case.seg, np.stack([two, one]), Measure("pearson"), swaps=swaps)
         expected = pair["seg_none_pearson_perm_both"]
         assert found.p[0, 1] == pytest.approx(expected["p"], abs=1e-12)
         assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
@@ -160,7 +160,7 @@ def test_own_draws_are_within_their_error(case: Case) -> None:
 def test_rank_clusters(case: Case) -> None:
     expected = case.golden["significance"]["ranks_sys_pearson"]
     systems = np.stack([case.metrics[name].mean(axis=1) for name in expected["order"]])[:, :, None]
-    found = compare(case.sys[:, None], systems, Measure("pearson"), Draws(swaps=legacy((len(case.sys), 1), 1000)))
+    found = compare(case.sys[:, None], systems, Measure("pearson"), swaps=legacy((len(case.sys), 1), 1000))
     upper = np.triu_indices(len(systems), 1)
     np.testing.assert_allclose(found.p[upper], np.array(expected["p_upper_triangle"])[upper], atol=1e-12)
     assert cluster_ranks(found.p) == expected["ranks"]
@@ -173,7 +173,7 @@ def test_kendall_by_item_with_the_same_exchanges(case: Case) -> None:
     swaps = np.zeros((expected["k"], *by_item.shape), dtype=bool)
     swaps[:, by_item] = legacy((int(by_item.sum()),), expected["k"])
     pair = np.stack([case.metrics[expected["metric2"]], case.metrics[expected["metric1"]]])
-    found = compare(case.seg, pair, Measure("kendall", "item"), Draws(swaps=swaps.transpose(0, 2, 1)))
+    found = compare(case.seg, pair, Measure("kendall", "item"), swaps=swaps.transpose(0, 2, 1))
     assert found.p[0, 1] == pytest.approx(expected["p"], abs=1e-12)
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
 
@@ -192,7 +192,7 @@ def test_the_pairs_test(case: Case) -> None:
     assert found.delta[0, 1] == pytest.approx(expected["delta"], abs=1e-9)
     above = (found.null[:, 0] > found.delta[0, 1] + 1e-12).mean()
     assert above <= expected["p"] <= found.p[0, 1]
-    own = compare(case.seg, pair, Measure("acc_eq", "item"), Draws(count=10000))
+    own = compare(case.seg, pair, Measure("acc_eq", "item"), draws=10000)
     assert own.p[0, 1] == pytest.approx(expected["p"], abs=4 * expected["mc_std_error"])
 
 

@@ -8,14 +8,12 @@ own copy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from wholetext.meta.agreement.correlation import ratio, zscore
-from wholetext.meta.agreement.measures import Measure
-from wholetext.meta.agreement.ties import calibrate
+from wholetext.meta.agreement.correlation import average_rows, ratio, zscore
+from wholetext.meta.agreement.measures import Measure, calibrate
 from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray
 
@@ -23,32 +21,26 @@ Unit = Literal["documents", "systems", "both"]
 _PAIRED = ("kendall", "accuracy", "acc_eq0", "acc_eq", "tau23_0", "tau23", "darr")
 
 
-@dataclass(frozen=True, eq=False)
-class Resample:
-    """The resampled unit, and the number and seed of draws."""
+def resample(
+    unit: Unit, systems: int, docs: IntArray, draws: int = 1000, seed: int | None = 12345
+) -> tuple[FloatArray, FloatArray]:
+    """(draws, systems) and (draws, items): how often each is drawn.
 
-    unit: Unit = "documents"
-    docs: IntArray | None = None  # (items,) document of each item; each item its own where absent
-    count: int = 1000
-    seed: int | None = 12345
+    ``docs``, (items,), is the document of each item; documents are drawn whole.
+    """
+    rng = seeded(seed)
+    by_system, by_item = np.ones((draws, systems)), np.ones((draws, len(docs)))
+    if unit in ("systems", "both"):
+        by_system = _drawn(rng, systems, draws)
+    if unit in ("documents", "both"):
+        names, place = np.unique(docs, return_inverse=True)
+        by_item = _drawn(rng, len(names), draws)[:, place]
+    return by_system, by_item
 
-    def weights(self, systems: int, items: int) -> tuple[FloatArray, FloatArray]:
-        """(draws, systems) and (draws, items): how often each was drawn."""
-        rng = seeded(self.seed)
-        by_system, by_item = np.ones((self.count, systems)), np.ones((self.count, items))
-        if self.unit in ("systems", "both"):
-            by_system = rng.multinomial(systems, np.full(systems, 1 / systems), self.count).astype(
-                np.float64
-            )
-        if self.unit in ("documents", "both"):
-            docs = np.unique(
-                np.arange(items) if self.docs is None else self.docs, return_inverse=True
-            )[1]
-            size = int(docs.max(initial=-1)) + 1
-            by_item = rng.multinomial(size, np.full(size, 1 / size), self.count).astype(np.float64)[
-                :, docs
-            ]
-        return by_system, by_item
+
+def _drawn(rng: np.random.Generator, size: int, draws: int) -> FloatArray:
+    """(draws, size) how often each of ``size`` units is drawn with replacement."""
+    return rng.multinomial(size, np.full(size, 1 / size), draws).astype(np.float64)
 
 
 def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]:
@@ -58,10 +50,16 @@ def interval(drawn: FloatArray, confidence: float = 0.95) -> tuple[float, float]
 
 
 def bootstrap_agreement(
-    gold: FloatArray, metric: FloatArray, measure: Measure, resample: Resample
+    gold: FloatArray,
+    metric: FloatArray,
+    measure: Measure,
+    by_system: FloatArray,
+    by_item: FloatArray,
 ) -> FloatArray:
-    """(systems, items) twice → (draws,) agreement. Tie thresholds stay those of the full data."""
-    by_system, by_item = resample.weights(*gold.shape)
+    """(systems, items) twice, weights of ``resample`` → (draws,) agreement.
+
+    Tie thresholds stay those of the full data.
+    """
     if measure.statistic == "pearson":
         known = ~np.isnan(gold)
         x, y = zscore(gold, known), zscore(metric, known)  # moments without cancellation
@@ -72,7 +70,7 @@ def bootstrap_agreement(
             )
         # an item's weight multiplies its r, not the sums inside it
         by_item_sums = [ratio((by_system @ column) * by_item, by_item) for column in columns]
-        return _mean_of_items(_correlation(np.stack(by_item_sums)), by_item)
+        return average_rows(_correlation(np.stack(by_item_sums)), by_item)
     if measure.statistic not in _PAIRED or (measure.average != "item" and gold.shape[1] > 1):
         raise ValueError(f"no bootstrap for {measure.statistic} averaged by {measure.average}")
     # each item's verdicts are fixed, only the weights of its pairs are drawn
@@ -85,7 +83,7 @@ def bootstrap_agreement(
     sums = np.stack([pair @ column for column in counts])  # (c, draws, items)
     if measure.statistic in ("darr", "accuracy"):
         return _ratio((sums * by_item).sum(axis=2), measure)
-    return _mean_of_items(_ratio(sums, measure), by_item)
+    return average_rows(_ratio(sums, measure), by_item)
 
 
 def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
@@ -122,13 +120,6 @@ def _correlation(sums: FloatArray) -> FloatArray:
         spread_x, spread_y = xx - x * x / n, yy - y * y / n
         r = (xy - x * y / n) / np.sqrt(spread_x * spread_y)
     return np.where((spread_x > 1e-10 * xx) & (spread_y > 1e-10 * yy), r, np.nan)
-
-
-def _mean_of_items(values: FloatArray, weight: FloatArray) -> FloatArray:
-    """(draws, items) → (draws,) weighted mean of the defined ones."""
-    defined = ~np.isnan(values)
-    total = np.where(defined, values * weight, 0.0).sum(axis=1)
-    return ratio(total, np.where(defined, weight, 0.0).sum(axis=1))
 
 
 def _pair_sums(

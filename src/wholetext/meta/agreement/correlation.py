@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from wholetext.types import FloatArray, IntArray
 
-Average = Literal["none", "item", "system"]
+Grouping = Literal["none", "item", "system"]
 BoolArray = NDArray[np.bool_]
 SHORT = 64  # rows up to this length compare all pairs at once
 _BLOCK = 4_000_000  # pairs held at a time
 
 
-def as_rows(values: FloatArray, average: Average) -> FloatArray:
+def as_rows(values: FloatArray, average: Grouping) -> FloatArray:
     """(..., systems, items) → (..., rows, n): the vectors a statistic is computed over."""
     if average == "none":
         return values.reshape(*values.shape[:-2], 1, -1)

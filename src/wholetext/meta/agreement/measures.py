@@ -3,6 +3,10 @@
 Pairwise accuracy of systems: Kocmi et al. 2021. DArr Kendall: Mathur et al. 2020. Soft pairwise
 accuracy: Thompson et al. 2024. Pairwise-difference Pearson: DiIanni et al. 2024. tau23 and acc_eq:
 Deutsch, Foster and Freitag 2023, eq. 6-7.
+
+Tie calibration finds the threshold below which metric scores count as equal that maximises acc_eq,
+exactly, over all pairs of every row (section 5 there): tying one pair changes the mean over rows by
+a fixed amount, so sorting pairs by distance and one cumulative sum give the whole curve.
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.meta.agreement.correlation import (
-    Average,
     BoolArray,
+    Grouping,
     as_rows,
     average_rows,
     both_known,
@@ -27,8 +31,53 @@ from wholetext.meta.agreement.correlation import (
     ratio,
     spearman_rows,
 )
-from wholetext.meta.agreement.ties import calibrate
 from wholetext.types import FloatArray, IntArray
+
+_EQUAL = 1e-11  # values this close are one maximum: the smallest threshold is reported
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The best value, the smallest threshold that reaches it, rows averaged, pairs compared."""
+
+    value: float
+    epsilon: float
+    rows: int
+    pairs: int
+    gold_ties: float  # share of pairs tied in gold, averaged over rows
+
+
+def calibrate(gold: FloatArray, metric: FloatArray, average: Grouping) -> Calibration:
+    """(systems, items) twice; one threshold for all rows. NaN throughout where there is no pair."""
+    x, y = as_rows(gold, average), as_rows(metric, average)
+    first, second = np.triu_indices(x.shape[1], 1)
+    gold_gap, metric_gap = x[:, first] - x[:, second], y[:, first] - y[:, second]  # (rows, pairs)
+    usable, distance = both_known(gold_gap, metric_gap), np.abs(metric_gap)
+    tied = usable & (gold_gap == 0)
+    right = usable & (np.sign(gold_gap) == np.sign(metric_gap))
+    per_row = usable.sum(axis=1)
+    rows = int((per_row > 0).sum())
+    if not rows:
+        return Calibration(np.nan, np.nan, 0, 0, np.nan)
+    # tying gains the pairs that gold ties and loses those that were right; others change nothing
+    change = (tied & ~right) * 1.0 - (right & ~tied)
+    change /= (np.maximum(per_row, 1) * rows)[:, None]
+    epsilon = _best_epsilon(distance[change != 0], change[change != 0])
+    now_right = np.where((distance <= epsilon) & (epsilon > 0), tied, right)
+    value, ties = (float(np.nanmean(ratio(of.sum(axis=1), per_row))) for of in (now_right, tied))
+    return Calibration(value, epsilon, rows, int(per_row.sum()), ties)
+
+
+def _best_epsilon(distance: FloatArray, change: FloatArray) -> float:
+    """Find the smallest threshold that reaches the maximum, by what tying each pair changes."""
+    order = np.argsort(distance)
+    distance, value = distance[order], np.cumsum(change[order])
+    last = np.append(distance[1:] != distance[:-1], True)[: len(value)]  # of each distinct distance
+    distance, value = distance[last], value[last]
+    if not len(value) or value.max() <= _EQUAL:
+        return 0.0
+    return float(distance[int(np.argmax(value >= value.max() - _EQUAL))])
+
 
 #: statistic → what it is, its range
 STATISTICS: dict[str, tuple[str, tuple[float, float]]] = {
@@ -62,7 +111,7 @@ class Measure:
     """A statistic with everything that decides its value."""
 
     statistic: str
-    average: Average = "none"
+    average: Grouping = "none"
     gap: float = 25.0  # the least gold difference of ``darr``
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # count undefined rows as 0 instead of leaving them out

@@ -1,26 +1,40 @@
-"""Decisions of a metric: the correct candidate must score strictly better than every other."""
+"""Decisions of metrics on a contrastive set, and their accuracy: overall, by group, and two metrics
+against each other.
+
+The correct candidate must score strictly better than every other. ``contrast.json``, which reports
+and other programs read, is described in docs/contrast.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MetricError, count
+from wholetext.errors import InputError, MetricError, RunError, SpecError, count
+from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.files.parsing import number
+from wholetext.files.storage import write_file
 from wholetext.io.text import read_lines
-from wholetext.meta.contrastive.items import ContrastSet
-from wholetext.meta.contrastive.wrong_context import with_controls
+from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
+from wholetext.notebook.display import brief
 from wholetext.notes import Evidence, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
+from wholetext.scoring.comparison import plain
 from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Measured, trait
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Corpus, Document, FloatArray, Output, Request
+from wholetext.version import __version__
+from wholetext.views import Context, draw
 
 BoolArray = NDArray[np.bool_]
 _LINES = "one score per line: for each item the correct candidate, then the others"
@@ -63,8 +77,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
             f"{bound.spec} needs a reference, which would make the decision trivial",
             next="use a reference-free metric (`wholetext list --no-ref`)",
         )
-    options = options or Options()
-    spec = bound.spec
+    options, spec = options or Options(), bound.spec
     shown, bound = with_controls(items, bound)
     corpus, output = as_documents(shown)
     with options.computer(items.langs) as computer:
@@ -133,3 +146,255 @@ def stored_decisions(
         )
     signed = np.array(values) * (1.0 if higher_is_better else -1.0)
     return Decisions(name or Path(path).stem, items, tuple(np.split(signed, np.cumsum(sizes)[:-1])))
+
+
+# ---------------------------------------------------------------- wrong context, as a control
+
+
+def with_controls(items: ContrastSet, scorer: Scorer) -> tuple[ContrastSet, Scorer]:
+    """The items with the context that ``context(source=…)`` asks for, and the metric under
+    ``source=same``.
+
+    Views draw wrong context document by document, and every candidate is a separate document: drawn
+    there, candidates of one item would be compared in different contexts.
+    """
+    view, warnings = scorer.view, items.warnings
+    if not isinstance(view, Context) or view.source == "same":
+        return items, scorer
+    if view.source == "shuffled":
+        changed = [_shuffled(item, view.seed) for item in items.items]
+        short = sum(len(item.src_context) < 2 for item in items.items)
+        if short:
+            note = f"source=shuffled changes nothing in {count(short, 'item')} of {len(items)}"
+            warnings = (*warnings, f"{note}: no two sentences")
+    else:
+        changed = _of_another(items.items, view.seed)
+    return (
+        replace(items, items=tuple(changed), warnings=warnings),
+        replace(scorer, view=replace(view, source="same")),
+    )
+
+
+def _shuffled(item: Item, seed: int) -> Item:
+    """Context sentences in an order drawn by item, the same on both sides."""
+    drawn = [draw(seed, item.id, at) for at in range(len(item.src_context))]
+    order = sorted(range(len(drawn)), key=drawn.__getitem__)
+    candidates = tuple(
+        Candidate(candidate.text, tuple(candidate.context[at] for at in order))
+        for candidate in item.candidates
+    )
+    source = tuple(item.src_context[at] for at in order)
+    return replace(item, src_context=source, candidates=candidates)
+
+
+def _of_another(items: Sequence[Item], seed: int) -> list[Item]:
+    """The context of an item whose source context is another one, and as long where there is such
+    an item.
+    """
+    circle = sorted(range(len(items)), key=lambda at: (draw(seed, items[at].id), at))
+    replaced = list(items)
+    for place, at in enumerate(circle):
+        item, size = items[at], len(items[at].src_context)
+        lenders = [
+            items[other]
+            for other in (*circle[place + 1 : place + 200], *circle[:place][:200])
+            if items[other].src_context and items[other].src_context != item.src_context
+        ]
+        if not lenders:
+            raise SpecError(
+                "context(source=other) needs items with different contexts",
+                next="use source=shuffled",
+            )
+        lender = next((other for other in lenders if len(other.src_context) >= size), lenders[0])
+        source, target = lender.src_context, lender.candidates[0].context
+        cut = slice(len(source) - min(size, len(source)), None)
+        candidates = tuple(Candidate(own.text, target[cut]) for own in item.candidates)
+        replaced[at] = replace(item, src_context=source[cut], candidates=candidates)
+    return replaced
+
+
+FORMAT = 1
+FILE = "contrast.json"
+CONTRAST = SharedFolder("folder of contrastive results", RunError)
+Split = Literal["distance", "flag"]
+File = Path | str
+
+
+@dataclass(frozen=True)
+class ContrastAccuracy:
+    """How many items of a group were decided correctly; ties and undefined scores are errors."""
+
+    group: str
+    total: int
+    correct: int
+    ties: int
+    undefined: int
+    low: float  # Wilson's 95 % interval of the accuracy
+    high: float
+    chance: float  # what random scores without ties are expected to reach
+
+    @property
+    def accuracy(self) -> float:
+        return self.correct / self.total
+
+
+@dataclass(frozen=True)
+class ContrastComparison:
+    """McNemar's exact test of two metrics on the same items."""
+
+    first: str
+    second: str
+    only_first: int  # items that only the first metric decides correctly
+    only_second: int
+    p: float
+
+
+def overall(decisions: Decisions) -> ContrastAccuracy:
+    """Accuracy over all items."""
+    return _accuracy("all", decisions.margin, decisions.chance)
+
+
+def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
+    """Kind of grouping → accuracy of each group, and of whole blocks."""
+    items = decisions.set.items
+    distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
+    inside = [
+        value if value == "unknown" else "intra" if value == "0" else "inter" for value in distances
+    ]
+    if split == "flag":
+        inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
+    kinds = {
+        "sentence": inside,
+        "type": [item.type for item in items],
+        "distance": [
+            ">3" if (item.distance or 0) > 3 else value for item, value in zip(items, distances)
+        ],
+        "category": [item.category for item in items],
+    }
+    by_kind = {}
+    for kind, names in kinds.items():
+        distinct = sorted(set(names), key=lambda name: (name == "unknown", name == ">3", name))
+        if len(distinct) > 1 or (distinct and distinct[0] not in ("", "unknown")):
+            chosen = {name: np.array([value == name for value in names]) for name in distinct}
+            by_kind[kind] = [
+                _accuracy(name or "unknown", decisions.margin[of], decisions.chance[of])
+                for name, of in chosen.items()
+            ]
+    blocks = np.array([item.block for item in items])
+    members = [blocks == name for name in dict.fromkeys(blocks.tolist()) if name]
+    if members:  # a block is right where all of its items are
+        right = np.array([1.0 if decisions.correct[of].all() else -1.0 for of in members])
+        chance = np.array([decisions.chance[of].prod() for of in members])
+        by_kind["block"] = [_accuracy("whole blocks", right, chance)]
+    return by_kind
+
+
+def compare(first: Decisions, second: Decisions) -> ContrastComparison:
+    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided)."""
+    from scipy.stats import binomtest
+
+    only_first = int((first.correct & ~second.correct).sum())
+    only_second = int((second.correct & ~first.correct).sum())
+    apart = only_first + only_second
+    p = float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    return ContrastComparison(first.metric, second.metric, only_first, only_second, p)
+
+
+def _accuracy(name: str, margin: FloatArray, chance: FloatArray) -> ContrastAccuracy:
+    """Accuracy of the items with these margins and chances."""
+    correct, ties, undefined = (
+        int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin))
+    )
+    low, high = wilson(correct, len(margin))
+    luck = float(chance.mean())
+    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck)
+
+
+def wilson(correct: int, total: int) -> tuple[float, float]:
+    """Wilson's (1927) 95 % interval of a proportion."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(correct, total).proportion_ci(0.95, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def write(folder: Path, content: dict[str, Any]) -> None:
+    """Write ``contrast.json`` into a folder."""
+    with changing(folder, CONTRAST) as staged:
+        text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+        write_file(staged / FILE, text, RunError)
+
+
+@dataclass(frozen=True, eq=False)
+class ContrastResults:
+    """What each metric decided, and McNemar's test of every two of them."""
+
+    decisions: tuple[Decisions, ...]
+    tests: tuple[ContrastComparison, ...]
+    split: Split = "distance"  # what decides that an item is intra-sentential
+    __repr__ = brief
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: numbers are numbers, undefined ones null."""
+        items = self.decisions[0].set
+        content: dict[str, Any] = plain(
+            {
+                "kind": "contrast",
+                "format": FORMAT,
+                "wholetext": __version__,
+                "set": items.name,
+                "langs": items.langs,
+                "items": [item.id for item in items.items],
+                "metrics": [
+                    {
+                        "metric": decisions.metric,
+                        "all": _row(overall(decisions)),
+                        "groups": {
+                            kind: [_row(part) for part in parts]
+                            for kind, parts in groups(decisions, self.split).items()
+                        },
+                        "margins": np.where(
+                            np.isfinite(decisions.margin), decisions.margin, np.nan
+                        ),
+                    }
+                    for decisions in self.decisions
+                ],
+                "mcnemar": [asdict(test) for test in self.tests],
+                "notes": [*items.warnings, *(n for part in self.decisions for n in part.warnings)],
+            }
+        )
+        return content
+
+
+def _row(accuracy: ContrastAccuracy) -> dict[str, Any]:
+    return {**asdict(accuracy), "accuracy": accuracy.accuracy}
+
+
+def contrast(
+    items: ContrastSet,
+    metrics: Sequence[str] = (),
+    scores: Sequence[File | tuple[str, File]] = (),
+    *,
+    higher_is_better: bool = True,
+    split: Split = "distance",
+    options: Options | None = None,
+    out: File | None = None,
+) -> ContrastResults:
+    """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or
+    (name, file).
+
+    ``higher_is_better`` applies to the files. With ``out`` contrast.json is written to this folder.
+    """
+    if out is not None:
+        check(Path(out), CONTRAST, (FILE,))
+    decisions = [decide(items, metric, options) for metric in metrics]
+    for entry in scores:
+        name, path = entry if isinstance(entry, tuple) else ("", entry)
+        decisions.append(
+            stored_decisions(items, path, higher_is_better=higher_is_better, name=name)
+        )
+    tests = [compare(first, second) for first, second in combinations(decisions, 2)]
+    results = ContrastResults(tuple(decisions), tuple(tests), split)
+    if out is not None:
+        write(Path(out), results.as_json())
+    return results

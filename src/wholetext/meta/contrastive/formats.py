@@ -1,53 +1,115 @@
-"""Readers of contrastive sets: JSONL, DiscEvalMT and ContraPro, told apart by name and content."""
+"""Contrastive items, a source sentence in context and candidates of which the first is correct, and
+readers of contrastive sets: JSONL, DiscEvalMT and ContraPro, told apart by name and content.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, SpecError, choices, count
+from wholetext.errors import InputError, count
 from wholetext.files.parsing import read_json, reader, reading
 from wholetext.io.text import read_lines
-from wholetext.meta.contrastive.contrapro import contrapro
-from wholetext.meta.contrastive.items import (
-    Candidate,
-    ContrastOptions,
-    ContrastSet,
-    Item,
-    distance,
-    flag,
-    repeated,
-    text,
-    texts,
-)
+from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
 
-READERS = ("jsonl", "contrapro", "discevalmt")
+
+@dataclass(frozen=True)
+class Candidate:
+    """A translation and the target sentences before it."""
+
+    text: str
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One decision: the correct candidate must score strictly better than every other."""
+
+    id: str
+    src: str
+    src_context: tuple[str, ...]
+    candidates: tuple[Candidate, ...]  # the first is the correct one
+    type: str = ""
+    category: str = ""  # of pronouns: source:target
+    distance: int | None = None  # sentences back to the antecedent; None: unknown
+    intra: bool | None = None  # whether the set marks it as within the sentence
+    block: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.candidates) < 2:
+            raise ValueError("there is no contrastive translation")
+        for candidate in self.candidates:
+            if len(candidate.context) != len(self.src_context):
+                raise ValueError(
+                    f"context of {len(self.src_context)} source sentences, but "
+                    f"{len(candidate.context)} target sentences"
+                )
+
+
+@dataclass(frozen=True)
+class ContrastSet:
+    """Items in order, with the languages, and what the reader had to decide or leave out."""
+
+    name: str
+    langs: tuple[str, str]
+    items: tuple[Item, ...]
+    warnings: tuple[str, ...] = ()
+    __repr__ = brief
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def repeated(items: Sequence[Item]) -> Iterator[str]:
+    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is
+    another.
+    """
+    same = [item for item in items if item.candidates[0] in item.candidates[1:]]
+    twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
+    for faulty, what in (
+        (same, "with the correct translation among the wrong ones, so that every metric ties"),
+        (twice, "with a wrong translation given twice, so that chance is higher than shown"),
+    ):
+        if faulty:
+            yield f"{count(len(faulty), 'item')} {what}; see item {faulty[0].id}"
+
+
+Langs = tuple[str, str]
 _FAULT = "this item cannot be read"
 _NEXT = 'an item of JSONL has "src", "target" and "contrastive", a list of wrong translations'
+_REMEMBERED = 256  # documents of ContraPro
+_PROBE = 50  # items by which the numbering of lines is recognised
+_LOOSE = re.compile(r"[\s\"'“”„‘’«»`]+")  # what extraction from subtitles may change
 
 
 @reader
 def read_contrast_set(
-    path: str | Path, options: ContrastOptions | None = None, reader: str = "auto"
+    path: str | Path,
+    langs: Langs | None = None,
+    documents: Path | None = None,
+    context: int = 3,
 ) -> ContrastSet:
-    """Read the set in a file; ``reader`` forces a format."""
-    path, options = Path(path), options or ContrastOptions()
-    if reader not in ("auto", *READERS):
-        raise SpecError(
-            f"there is no reader {reader!r} for contrastive sets", next=choices(reader, READERS)
-        )
-    if reader == "jsonl" or (reader == "auto" and path.suffix == ".jsonl"):
-        contrast_set = _jsonl(path, options)
+    """Read the set in a file.
+
+    ContraPro's items have no context of their own: up to ``context`` sentences before them are
+    taken from ``documents``, a folder of line-aligned files.
+    """
+    path = Path(path)
+    if path.suffix == ".jsonl":
+        contrast_set = _jsonl(path, langs)
     else:
         data = read_json("\n".join(read_lines(path)), where=str(path))
         if isinstance(data, list) and data and "errors" in data[0]:
-            contrast_set = contrapro(data, path, options)
+            contrast_set = _contrapro(data, path, langs, documents, context)
         elif isinstance(data, dict) and all(block.isdecimal() for block in data):
-            contrast_set = _discevalmt(data, path, options)
+            contrast_set = _discevalmt(data, path, langs)
         else:
             raise InputError(
                 "unknown format of contrastive set",
@@ -59,10 +121,10 @@ def read_contrast_set(
     return replace(contrast_set, warnings=(*contrast_set.warnings, *repeated(contrast_set.items)))
 
 
-def _jsonl(path: Path, options: ContrastOptions) -> ContrastSet:
+def _jsonl(path: Path, langs: Langs | None) -> ContrastSet:
     """One item per line; lines with a ``choice`` are preferences between two texts."""
     items: list[Item] = []
-    pairs: Counter[tuple[str, str]] = Counter()
+    pairs: Counter[Langs] = Counter()
     ties = 0
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -76,9 +138,9 @@ def _jsonl(path: Path, options: ContrastOptions) -> ContrastSet:
                 make = _preference if "choice" in record else _item
                 items.append(make(record, name))
             if record.get("langs"):
-                pairs[pair_of(text(record, "langs"))] += 1
+                pairs[pair_of(_text(record, "langs"))] += 1
     notes = [f"{count(ties, 'item')} left out: people preferred neither text"] if ties else []
-    langs = options.langs or next(iter(pairs), ("", ""))
+    langs = langs or next(iter(pairs), ("", ""))
     others = [
         f"{size:,} of {'-'.join(pair)}"
         for pair, size in pairs.items()
@@ -95,20 +157,20 @@ def _jsonl(path: Path, options: ContrastOptions) -> ContrastSet:
 
 def _item(record: dict[str, Any], name: str) -> Item:
     """``contrastive_ref_context`` gives variants separate contexts."""
-    target, wrong = texts(record, "ref_context"), texts(record, "contrastive")
+    target, wrong = _texts(record, "ref_context"), _texts(record, "contrastive")
     own = record.get("contrastive_ref_context") or [target] * len(wrong)
     variants = [Candidate(variant, tuple(own[at])) for at, variant in enumerate(wrong)]
-    pronouns = [text(record, key, "") for key in ("src_pronoun", "ref_pronoun")]
+    pronouns = [_text(record, key, "") for key in ("src_pronoun", "ref_pronoun")]
     return Item(
-        id=text(record, "id", name),
-        src=text(record, "src"),
-        src_context=texts(record, "src_context"),
-        candidates=(Candidate(text(record, "target"), target), *variants),
-        type=text(record, "type", ""),
+        id=_text(record, "id", name),
+        src=_text(record, "src"),
+        src_context=_texts(record, "src_context"),
+        candidates=(Candidate(_text(record, "target"), target), *variants),
+        type=_text(record, "type", ""),
         category=":".join(filter(None, pronouns)),
-        distance=distance(record, "antecedent_distance"),
-        intra=flag(record.get("intrasegmental")),
-        block=text(record, "block", ""),
+        distance=_distance(record, "antecedent_distance"),
+        intra=_flag(record.get("intrasegmental")),
+        block=_text(record, "block", ""),
     )
 
 
@@ -117,14 +179,14 @@ def _preference(record: dict[str, Any], name: str) -> Item:
     chosen, other = {"text1": ("text1", "text2"), "text2": ("text2", "text1")}[record["choice"]]
     return Item(
         id=name,
-        src=text(record, "source"),
+        src=_text(record, "source"),
         src_context=(),
-        candidates=(Candidate(text(record, chosen)), Candidate(text(record, other))),
-        type=text(record, f"{chosen}_tag", ""),
+        candidates=(Candidate(_text(record, chosen)), Candidate(_text(record, other))),
+        type=_text(record, f"{chosen}_tag", ""),
     )
 
 
-def _discevalmt(blocks: Mapping[str, Any], path: Path, options: ContrastOptions) -> ContrastSet:
+def _discevalmt(blocks: Mapping[str, Any], path: Path, langs: Langs | None) -> ContrastSet:
     """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in
     another.
     """
@@ -132,17 +194,17 @@ def _discevalmt(blocks: Mapping[str, Any], path: Path, options: ContrastOptions)
     for block in sorted(blocks, key=int):
         with reading(f"{path}, block {block}", what=_FAULT):
             items += _block(blocks[block], block)
-    return ContrastSet(path.stem, options.langs or ("en", "fr"), tuple(items))
+    return ContrastSet(path.stem, langs or ("en", "fr"), tuple(items))
 
 
 def _block(record: dict[str, Any], block: str) -> Iterator[Item]:
     """The items of a block; the previous sentence of each is its own, on both candidates."""
     lexical = "examples" in record
     for at, part in enumerate(record["examples" if lexical else "trg"]):
-        before, src = texts(part if lexical else record, "src")
+        before, src = _texts(part if lexical else record, "src")
         target = part["trg"] if lexical else part
         right = "correct" if lexical or "correct" in part else "semi-correct"
-        pair = (texts(target, right), texts(target, "incorrect"))
+        pair = (_texts(target, right), _texts(target, "incorrect"))
         yield Item(
             id=f"{'lexical' if lexical else 'anaphora'}-{block}-{at}",
             src=src,
@@ -150,5 +212,136 @@ def _block(record: dict[str, Any], block: str) -> Iterator[Item]:
             candidates=tuple(Candidate(current, (previous,)) for previous, current in pair),
             distance=1,
             block=block,
-            type=text(record, "type", "") if lexical else text(part, "type", "") or right,
+            type=_text(record, "type", "") if lexical else _text(part, "type", "") or right,
         )
+
+
+# ---------------------------------------------------------------- ContraPro
+
+Lines = tuple[tuple[str, ...], tuple[str, ...]]  # source and target, line by line
+
+
+def _contrapro(
+    rows: Sequence[Any], path: Path, langs: Langs | None, folder: Path | None, limit: int
+) -> ContrastSet:
+    """ContraPro (Müller et al. 2018; En-Fr: Lopes et al. 2020), with context from documents."""
+    if folder is not None and not folder.is_dir():
+        raise InputError(
+            "there are no documents here",
+            where=str(folder),
+            next="give the folder of line-aligned documents",
+        )
+    with reading(str(path)):
+        ending = _text(rows[0], "document id", "").rpartition(".")[2]
+        langs = langs or ("en", ending if len(ending) == 2 else "de")
+        document = lru_cache(_REMEMBERED)(partial(_document, folder, langs))
+
+        def before(record: dict[str, Any], first: int) -> tuple[Lines, bool] | None:
+            return _before(record, document(_text(record, "document id", "")), first, limit)
+
+        def hits(first: int) -> int:
+            contexts = [before(record, first) for record in rows[:_PROBE]]
+            return sum(context[1] for context in contexts if context)
+
+        first = max((1, 0), key=hits)  # ``segment id`` counts from 1 (German) or 0 (French)
+    items, missing, differing = list[Item](), 0, 0
+    for at, record in enumerate(rows):
+        with reading(f"{path}, item {at}", what=_FAULT):
+            context = before(record, first)
+            missing += context is None
+            differing += context is not None and not context[1]
+            source, target = context[0] if context else ((), ())
+            texts = [_text(record, "ref segment")]
+            texts += [_text(error, "contrastive") for error in record["errors"]]
+            pronouns = [_text(record, key, "").lower() for key in ("src pronoun", "ref pronoun")]
+            items.append(
+                Item(
+                    id=f"contrapro-{at}",
+                    src=_text(record, "src segment"),
+                    src_context=source,
+                    candidates=tuple(Candidate(variant, target) for variant in texts),
+                    category=":".join(filter(None, pronouns)),
+                    distance=_distance(record, "ante distance"),
+                    intra=_flag(record.get("intrasegmental")),
+                )
+            )
+    notes = []
+    if folder is None:
+        notes.append("no documents were given (--documents), so the items have no context")
+    elif missing:
+        notes.append(
+            f"{count(missing, 'item', 'have')} no context: the document or line was not found"
+        )
+    if differing:
+        notes.append(
+            f"{count(differing, 'item', 'have')} another source sentence than the document's line"
+        )
+    return ContrastSet(path.stem, langs, tuple(items), tuple(notes))
+
+
+def _before(
+    record: dict[str, Any], lines: Lines | None, first: int, limit: int
+) -> tuple[Lines, bool] | None:
+    """Up to ``limit`` sentences before an item, and whether the document's line is its source.
+
+    None if its document or line is absent.
+    """
+    place = record.get("segment id")
+    if lines is None or place is None or not 0 <= int(place) - first < len(lines[0]):
+        return None
+    here = int(place) - first
+    span = slice(max(0, here - limit), here)
+    same = _LOOSE.sub("", lines[0][here]) == _LOOSE.sub("", _text(record, "src segment"))
+    return (lines[0][span], lines[1][span]), same
+
+
+def _document(folder: Path | None, langs: Langs, doc: str) -> Lines | None:
+    """The line-aligned files ``ID.src`` and ``ID.tgt``, also in folders by year."""
+    stem = Path(doc.removesuffix(f".{langs[0]}").removesuffix(f".{langs[1]}"))
+    if folder is None or ".." in stem.parts or stem.is_absolute():
+        return None  # an id may not lead out of the folder
+    for parent in (stem.parent, Path(stem.name.split("_")[0]), Path()):
+        files = [folder / parent / f"{stem.name}.{lang}" for lang in langs]
+        # pathlib raises where a name is too long
+        if all(os.path.isfile(file) for file in files):  # noqa: PTH113
+            source, target = (tuple(map(str.strip, read_lines(file))) for file in files)
+            if len(source) != len(target):
+                raise InputError(
+                    f"{count(len(source), 'line')}, but {len(target)} in {files[1].name}",
+                    where=str(files[0]),
+                    next="documents must be aligned line by line",
+                )
+            return source, target
+    return None
+
+
+# ---------------------------------------------------------------- fields of JSON objects
+
+
+def _text(record: dict[str, Any], key: str, otherwise: str | None = None) -> str:
+    """A field that is text; a ValueError names the field."""
+    value = otherwise if record.get(key) is None else record[key]
+    if not isinstance(value, str):
+        raise ValueError(f"the field {key!r} should be a string")
+    return value
+
+
+def _texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
+    """A field that is a list of texts, empty if absent."""
+    values = record.get(key) or []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"the field {key!r} should be a list of strings")
+    return tuple(values)
+
+
+def _distance(record: dict[str, Any], key: str) -> int | None:
+    """A field that is a number of sentences, written as a number or as text; None if absent."""
+    value = record.get(key)
+    if value is not None and not str(value).lstrip("-").isdecimal():
+        raise ValueError(f"the field {key!r} should be a whole number")
+    return None if value is None else int(value)
+
+
+def _flag(value: Any) -> bool | None:
+    """True and false, also as words; None for anything else."""
+    return {"true": True, "false": False}.get(str(value).lower())

@@ -1,11 +1,24 @@
 """Metrics that mark errors against people who did, and raters against each other.
 
-Significance by document.
+Agreement of two sets of spans is computed from additive statistics of a segment, as scores of their
+totals; documents are the units of intervals and tests.
+
+- Characters: the F1 of the WMT25 error-span task (Lavie et al. 2025, "Findings of the WMT25 Shared
+  Task on Automated Translation Evaluation Systems"; ``scripts/scoring/task2/scoring_esa.py`` of
+  wmt-conference/wmt25-mteval). At each character, marks of gold and metric are matched by severity
+  with credit 1, the rest across severities with ½.
+- Matching: one-to-one pairs of overlapping spans, a pair counts by the share of it that overlaps
+  ("match with partial overlap and partial credit", Perrella et al. 2026, arXiv:2603.19921). The
+  pairs are those with the largest sum of F1 × severity credit.
+- Error-free segments (WMT26 task 3): gold has no error and, where it has a score, at least 85; a
+  metric predicts it by marking nothing.
+
+All are micro-averaged: sums over segments first. Nothing marked is precision 1, nothing to mark
+recall 1, as there.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +27,8 @@ from itertools import combinations
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.meta.agreement.correlation import BoolArray
-from wholetext.meta.spans import measures
-from wholetext.meta.spans.marks import Annotations, Marked, Place
+from wholetext.meta.agreement.correlation import BoolArray, ratio
+from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked, Place
 from wholetext.notebook.display import brief
 from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
@@ -33,14 +45,149 @@ from wholetext.scoring.significance.resample import (
 )
 from wholetext.types import FloatArray, IntArray
 
+Spans = Sequence[ErrorSpan]
+
+#: statistics of a segment, in this order
+STATISTICS = 11
+(
+    CHAR_HIT,
+    CHAR_GOLD,
+    CHAR_PRED,
+    PRED_HIT,
+    GOLD_HIT,
+    GOLD,
+    PRED,
+    FREE_HIT,
+    FREE_FALSE,
+    FREE_MISSED,
+    FREE_RIGHT,
+) = range(STATISTICS)
+#: matchings of equal F1: the one that covers more of both, then more of the metric's, counts
+_TIE = (1.0, 1e-9, 1e-12)
+
+
+def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
+    """(7,) hits of characters, characters of gold, of the metric; hits of its spans, of gold's.
+
+    Spans of both.
+    """
+    return np.array(
+        [
+            *_characters(gold, predicted, credit),
+            *_matched(gold, predicted, credit),
+            len(gold),
+            len(predicted),
+        ]
+    )
+
+
+def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float, float]:
+    length = max((span.end for span in (*gold, *predicted)), default=0)
+    counts = np.zeros((2, 2, length))  # side, severity, character: marks upon it
+    for side, spans in enumerate((gold, predicted)):
+        for span in spans:
+            counts[side, int(span.severity == "major"), span.start : span.end] += 1
+    same = np.minimum(counts[0], counts[1])  # (severity, character)
+    rest = (counts - same).sum(axis=1)  # (side, character)
+    totals = counts.sum(axis=(1, 2))
+    return float(same.sum() + credit * rest.min(axis=0).sum()), float(totals[0]), float(totals[1])
+
+
+def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
+    """Hits of the metric's spans (shares of them that overlap with their partner), hits of
+    gold's.
+    """
+    if not gold or not predicted:
+        return 0.0, 0.0
+    from scipy.optimize import linear_sum_assignment  # a second to import
+
+    a, b = (
+        np.array([(span.start, span.end, span.severity == "major") for span in spans])
+        for spans in (predicted, gold)
+    )
+    size_a, size_b = a[:, 1:2] - a[:, :1], (b[:, 1] - b[:, 0])[None, :]
+    common = np.minimum(a[:, 1:2], b[None, :, 1]) - np.maximum(a[:, :1], b[None, :, 0])
+    common = np.maximum(common, 0) * np.where(a[:, 2:3] == b[None, :, 2], 1.0, credit)
+    f1, of_a, of_b = 2 * common / (size_a + size_b), common / size_a, common / size_b
+    rows, columns = linear_sum_assignment(
+        _TIE[0] * f1 + _TIE[1] * (of_a + of_b) + _TIE[2] * of_a, maximize=True
+    )
+    return float(of_a[rows, columns].sum()), float(of_b[rows, columns].sum())
+
+
+def free_statistics(gold: bool, predicted: bool) -> FloatArray:
+    """(4,) true positives, false positives, false negatives and true negatives of error-free
+    segments.
+    """
+    return np.array(
+        [
+            gold and predicted,
+            predicted and not gold,
+            gold and not predicted,
+            not gold and not predicted,
+        ],
+        dtype=np.float64,
+    )
+
+
+def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
+    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11)
+    totals.
+    """
+    t = np.moveaxis(totals, -1, 0)
+    hit_p, hit_r, pred, gold = {
+        "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
+        "matching": (t[PRED_HIT], t[GOLD_HIT], t[PRED], t[GOLD]),
+        "error-free": (
+            t[FREE_HIT],
+            t[FREE_HIT],
+            t[FREE_HIT] + t[FREE_FALSE],
+            t[FREE_HIT] + t[FREE_MISSED],
+        ),
+    }[measure]
+    return _share(hit_p, pred), _share(hit_r, gold)
+
+
+def f1(totals: FloatArray, measure: str) -> FloatArray:
+    """(...,) harmonic mean of precision and recall; 0 where both are 0."""
+    precision, recall = precision_recall(totals, measure)
+    both = precision + recall
+    return np.where(both == 0, 0.0, ratio(2 * precision * recall, both))
+
+
+def accuracy(totals: FloatArray) -> FloatArray:
+    """(...,) share of segments rightly called error-free or not."""
+    right = totals[..., FREE_HIT] + totals[..., FREE_RIGHT]
+    return ratio(right, totals[..., FREE_HIT:].sum(axis=-1))
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole == 0, 1.0, ratio(part, whole))
+
+
+def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray) -> FloatArray:
+    """(..., docs) how often each document is drawn → (...,) share of the pairs of an error-free
+    segment and another in which the error-free one has the higher score; ties count half (Hanley &
+    McNeil 1982). NaN where either kind of segment lacks.
+    """
+    values, rank = np.unique(scores, return_inverse=True)  # (segments,) of equal scores
+
+    def share(drawn: FloatArray) -> FloatArray:
+        times = drawn[doc]
+        clean, rest = (np.bincount(rank[of], times[of], len(values)) for of in (free, ~free))
+        won = clean @ (np.cumsum(rest) - rest / 2)
+        return ratio(won, clean.sum() * rest.sum())
+
+    return np.asarray(np.apply_along_axis(share, -1, weights))
+
+
 #: measure → score of (..., 11) totals
 SCORES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "characters": lambda totals: measures.f1(totals, "characters"),
-    "matching": lambda totals: measures.f1(totals, "matching"),
-    "accuracy": measures.accuracy,
-    "error-free": lambda totals: measures.f1(totals, "error-free"),
+    "characters": lambda totals: f1(totals, "characters"),
+    "matching": lambda totals: f1(totals, "matching"),
+    "accuracy": accuracy,
+    "error-free": lambda totals: f1(totals, "error-free"),
 }
-MOST_DOCUMENTS = 3000  # of an interval of AUC, which needs every pair of documents
 
 
 @dataclass(frozen=True)
@@ -101,28 +248,26 @@ def evaluate_spans(
     and tests.
     """
     how = options or SpanOptions()
-    if not 0 <= how.credit <= 1:
-        raise InputError(f"invalid credit {how.credit}", next="give a number from 0 to 1")
     if len({metric.name for metric in metrics}) < len(metrics) or not metrics:
         raise InputError(
             "two metrics have the same name" if metrics else "there is nothing to compare",
             next="name them, as NAME=FILE",
         )
     items, marks_by_metric, notes = _paired(gold, metrics)
-    units = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in items))}
-    doc = np.array([units[mark.doc] for mark in items])
-    free = np.array([mark.error_free(how.threshold) for mark in items], dtype=bool)
-    stats = [
-        _statistics(items, marks, free, how) for marks in marks_by_metric
-    ]  # each (segments, 11)
-    totals = [_by_document(rows, doc, len(units)) for rows in stats]
-    tables = [_table(name, [metric.name for metric in metrics], totals, how) for name in SCORES]
-    tables.append(_auc([metric.name for metric in metrics], marks_by_metric, free, doc, how, notes))
-    few = few_documents(len(units), how.alpha, max(1, len(metrics) * (len(metrics) - 1) // 2))
+    names = [metric.name for metric in metrics]
+    doc, free = _documents(items), _error_free(items, how)
+    totals = [
+        _totals(_statistics(items, marks, free, _called_free(marks, how), how), doc)
+        for marks in marks_by_metric
+    ]
+    tables = [_table(measure, names, totals, how) for measure in SCORES]
+    tables.append(_auc(names, marks_by_metric, free, doc, how, notes))
+    documents = int(doc.max()) + 1
+    few = few_documents(documents, how.alpha, max(1, len(names) * (len(names) - 1) // 2))
     return SpanResults(
         tuple(tables),
         len(items),
-        len(units),
+        documents,
         sum(len(mark.spans or ()) for mark in items),
         int(free.sum()),
         (*notes, *([few] if few else [])),
@@ -184,48 +329,70 @@ def _by_place(annotations: Annotations) -> dict[Place, Marked]:
     return {mark.place: mark for mark in annotations.marks}
 
 
+def _documents(marks: Sequence[Marked]) -> IntArray:
+    """(segments,) index of each one's document."""
+    index = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in marks))}
+    return np.array([index[mark.doc] for mark in marks])
+
+
+def _error_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
+    """(segments,) which a person finds free of errors."""
+    return np.array([mark.error_free(how.threshold) for mark in marks], dtype=bool)
+
+
+def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
+    """(segments,) which a metric calls free of errors."""
+    clean = np.array([not mark.spans and not mark.unplaced for mark in marks])
+    if how.free_at is not None:
+        clean &= np.array([mark.score >= how.free_at for mark in marks])
+    return clean
+
+
 def _statistics(
-    items: Sequence[Marked], marks: Sequence[Marked], free: BoolArray, how: SpanOptions
+    items: Sequence[Marked],
+    marks: Sequence[Marked],
+    free: BoolArray,
+    called_free: BoolArray,
+    how: SpanOptions,
 ) -> FloatArray:
     """(segments, 11) of one metric; NaN where it has no spans."""
-    stats = np.full((len(items), measures.STATISTICS), np.nan)
-    for row, gold, mark, clean in zip(stats, items, marks, free):
+    stats = np.full((len(items), STATISTICS), np.nan)
+    for row, gold, mark, *verdicts in zip(stats, items, marks, free, called_free):
         if mark.spans is not None:
-            row[: measures.FREE_HIT] = measures.span_statistics(
-                gold.spans or (), mark.spans, how.credit
-            )
+            spans = gold.spans or (), mark.spans
+            row[:FREE_HIT] = span_statistics(*spans, how.credit)
         if mark.spans is not None or how.free_at is not None:
-            low = how.free_at is not None and not mark.score >= how.free_at
-            row[measures.FREE_HIT :] = measures.free_statistics(
-                bool(clean), not (mark.spans or mark.unplaced or low)
-            )
+            row[FREE_HIT:] = free_statistics(*verdicts)
     return stats
 
 
-def _by_document(stats: FloatArray, doc: IntArray, units: int) -> FloatArray:
-    totals = np.zeros((units, stats.shape[1]))
+def _totals(stats: FloatArray, doc: IntArray) -> FloatArray:
+    """(documents, 11) sums of (segments, 11) statistics."""
+    totals = np.zeros((int(doc.max()) + 1, stats.shape[1]))
     np.add.at(totals, doc, stats)
     return totals
+
+
+def _resampled(
+    totals: Sequence[FloatArray], score: Callable[[FloatArray], FloatArray], how: SpanOptions
+) -> FloatArray:
+    """(metrics, draws) bootstrap scores; none of a single document, which has no variance."""
+    samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
+    return samples if len(totals[0]) > 1 else samples[:, :0]
 
 
 def _table(
     name: str, metrics: Sequence[str], totals: Sequence[FloatArray], how: SpanOptions
 ) -> SpanMeasure:
-    score = SCORES[name]
-    observed = np.array([float(score(total.sum(axis=0))) for total in totals])
-    samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
-    samples = samples[
-        :, : samples.shape[1] * (len(totals[0]) > 1)
-    ]  # resamples of one document have no variance
+    score, sums = SCORES[name], np.stack([total.sum(axis=0) for total in totals])
     pairs = list(combinations(range(len(metrics)), 2))
     p = np.full(len(pairs), np.nan)
     if how.draws and pairs:
         p = randomization_p(totals, score, pairs, how.draws, how.seed)
-    sides = [(math.nan, math.nan)] * len(metrics)
+    sides = np.full((2, len(metrics)), np.nan)
     if name != "accuracy":
-        known = (measures.precision_recall(total.sum(axis=0), name) for total in totals)
-        sides = [(float(precision), float(recall)) for precision, recall in known]
-    return _ordered(name, metrics, observed, sides, samples, p, how)
+        sides = np.stack(precision_recall(sums, name))
+    return _ordered(name, metrics, score(sums), sides, _resampled(totals, score, how), p, how)
 
 
 def _auc(
@@ -240,15 +407,9 @@ def _auc(
 
     Paired bootstrap of documents.
     """
-    docs = int(doc.max()) + 1
-    kinds = [np.bincount(doc[kind], minlength=docs).astype(float) for kind in (free, ~free)]
-    observed, samples = np.full(len(metrics), np.nan), np.full((len(metrics), 0), np.nan)
-    if docs == 1:
-        pass  # resamples of one document have no variance
-    elif docs > MOST_DOCUMENTS:
-        notes.append(f"auc: no intervals and tests with more than {MOST_DOCUMENTS} documents")
-    else:
-        samples = np.full((len(metrics), RESAMPLES), np.nan)
+    drawn = np.eye(int(doc.max()) + 1)  # totals: how often each document is drawn
+    observed = np.full(len(metrics), np.nan)
+    samples = np.full((len(metrics), RESAMPLES if len(drawn) > 1 else 0), np.nan)
     for i, marks in enumerate(marks_by_metric):
         scores = np.array([mark.score for mark in marks])
         if np.isnan(scores).all():
@@ -256,30 +417,21 @@ def _auc(
         elif np.isnan(scores).any():
             notes.append(f"{metrics[i]}: some segments have no score, so it has no AUC")
             continue
-        won = measures.pairs_won(free, scores, doc, docs)
-        observed[i] = float(measures.auc(np.ones(docs), won, *kinds))
-        if samples.shape[1]:
-            score = partial(measures.auc, won=won, free=kinds[0], rest=kinds[1])
-            samples[i] = bootstrap_scores(
-                [np.eye(docs)], score, RESAMPLES, how.seed
-            )  # totals: how often each is drawn
+        score = partial(auc, scores=scores, free=free, doc=doc)
+        observed[i] = float(score(np.ones(len(drawn))))
+        samples[i] = _resampled([drawn], score, how)
     pairs = list(combinations(range(len(metrics)), 2))
-    tested = how.draws and samples.shape[1] and docs > 1
-    p = (
-        bootstrap_p(samples, observed, pairs, centred=True)
-        if tested
-        else np.full(len(pairs), np.nan)
-    )
-    return _ordered(
-        "auc", metrics, observed, [(math.nan, math.nan)] * len(metrics), samples, p, how
-    )
+    p = np.full(len(pairs), np.nan)
+    if how.draws and samples.size:
+        p = bootstrap_p(samples, observed, pairs, centred=True)
+    return _ordered("auc", metrics, observed, np.full((2, len(metrics)), np.nan), samples, p, how)
 
 
 def _ordered(
     name: str,
     metrics: Sequence[str],
     observed: FloatArray,
-    sides: Sequence[tuple[float, float]],
+    sides: FloatArray,
     samples: FloatArray,
     p: FloatArray,
     how: SpanOptions,
@@ -298,9 +450,9 @@ def _ordered(
     return SpanMeasure(
         name,
         tuple(metrics[i] for i in order),
-        tuple(float(observed[i]) for i in order),
-        tuple(sides[i][0] for i in order),
-        tuple(sides[i][1] for i in order),
+        tuple(observed[order].tolist()),
+        tuple(sides[0][order].tolist()),
+        tuple(sides[1][order].tolist()),
         tuple(interval(samples[i]) for i in order),
         table,
         tuple(
@@ -335,36 +487,32 @@ def rater_spans(
     output has one rater, as in WMT21, raters meet where two systems give the same translation.
     Every measure here is symmetric.
     """
-    by_rater, notes = _first_marks(annotations)
-    pairs: dict[tuple[str, str], list[tuple[Marked, Marked]]] = {}
-    for first, two in combinations(sorted(by_rater), 2):
-        common = [
-            (mark, by_rater[two][key])
+    how, notes = options or SpanOptions(), list(annotations.notes)
+    by_rater = _first_marks(annotations, notes)
+    pairs = {
+        (first, second): [
+            (mark, by_rater[second][key])
             for key, mark in by_rater[first].items()
-            if key in by_rater[two]
+            if key in by_rater[second]
         ]
-        if common:
-            pairs[first, two] = common
-    if not pairs:
+        for first, second in combinations(sorted(by_rater), 2)
+    }
+    pairs["all", "all"] = [pair for common in pairs.values() for pair in common]
+    if not pairs["all", "all"]:
         raise AlignmentError(
             "no two raters marked the same text",
             where=annotations.name,
             next="give annotations of at least two raters",
         )
-    pooled = [pair for common in pairs.values() for pair in common]
-    how = options or SpanOptions()
-    rows = [
-        _rater_row(names, common, how)
-        for names, common in [*pairs.items(), (("all", "all"), pooled)]
-    ]
+    rows = [_rater_row(names, common, how) for names, common in pairs.items() if common]
     few = few_documents(rows[-1].documents, how.alpha)
     return rows, (*notes, *([few] if few else []))
 
 
 def _first_marks(
-    annotations: Annotations,
-) -> tuple[dict[str, dict[tuple[str, int, str], Marked]], tuple[str, ...]]:
-    """Rater → (document, segment, text) → the first of the rater's marks of it; and notes."""
+    annotations: Annotations, notes: list[str]
+) -> dict[str, dict[tuple[str, int, str], Marked]]:
+    """Rater → (document, segment, text) → the first of the rater's marks of it."""
     by_rater: dict[str, dict[tuple[str, int, str], Marked]] = {}
     again = 0
     for mark in annotations.marks:
@@ -372,42 +520,24 @@ def _first_marks(
             key = (mark.doc, mark.segment, mark.system if mark.text is None else mark.text)
             again += key in by_rater.setdefault(mark.rater, {})
             by_rater[mark.rater].setdefault(key, mark)
-    if not again:
-        return by_rater, annotations.notes
-    return by_rater, (
-        *annotations.notes,
-        f"{annotations.name}: {count(again, 'segment', 'have')} a text that the rater had marked "
-        "before, in the output of another system: the first one counts",
-    )
+    if again:
+        notes.append(
+            f"{annotations.name}: {count(again, 'segment', 'have')} a text that the rater had "
+            "marked before, in the output of another system: the first one counts"
+        )
+    return by_rater
 
 
 def _rater_row(
     names: tuple[str, str], common: Sequence[tuple[Marked, Marked]], how: SpanOptions
 ) -> RaterSpans:
-    units = {doc: i for i, doc in enumerate(dict.fromkeys(first.doc for first, _ in common))}
-    stats = np.array(
-        [
-            [
-                *measures.span_statistics(first.spans or (), two.spans or (), how.credit),
-                *measures.free_statistics(
-                    *(mark.error_free(how.threshold) for mark in (first, two))
-                ),
-            ]
-            for first, two in common
-        ]
-    )  # (segments, 11)
-    totals = _by_document(stats, np.array([units[first.doc] for first, _ in common]), len(units))
-    drawn = {
-        name: bootstrap_scores([totals], score, RESAMPLES, how.seed)[0]
-        for name, score in SCORES.items()
-    }
+    first, second = zip(*common)
+    free, called_free = _error_free(first, how), _error_free(second, how)
+    totals = _totals(_statistics(first, second, free, called_free, how), _documents(first))
     return RaterSpans(
         *names,
         len(common),
-        len(units),
+        len(totals),
         {name: float(score(totals.sum(axis=0))) for name, score in SCORES.items()},
-        {
-            name: interval(samples[: len(samples) * (len(units) > 1)])
-            for name, samples in drawn.items()
-        },
+        {name: interval(_resampled([totals], score, how)[0]) for name, score in SCORES.items()},
     )

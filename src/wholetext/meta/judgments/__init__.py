@@ -1,1 +1,0 @@
-"""Human judgments: MQM, direct assessment, ESA; who gave which score to what."""
