@@ -1,14 +1,16 @@
-"""Sentences that the path in order leaves over."""
+"""Sentences that the path in order leaves over: moved blocks, parts of neighbours, exchanges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 from wholetext.alignment.alignment import align
-from wholetext.alignment.beads import Bead, Task
-from wholetext.alignment.leftovers import LIKELY, _gaps, _pairs, absorbed, with_moved
+from wholetext.alignment.beads import LIKELY, Bead, Task
+from wholetext.alignment.leftovers import _pairs, absorbed, exchanged, gains_of_halves, with_moved
 from wholetext.alignment.similarity import Features
 
 LONG = "The company said on Monday that it would open two new offices next year. It is going to hire about 500 people."
@@ -22,7 +24,7 @@ def task(fixed: list[str], free: list[str], near: list[list[float]]) -> Task:
     other = np.zeros((len(free), rows.shape[1]), dtype=np.float32)
     other[:, :n] = table.T
     other[:, n:] = np.diag(np.sqrt(np.maximum(0, 1 - (table**2).sum(axis=0))))
-    return Task(fixed, free, 1.0, None, Features(rows, other))
+    return Task(fixed, free, 1.0, Features(rows, other))
 
 
 def never(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:
@@ -63,13 +65,6 @@ def test_rivals_that_have_a_counterpart_do_not_count() -> None:
     assert with_moved(some, path) == [Bead((i, i + 1), (i, i + 1)) for i in range(3)]
 
 
-def test_gaps_are_in_order_on_both_sides() -> None:
-    some = task(["a"] * 5, ["b"] * 5, np.zeros((5, 5)).tolist())
-    linked = [Bead((0, 1), (0, 1)), Bead((2, 3), (2, 3)), Bead((4, 5), (3, 4))]
-    assert _gaps(some, linked) >= {((1, 2), (1, 2)), ((5, 5), (4, 5))}
-    assert ((3, 4), (3, 4)) not in _gaps(some, linked)
-
-
 def test_repetitions_are_not_all_tried() -> None:
     """Every stretch is like every other one: each is tried with some, not with all."""
     runs = [(at, at + 1) for at in range(0, 200, 2)]
@@ -87,3 +82,73 @@ def test_a_text_that_repeats_itself_is_aligned_in_order() -> None:
     linked = [(bead.fixed[0], kept[bead.free[0]]) for bead in beads if bead.free[0] < bead.free[1]]
     assert [i % 60 for i, _ in linked] == [j % 60 for _, j in linked]
     assert sum(i == j for i, j in linked) >= 280
+
+
+# ---------------------------------------------------------------- exchanges
+
+SENTENCES = [f"Sentence number {name} tells of something else." for name in "abcdefg"]
+
+
+def one(i: int, j: int) -> Bead:
+    return Bead((i, i + 1), (j, j + 1))
+
+
+def near(rows: int, columns: int, *pairs: tuple[int, int, float]) -> list[list[float]]:
+    table = [[0.0] * columns for _ in range(rows)]
+    for i, j, value in pairs:
+        table[i][j] = value
+    return table
+
+
+def test_a_sentence_amid_a_moved_block_belongs_to_it() -> None:
+    """Sentences 1 to 3 stand at the end, 6 is left out; the path in order gave the text of 2 to 6."""
+    pairs = [(0, 0, 0.8), (4, 1, 0.8), (5, 2, 0.8), (1, 3, 0.8), (3, 5, 0.8), (2, 4, 0.5)]
+    free = [SENTENCES[i] for i in (0, 4, 5, 1, 2, 3)]
+    free[4] = free[4].replace(" c ", " x ")
+    wrong = [one(0, 0), one(1, 3), one(3, 5), one(4, 1), one(5, 2), one(6, 4)]
+    right = sorted([*(bead for bead in wrong if bead != one(6, 4)), one(2, 4)], key=lambda bead: bead.fixed)
+    assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.53))), wrong) == right
+    assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.8))), wrong) == wrong  # far more like it
+    assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.53))), right) == right
+
+
+def test_text_that_stands_beside_its_block_takes_its_segment_back() -> None:
+    """Segments 1 and 2 stand at the end; half of segment 3 was taken for 1, whose text looked added."""
+    half = "Sentence number d tells", "of something else."
+    free = [SENTENCES[0], *half, SENTENCES[4], SENTENCES[1], SENTENCES[2]]
+    pairs = (0, 0, 0.8), (1, 1, 0.3), (3, 1, 0.5), (3, 2, 0.5), (4, 3, 0.8), (1, 4, 0.8), (2, 5, 0.8)
+    some = task(SENTENCES[:5], free, near(5, 6, *pairs))
+    wrong = [one(0, 0), one(1, 1), one(2, 5), one(3, 2), one(4, 3)]
+    freed = exchanged(some, wrong)
+    assert freed == [one(0, 0), one(1, 4), one(2, 5), one(3, 2), one(4, 3)]
+    assert Bead((3, 4), (1, 3)) in absorbed(some, freed, [0, 1, 1, 3, 4, 5], lambda pairs: [0.0] * len(pairs))
+
+
+# ---------------------------------------------------------------- two segments in one sentence
+
+TITLE, FIRST = "Company opens two offices", "On Monday a company said that two offices open"
+WORDS = {word: at for at, word in enumerate(dict.fromkeys(f"{TITLE} {FIRST} rain".lower().split()))}
+
+
+def bags(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of unit length: which words a text has."""
+    rows = np.zeros((len(texts), len(WORDS)), dtype=np.float32)
+    for row, text in zip(rows, texts):
+        row[[WORDS[word] for word in text.lower().split()]] = 1
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+def gain(fixed: list[str], text: str, old: tuple[int, int] = (1, 2)) -> float:
+    beads = Bead(old, (0, 1)), Bead((0, len(fixed)), (0, 1))
+    return gains_of_halves(fixed, [text], Features(bags(fixed), bags([text])), bags)([beads])[0]
+
+
+def test_what_cutting_a_sentence_gains() -> None:
+    both = gain([TITLE, FIRST], f"{TITLE} {FIRST}")
+    assert both == pytest.approx(1 - float(bags([FIRST])[0] @ bags([f"{TITLE} {FIRST}"])[0]), abs=1e-6)
+    assert gain([FIRST, TITLE], f"{FIRST} {TITLE}", (0, 1)) == pytest.approx(both, abs=1e-6)
+    one, two = "Company opens", "rain on Monday"
+    assert gain([one, two], f"{one} {two}") == pytest.approx(1 - (3 / 5) ** 0.5, abs=1e-6)
+    assert gain([two, one], f"{one} {two}") < 0  # in the wrong order
+    assert max(gain([TITLE, FIRST], FIRST), gain(["Rain", FIRST], FIRST)) < -0.1  # it has one of them only
+    assert gain([TITLE, FIRST], "Rain") == gain([TITLE, FIRST, "Rain"], FIRST, (1, 3)) == -np.inf  # cannot be cut

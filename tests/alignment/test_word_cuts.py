@@ -117,7 +117,7 @@ def test_the_command_and_the_scores_say_so(tmp_path: Path, capsys: pytest.Captur
         main(["align", str(path), "--out", str(out), "-f", "json"])
     assert not ended.value.code
     shown = capsys.readouterr()
-    assert f"flat, document {doc.id}: no usable sentence breaks" in shown.err
+    assert "no usable sentence breaks in 1 document (flat 1)" in shown.err
     assert json.loads(shown.out)["by_words"]["flat"].keys() == {doc.id}
     loaded = read(out)
     results = score(loaded, ["chrf"], options=Options(cache=False))

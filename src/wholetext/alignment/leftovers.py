@@ -1,20 +1,26 @@
-"""Sentences that the path in order leaves over: moved blocks, and parts of neighbours."""
+"""Sentences that the path in order leaves over: moved blocks, and parts of neighbours.
+
+The path may link a sentence to the second-best place before moved blocks are detected; a neighbour
+of such a block can take it back (`exchanged`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.alignment.beads import CELLS, LIKELY, Bead, Span, Task
-from wholetext.alignment.similarity import Features
+from wholetext.alignment.beads import CELLS, LIKELY, Bead, Task
+from wholetext.alignment.similarity import Features, Span
 from wholetext.types import IntArray
 
 ROUNDS = 20  # of looking for blocks: each finds what the one before left over
+EXCHANGES = 10  # rounds of exchanges: each may make others worth while
+BREAKS = 3  # that a block out of order makes: before it, after it, and where it stands
 FULL = 0.6  # a text that has two segments in it has at least this share of their expected length
 REACH = 1.2  # a segment that costs more than this beside its neighbour is left out without trial
 
@@ -24,7 +30,8 @@ _BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-Gains = Callable[[Mapping[tuple[Bead, Bead], float]], list[float]]
+# beads before and after adding a segment → gains of cutting their text
+Gains = Callable[[Sequence[tuple[Bead, Bead]]], list[float]]
 
 
 def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
@@ -37,8 +44,7 @@ def with_moved(task: Task, beads: Sequence[Bead]) -> list[Bead]:
     rest = _rest(task, linked)
     if not all(map(len, rest)):
         return complete(task, linked)
-    if task.rivals:
-        task.rivals.only(*rest)
+    task.rivals.only(*rest)
     points = task.likely(*rest)
     tried: dict[Pair, tuple[float, list[Bead]]] = {}
     for _ in range(ROUNDS):
@@ -77,25 +83,18 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
 
     def uncut(old: Bead, new: Bead, free: bool) -> float:
         """Return the cost of adding the sentence beyond leaving it out, without cuts."""
-        return (
-            cost(new)
-            - cost(old)
-            - task.costs.skip
-            - (task.costs.inside if free else task.costs.beside)
-        )
+        beside = task.costs.inside if free else task.costs.beside
+        return cost(new) - cost(old) - task.costs.skip - beside
 
-    def thresholds(pairs: Iterable[tuple[Bead, Bead]]) -> dict[tuple[Bead, Bead], float]:
-        """Map beads whose text is to be cut to the gain above which the price is negative."""
-        prices = {
-            (old, new): uncut(old, new, False) for old, new in pairs if task.fullness(new) >= FULL
-        }
-        return {pair: more / task.costs.halves for pair, more in prices.items() if more <= REACH}
+    def worth_cutting(old: Bead, new: Bead) -> bool:
+        return task.fullness(new) >= FULL and uncut(old, new, False) <= REACH
 
-    @cache
     def price(old: Bead, new: Bead, free: bool) -> float:
-        if free or (more := uncut(old, new, free)) > REACH:
+        if free:
             return uncut(old, new, free)
-        return more - task.costs.halves * max(gains(thresholds([(old, new)])), default=-np.inf)
+        if not worth_cutting(old, new):
+            return np.inf
+        return uncut(old, new, free) - task.costs.halves * gains([(old, new)])[0]
 
     for _ in range(ROUNDS):
         before = set(linked)
@@ -103,19 +102,17 @@ def absorbed(task: Task, beads: Sequence[Bead], lines: Sequence[int], gains: Gai
             starts, stops = ({bead.side(free)[end]: bead for bead in linked} for end in (0, 1))
             rest = _rest(task, linked)[free].tolist()
             if not free:  # all texts at once: encoding them one by one takes three times as long
-                gains(
-                    thresholds(
-                        pair for at in rest for pair in _grown(starts, stops, at, free, lines)
-                    )
-                )
+                grown = [pair for at in rest for pair in _grown(starts, stops, at, free, lines)]
+                gains([pair for pair in grown if worth_cutting(*pair)])
             for at in rest:
-                grown = [
+                offers = [
                     (price(old, new, free), old, new)
                     for old, new in _grown(starts, stops, at, free, lines)
                 ]
-                if grown and (best := min(grown, key=lambda offer: offer[0]))[0] < 0:
-                    linked.remove(best[1])
-                    linked.add(new := best[2])
+                if offers and (best := min(offers, key=lambda offer: offer[0]))[0] < 0:
+                    _, old, new = best
+                    linked.remove(old)
+                    linked.add(new)
                     starts[new.side(free)[0]] = stops[new.side(free)[1]] = new
         if before == linked:
             break
@@ -147,15 +144,11 @@ def _rest(task: Task, linked: Iterable[Bead]) -> tuple[IntArray, IntArray]:
 
 def _gaps(task: Task, linked: Sequence[Bead]) -> set[Pair]:
     """Return pairs of stretches between beads that follow each other on both sides."""
-    ends = [(len(task.fixed) - 1, len(task.free) - 1)]
-    before = {0: 0, **{bead.fixed[1]: bead.free[1] for bead in linked}}
-    ordered = sorted([(bead.fixed[0], bead.free[0]) for bead in linked] + ends)
-    last, gaps = 0, set()
-    stops = {bead.fixed[0]: bead.fixed[1] for bead in linked}
-    for i, j in ordered:
-        gaps.add(((last, i), (before[last], j)))
-        last = stops.get(i, i)
-    return gaps
+    ordered = sorted(linked, key=lambda bead: bead.fixed)
+    stops = [(0, 0), *((bead.fixed[1], bead.free[1]) for bead in ordered)]
+    starts = [(bead.fixed[0], bead.free[0]) for bead in ordered]
+    starts.append((len(task.fixed) - 1, len(task.free) - 1))
+    return {((a, i), (b, j)) for (a, b), (i, j) in zip(stops, starts)}
 
 
 def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) -> set[Pair]:
@@ -163,14 +156,11 @@ def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) ->
 
     Each stretch takes part with the partners that have most such pairs.
     """
-    at = []
-    for side, spans in zip(points, runs):
-        starts, stops = np.array([(0, 0), *spans]).T  # an empty one, so that the array has rows
-        index = np.searchsorted(starts[1:], side, "right")
-        at.append(np.where(side < stops[index], index, 0))
-    counts = Counter(
-        (runs[0][i - 1], runs[1][j - 1]) for i, j in zip(*map(np.ndarray.tolist, at)) if i and j
+    run_of = [{at: run for run in spans for at in range(*run)} for spans in runs]
+    points_in_runs = (
+        (run_of[0].get(i), run_of[1].get(j)) for i, j in zip(*map(np.ndarray.tolist, points))
     )
+    counts = Counter((left, right) for left, right in points_in_runs if left and right)
     seen: Counter[tuple[int, Span]] = Counter()
     pairs = set()
     for pair, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
@@ -183,13 +173,8 @@ def _pairs(points: tuple[IntArray, IntArray], runs: Sequence[Sequence[Span]]) ->
 
 def _runs(numbers: IntArray) -> list[Span]:
     """Merge neighbours among ascending numbers into stretches."""
-    runs: list[Span] = []
-    for at in numbers.tolist():
-        if runs and runs[-1][1] == at:
-            runs[-1] = (runs[-1][0], at + 1)
-        else:
-            runs.append((at, at + 1))
-    return runs
+    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return [(int(run[0]), int(run[-1]) + 1) for run in runs if len(run)]
 
 
 def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
@@ -212,56 +197,92 @@ def complete(task: Task, linked: Sequence[Bead]) -> list[Bead]:
     return sorted([*linked, *alone], key=lambda bead: (bead.fixed, bead.free))
 
 
+def exchanged(task: Task, beads: Sequence[Bead]) -> list[Bead]:
+    """Return linked beads after exchanges that make them cheaper, largest gain first.
+
+    A sentence without counterpart beside a bead takes the sentence that stands beside the same bead
+    on the other side from another single counterpart, which then has none. Breaks in the order cost
+    as much as the moved blocks that they make.
+    """
+    linked = {bead for bead in beads if bead.linked}
+    cost = cache(task.bead)
+    breaks = _breaks(linked)
+    gone: set[Bead] = set()  # what has been handed over is not taken back
+    for _ in range(EXCHANGES):
+        offers = [
+            (cost(new) - cost(old), old, new)
+            for old, new in _exchanges(task, linked)
+            if new not in gone
+        ]
+        came: list[Bead] = []
+        for more, old, new in sorted(offers, key=lambda offer: offer[0]):
+            stale = old not in linked or any(
+                bead.fixed == new.fixed or bead.free == new.free for bead in came
+            )
+            # no exchange makes more than one moved block fewer
+            if stale or more >= task.costs.move:
+                continue
+            after = (linked - {old}) | {new}
+            broken = _breaks(after)
+            if more + task.costs.move * (broken - breaks) / BREAKS < 0:
+                linked, breaks = after, broken
+                gone.add(old)
+                came.append(new)
+        if not came:
+            break
+    return sorted(linked, key=lambda bead: bead.fixed)
+
+
+def _exchanges(task: Task, linked: set[Bead]) -> Iterator[tuple[Bead, Bead]]:
+    """Yield (bead to remove, bead that replaces it)."""
+    for free in (False, True):
+        own, other = (
+            {at: bead for bead in linked for at in range(*bead.side(side))}
+            for side in (free, not free)
+        )
+        for at in set(range(len(task.free if free else task.fixed) - 1)) - own.keys():
+            for near, end in ((own.get(at - 1), 1), (own.get(at + 1), 0)):
+                target = near.side(not free)[end] - (not end) if near else -1
+                old = other.get(target)
+                if old and all(stop - start == 1 for start, stop in (old.fixed, old.free)):
+                    spans = (at, at + 1), (target, target + 1)
+                    yield old, Bead(*spans[::-1]) if free else Bead(*spans)
+
+
+def _breaks(linked: set[Bead]) -> int:
+    """Count beads whose successor in the document is not their successor in the output."""
+    places = np.array([(bead.fixed[0], bead.free[0]) for bead in linked]).reshape(-1, 2)
+    ranks = np.argsort(np.argsort(places[:, 1]))[np.argsort(places[:, 0])]
+    return int((np.diff(ranks) != 1).sum())
+
+
 def gains_of_halves(
     fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode
 ) -> Gains:
-    """Return a function: beads before and after adding a segment → gain of cutting the text.
+    """Return a function that computes the gains of cutting texts in two.
 
-    The gain of similarity by vectors if the text is cut in two is from -2 to 2; -inf where it
-    cannot be cut, or where the gain does not exceed the threshold. A headline and the sentence
-    after it, on one line without a full stop, are more similar to their two segments when cut than
-    the whole is to one of them.
+    The gain of similarity by vectors is from -2 to 2; -inf where a text cannot be cut. A headline
+    and the sentence after it, on one line without a full stop, are more similar to their two
+    segments when cut than the whole is to one of them.
     """
     known: dict[tuple[Bead, Bead], float] = {}
 
-    def halves(old: Bead, new: Bead) -> list[tuple[str, str]]:
-        sides = fixed[slice(*new.fixed)]
-        return (
-            _halves(len(sides[0]), len(sides[1]), " ".join(free[slice(*old.free)]))
-            if len(sides) == 2
-            else []
-        )
-
-    def alike(texts: Iterable[tuple[int, str]]) -> dict[tuple[int, str], float]:
-        """Return the similarity of texts to segments."""
-        pairs = list(dict.fromkeys(texts))
-        every = {text: at for at, text in enumerate(dict.fromkeys(text for _, text in pairs))}
-        rows = encode(list(every)) if every else ()
-        return {(at, text): float(vectors.fixed[at] @ rows[every[text]]) for at, text in pairs}
-
-    def gains(thresholds: Mapping[tuple[Bead, Bead], float]) -> list[float]:
-        todo = [
-            (pair, pair[1].fixed[0], cut)
-            for pair in thresholds
-            if pair not in known
-            for cut in halves(*pair)
-        ]
-        known.update({pair: -np.inf for pair in thresholds if pair not in known})
-        # first the half of the segment without counterpart: if it is too unlike, the other is moot
-        lone = {pair: int(pair[0].fixed[0] == pair[1].fixed[0]) for pair, _, _ in todo}
-        whole = {pair: vectors.together(pair[0].fixed, pair[0].free) for pair in lone}
-        scores = alike((first + lone[pair], cut[lone[pair]]) for pair, first, cut in todo)
-        todo = [
-            (pair, first, cut)
-            for pair, first, cut in todo
-            if (scores[first + lone[pair], cut[lone[pair]]] + 1) / 2 - whole[pair]
-            > thresholds[pair]
-        ]
-        scores |= alike((first + 1 - lone[pair], cut[1 - lone[pair]]) for pair, first, cut in todo)
-        for pair, first, (left, right) in todo:
-            gain = (scores[first, left] + scores[first + 1, right]) / 2 - whole[pair]
-            known[pair] = max(known[pair], gain if gain > thresholds[pair] else -np.inf)
-        return [known[pair] for pair in thresholds]
+    def gains(pairs: Sequence[tuple[Bead, Bead]]) -> list[float]:
+        cuts = []
+        for old, new in pairs:
+            sides = fixed[slice(*new.fixed)]
+            if (old, new) not in known and len(sides) == 2:
+                text = " ".join(free[slice(*old.free)])
+                cuts += [(old, new, cut) for cut in _halves(len(sides[0]), len(sides[1]), text)]
+            known.setdefault((old, new), -np.inf)
+        texts = list(dict.fromkeys(half for _, _, halves in cuts for half in halves))
+        rows = dict(zip(texts, encode(texts))) if texts else {}
+        for old, new, (left, right) in cuts:
+            first, second = vectors.fixed[slice(*new.fixed)]
+            gain = (first @ rows[left] + second @ rows[right]) / 2
+            gain -= vectors.together(old.fixed, old.free)
+            known[old, new] = max(known[old, new], float(gain))
+        return [known[pair] for pair in pairs]
 
     return gains
 
