@@ -27,7 +27,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("form = 'alinged'", "no form 'alinged': did you mean aligned"),
     ("k = [0, 1]", "k is"),
     ("k = [2]\nsampling = 'sentence'", "sampling=sentence"),
-    ("ridge = 1.0", "set head.hidden = []"),
     ("[penalty]\nrate = 1.0", "set ends = true"),
     ("reads = ['hyp']", "at least one of ref and src"),
     ("[[data]]\nevalsets = 'x'", "no setting data[1].evalsets"),

@@ -32,10 +32,7 @@ class Progress:
     stopped: str = ""  # why no more steps are made: end, patience
 
     def verdict(self, at: int) -> HeldOutAgreement:
-        values = next(row for row in self.history if row["step"] == at)["verdict"]
-        return HeldOutAgreement(
-            **{**values, "parts": tuple(tuple(part) for part in values["parts"])}
-        )
+        return HeldOutAgreement(**next(row["verdict"] for row in self.history if row["step"] == at))
 
 
 class TrainingCheckpoint:
@@ -77,7 +74,7 @@ class TrainingCheckpoint:
             module.load_state_dict(self.state["tensors"])
             optimizer.load_state_dict(self.state["optimizer"])
             torch_module().set_rng_state(self.state["random"])
-            return Progress(**json.loads(self.state["progress"]))
+            return Progress(**self.state["progress"])
 
     def keep_best(self, module: Any) -> None:
         """Hold the tensors of the best evaluation so far; the next ``save`` writes them."""
@@ -88,7 +85,7 @@ class TrainingCheckpoint:
         """Write everything to one file."""
         torch = torch_module()
         self.state |= {
-            "progress": json.dumps(asdict(progress)),
+            "progress": asdict(progress),
             "tensors": module.state_dict(),
             "optimizer": optimizer.state_dict(),
             "random": torch.get_rng_state(),

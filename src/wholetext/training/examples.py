@@ -293,6 +293,12 @@ class HeldOutAgreement:
     pearson: float  # mean over parts
     parts: tuple[tuple[str, int, float, float], ...]  # name, pairs compared, acc_eq, Pearson's r
 
+    def __str__(self) -> str:
+        return (
+            f"validation loss {self.loss:.4f}, acc_eq* {self.acc_eq:.4f}, "
+            f"Pearson {self.pearson:.4f}"
+        )
+
     @property
     def score(self) -> float:
         """Validation objective: acc_eq, or the negative loss if no item has two judged outputs."""

@@ -24,7 +24,6 @@ from wholetext.training.learned.forms import (
     predictions,
     standardise,
 )
-from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
 
@@ -53,11 +52,8 @@ class Learner:
     """
 
     def __init__(self, recipe: Recipe, data: TrainingData, tell: Tell) -> None:
-        base, kind, engine = (
-            locate(recipe.base, recipe.revision),
-            form_class(recipe.form),
-            data.engine,
-        )
+        base, engine = locate(recipe.base, recipe.revision), data.engine
+        kind = form_class(recipe.form)
         self.recipe, self.data, self.direct = recipe, data, bool(kind.predicts_directly)
         self.config = Config(
             recipe.form,
@@ -109,15 +105,6 @@ class Learner:
             )
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
-
-    def solve(self, targets: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
-        """Set a linear head to the best weights of the signs that the form gives."""
-        torch, head = torch_module(), self.module
-        inputs = ((self.inputs - head.mean) / head.spread).numpy()  # (n, width)
-        weights = signed_ridge(inputs, targets, item, self.form.signs, penalties)
-        with torch.no_grad():
-            head.get_parameter("0.weight").copy_(torch.from_numpy(weights)[None])
-            head.get_parameter("0.bias").fill_(float(targets.mean()))
 
     def lengths(self) -> IntArray | None:
         """(n,) tokens of the training examples where batches of similar length are faster."""

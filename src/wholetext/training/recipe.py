@@ -71,7 +71,6 @@ class Recipe:
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
     within: float = 0.0  # weight of errors within an item against those of its mean
     anchor: float = 0.0  # spreads of the form's untrained score, added to the human scores
-    ridge: float = 0.0  # penalty of squared weights of a linear head that is solved; 0: trained
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # early stopping: evaluations without improvement; 0: off
     seed: int = 1
@@ -83,8 +82,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         lengths = [*self.k, *(length for data in self.data for length in data.k)]
-        counts = (self.seed, self.steps, self.micro_batch, self.rate, self.decay)
-        weights = (self.within, self.anchor, self.ridge)
+        amounts = [self.seed, self.steps, self.micro_batch]
+        amounts += [self.rate, self.decay, self.within, self.anchor]
         checks = {
             "there is no data": bool(self.data),
             f"there is no form {self.form!r}: {choices(self.form, FORMS)}": self.form in FORMS,
@@ -94,10 +93,8 @@ class Recipe:
             "share is between 0 and 1, dropout and warmup in [0, 1)": 0 < self.share < 1
             and 0 <= self.dropout < 1
             and 0 <= self.warmup < 1,
-            "rates, weights, steps and seeds are not negative": min(*counts, *weights) >= 0,
+            "rates, weights, steps and seeds are not negative": min(amounts) >= 0,
             "epochs, batch and runs are at least 1": min(self.epochs, self.batch, self.runs) >= 1,
-            "ridge solves a linear head: set head.hidden = []": not self.ridge
-            or (self.form != "t5" and not self.head.hidden),
             "a penalty needs scores of 0 to 100: set ends = true": self.ends or not self.penalty,
             "ends are those of a metric that reads a reference": not self.ends
             or "ref" in self.reads,

@@ -6,7 +6,6 @@ interrupted.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -41,7 +40,6 @@ class Moment:
     stage: str  # features, training, evaluation
     done: int
     total: int
-    loss: float = float("nan")
     verdict: HeldOutAgreement | None = None
 
 
@@ -176,12 +174,6 @@ class TrainingRun:
         at, saved = self.at, time.monotonic()
         if not at.history:
             self.evaluate()
-        if self.recipe.ridge and not at.stopped:
-            targets = self.gold.numpy().astype(np.float64)
-            self.learner.solve(targets, self.item, (self.recipe.ridge, self.recipe.within))
-            at.step, at.stopped = 1, "end"
-            self.evaluate()
-            self.save()
         while not at.stopped:
             batches = self.batches(at.epoch)
             while at.batch < len(batches) and not at.stopped:
@@ -222,7 +214,7 @@ class TrainingRun:
         self.optimizer.step()
         at.step, at.batch = at.step + 1, at.batch + 1
         at.loss, at.losses = at.loss + value, at.losses + 1
-        self.session.tell(Moment("training", at.step, self.total, at.loss / at.losses))
+        self.session.tell(Moment("training", at.step, self.total))
 
     def rate(self, step: int) -> float:
         """The factor of the learning rate: linear warm-up, then decay to 0, or constant."""
@@ -252,14 +244,12 @@ class TrainingRun:
         predicted = self.mean + self.spread * self.learner.validate()
         verdict = judge(self.learner.data.held, predicted, float(self.examples.gold.std()))
         loss = at.loss / at.losses if at.losses else float("nan")
-        at.history.append(
-            {"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(verdict)))}
-        )
+        at.history.append({"step": at.step, "loss": loss, "verdict": asdict(verdict)})
         at.loss, at.losses = 0.0, 0
         if at.step and (at.best < 0 or verdict.score > at.verdict(at.best).score):
             self.checkpoint.keep_best(self.learner.module)
             at.best = at.step
-        self.session.tell(Moment("evaluation", at.step, self.total, loss, verdict))
+        self.session.tell(Moment("evaluation", at.step, self.total, verdict))
 
     def scale(self) -> Scale:
         """From predictions to human scores, or to 0 … 100 where the recipe asks for that."""

@@ -25,10 +25,6 @@ POOR = 0.6  # a token that matches worse has no counterpart
 STEP = 3  # counterparts at most so far to the right of the one before are in order
 # per layer and side the mean, the tail, the worst; once order, poor tokens, cosine, lengths
 PER_LAYER, ONCE = 6, 9
-LAYER_SIGNS = (1.0, 1.0, 0.0) * 2
-ONCE_SIGNS = (1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-BETTER = ("precision", "recall", "the same last character", "equal")  # of the surface features
-WORSE = ("its size", "foreign script in the hypothesis alone")
 
 
 @dataclass(frozen=True)
@@ -131,17 +127,6 @@ class AlignedForm:
         layers = len(self.units.layers)
         precision, recall = features[:, layers // 2], features[:, 3 * layers + layers // 2]
         return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
-
-    @property
-    def signs(self) -> FloatArray:
-        """(width,) 1 if higher is better, -1 if lower is, 0 if a linear head omits it.
-
-        Omitted are single worst tokens, lengths, and features that say nothing of quality.
-        """
-        surface = [
-            1.0 if name.startswith(BETTER) else -1.0 if name in WORSE else 0.0 for name in NAMES
-        ]
-        return np.array([*np.repeat(LAYER_SIGNS, len(self.units.layers)), *ONCE_SIGNS, *surface])
 
 
 def matched(hyp: FloatArray, ref: FloatArray, texts: tuple[str, str]) -> FloatArray:
