@@ -14,7 +14,7 @@ from wholetext.models.device import Precision
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
 from wholetext.training.learned.aligned import PER_LAYER, AlignedForm
-from wholetext.training.learned.config import Config, Opening
+from wholetext.training.learned.folder import Config, Opening
 from wholetext.types import Excerpt, Request
 
 pytest.importorskip("torch")

@@ -22,7 +22,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("text, wanted", [
     ("seeed = 1", "no setting seeed\n  → did you mean seed"),
     ("[head]\nhiden = [4]", "no setting head.hiden"),
-    ("[head]\nactivation = 'gel'", "head.activation is one of tanh, gelu"),
+    ("[head]\nactivation = 'gel'", "head.activation takes one of tanh, gelu"),
     ("epochs = 'two'", "epochs takes int; got 'two'"),
     ("form = 'alinged'", "no form 'alinged': did you mean aligned"),
     ("k = [0, 1]", "k is"),
@@ -31,7 +31,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("reads = ['hyp']", "at least one of ref and src"),
     ("[[data]]\nevalsets = 'x'", "no setting data[1].evalsets"),
     ("epochs = ", "not TOML"),
-    ("share = nan", "share is not a finite number"),
+    ("share = nan", "share takes float; got nan"),
 ])  # fmt: skip
 def test_faults_in_a_recipe_are_named(text: str, wanted: str, tmp_path: Path) -> None:
     path = tmp_path / "r.toml"

@@ -15,7 +15,7 @@ import pytest
 
 from tests.training.training_data import TINY, make, recipe
 from wholetext.errors import InputError, RunError
-from wholetext.training.learned.config import plain
+from wholetext.training.learned.folder import plain
 from wholetext.training.recipe import Recipe, read_recipe
 from wholetext.training.run import Moment, Session, train
 

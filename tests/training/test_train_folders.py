@@ -15,8 +15,7 @@ from tests.training.training_data import make, recipe
 from wholetext.errors import ModelError
 from wholetext.models.hub.locate import folder_of
 from wholetext.training.checkpoint import TrainingCheckpoint
-from wholetext.training.learned.config import Config, read_config
-from wholetext.training.learned.folder import LIST, verify, write_folder
+from wholetext.training.learned.folder import LIST, Config, read_config, verify, write_folder
 from wholetext.training.run import Session, train
 
 METRIC = Config("aligned", "minilm", "0123", settings={"n": 1})

@@ -219,48 +219,29 @@ def changed(folder: Path, **values: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
-@pytest.mark.parametrize("fault, wanted", [
-    ("cut", "weights.safetensors: it cannot be read"),
+@pytest.mark.parametrize(("fault", "wanted"), [
+    ("cut", "the weights were changed since they were written"),
     ("gone", "weights.safetensors: it cannot be read"),
-    ("missing", "head.0.bias is missing"),
-    ("shape", "head.0.bias is missing, unexpected, of another shape"),
-    ("extra", "strange is missing, unexpected"),
-    ("nan", "head.mean is missing, unexpected, of another shape or not finite"),
     ("json", "wholetext.json: this is not JSON"),
-    ("form", "there is no form 'alinged'"),
-    ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
-    ("base", "/nowhere/tiny was not found"),
-    ("setting", "there is no setting settings.layer\n"),
-    ("reads", "it reads ref"),
-    ("format", "its format is 99"),
+    ({"head": {"hidden": [8]}}, "its tensors are not those of the head in wholetext.json"),
+    ({"form": "alinged"}, "there is no form 'alinged'"),
+    ({"content": "0123456789abcdef"}, "it was trained on tiny-bert with the content 0123456789abcdef"),
+    ({"base": "/nowhere/tiny"}, "/nowhere/tiny was not found"),
+    ({"settings": {"layer": 3}}, "there is no setting settings.layer\n"),
+    ({"reads": ["ref"]}, "it reads ref"),
+    ({"format": 99}, "its format is 99"),
 ])  # fmt: skip
-def test_bad_folders_are_refused(fault: str, wanted: str, frozen: Trained, root: Path, tmp_path: Path) -> None:
-    from safetensors.numpy import load_file, save_file
-
+def test_bad_folders_are_refused(fault: Any, wanted: str, frozen: Trained, root: Path, tmp_path: Path) -> None:
     folder = broken(frozen, tmp_path / "m")
     path = folder / "weights.safetensors"
-    tensors = load_file(str(path))
     if fault == "cut":
         path.write_bytes(path.read_bytes()[:-40])
     elif fault == "gone":
         path.unlink()
     elif fault == "json":
         (folder / "wholetext.json").write_text("{")
-    elif fault in {"missing", "shape", "extra", "nan"}:
-        bias = tensors.pop("head.0.bias")
-        if fault != "missing":
-            tensors["head.0.bias"] = bias[:3] if fault == "shape" else bias
-        if fault == "extra":
-            tensors["strange"] = bias
-        if fault == "nan":
-            tensors["head.mean"][0] = np.nan
-        save_file(tensors, str(path))
     else:
-        changed(folder, **{
-            "form": {"form": "alinged"}, "content": {"content": "0123456789abcdef"},
-            "base": {"base": "/nowhere/tiny"}, "setting": {"settings": {"layer": 3}}, "reads": {"reads": ["ref"]},
-            "format": {"format": 99},
-        }[fault])  # fmt: skip
+        changed(folder, **fault)
     loaded = read(root, "de-en")
     with pytest.raises(ModelError) as caught:
         score(Loaded(loaded.corpus, loaded.outputs[:1]), f"learned@{folder}", options=OFF)

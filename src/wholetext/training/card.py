@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wholetext.models import catalogue
 from wholetext.models.hub.locate import locate
 from wholetext.training.examples import TrainingExamples
-from wholetext.training.learned.config import Config, plain
+from wholetext.training.learned.folder import Config, plain
 from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 

@@ -13,8 +13,7 @@ from wholetext.files.parsing import reading
 from wholetext.files.storage import replacing
 from wholetext.models.device import torch_module
 from wholetext.training.examples import HeldOutAgreement
-from wholetext.training.learned.config import plain
-from wholetext.training.learned.folder import MODEL
+from wholetext.training.learned.folder import MODEL, plain
 from wholetext.training.recipe import Recipe
 
 

@@ -16,7 +16,7 @@ from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine, request_key
 from wholetext.training.examples import TrainingExamples
-from wholetext.training.learned.config import Config, Opening
+from wholetext.training.learned.folder import Config, Opening
 from wholetext.training.learned.forms import (
     check,
     form_class,
@@ -98,11 +98,6 @@ class Learner:
 
     def untrained(self) -> FloatArray:
         """(n,) standardised scores of the training examples without a head."""
-        if self.direct:
-            raise InputError(
-                "anchor needs a form that scores without a head",
-                next='use the form "aligned", or anchor = 0',
-            )
         plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
         return np.asarray((plain - plain.mean()) / plain.std())
 

@@ -14,7 +14,7 @@ from wholetext.errors import MetricError
 from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.hub import locate as hub
 from wholetext.text import code_of
-from wholetext.training.learned.config import Config
+from wholetext.training.learned.folder import Config
 from wholetext.training.learned.forms import checked_config, open_learned, penalties
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from wholetext.errors import InputError, choices
 from wholetext.files.parsing import file_bytes, read_toml, reader
-from wholetext.training.learned.config import HeadShape, Penalty, Side, fill, reads_well
+from wholetext.training.learned.folder import HeadShape, Penalty, Side, fill, reads_well
 from wholetext.training.learned.forms import FORMS
 from wholetext.views import Joiner
 
@@ -95,6 +95,8 @@ class Recipe:
             and 0 <= self.warmup < 1,
             "rates, weights, steps and seeds are not negative": min(amounts) >= 0,
             "epochs, batch and runs are at least 1": min(self.epochs, self.batch, self.runs) >= 1,
+            "anchor needs a form that scores untrained: aligned": not self.anchor
+            or self.form == "aligned",
             "a penalty needs scores of 0 to 100: set ends = true": self.ends or not self.penalty,
             "ends are those of a metric that reads a reference": not self.ends
             or "ref" in self.reads,

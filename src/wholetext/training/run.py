@@ -21,8 +21,7 @@ from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
 from wholetext.training.checkpoint import Progress, TrainingCheckpoint
 from wholetext.training.examples import HeldOutAgreement, draw, judge, read_examples
-from wholetext.training.learned.config import Config, Scale
-from wholetext.training.learned.folder import PREFIX, write_folder
+from wholetext.training.learned.folder import PREFIX, Config, Scale, write_folder
 from wholetext.training.learned.forms import open_learned, scaled
 from wholetext.training.learner import ENDS, Learner, TrainingData, scale_ends
 from wholetext.training.recipe import Recipe

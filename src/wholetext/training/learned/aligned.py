@@ -16,7 +16,7 @@ from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
 from wholetext.models.layout import Layout, together
 from wholetext.models.tokenizer import TokenizedText, Tokenizer
 from wholetext.text.overlap import NAMES, likeness
-from wholetext.training.learned.config import Opening, fill
+from wholetext.training.learned.folder import Opening, fill
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time

@@ -21,16 +21,19 @@ from wholetext import slices
 from wholetext.errors import ModelError, choices
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
-from wholetext.training.learned.config import (
+from wholetext.training.learned.folder import (
+    Array,
     Config,
     HeadShape,
     Opening,
     Penalty,
     Scale,
     fill,
+    find_base,
     read_config,
+    read_head,
+    verify,
 )
-from wholetext.training.learned.folder import Array, find_base, read_head, verify
 from wholetext.types import FloatArray, Request, Runtime
 
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
@@ -86,8 +89,8 @@ class LearnedModel:
     @cached_property
     def head(self) -> dict[str, Array]:
         """The tensors of the head; the weights are checked once."""
+        verify(self.folder)
         if self.config.head is None:
-            verify(self.folder)
             return {}
         return read_head(self.folder, head_shapes(self.form.width, self.config.head))
 

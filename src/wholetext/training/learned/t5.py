@@ -16,8 +16,7 @@ import numpy as np
 from wholetext.models.loading import Checkpoint
 from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.models.tokenizer import check_limit
-from wholetext.training.learned.config import Opening, fill
-from wholetext.training.learned.folder import MODEL_FILES
+from wholetext.training.learned.folder import MODEL_FILES, Opening, fill
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 
