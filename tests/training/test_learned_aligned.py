@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from tests.metrics.neural_texts import ORACLE, cut, texts
-from wholetext.errors import ModelError
 from wholetext.metrics.bertscore import BertScore
 from wholetext.models.device import Precision
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
 from wholetext.training.learned.aligned import PER_LAYER, AlignedForm
-from wholetext.training.learned.folder import Config, Opening
+from wholetext.training.learned.folder import Config
 from wholetext.types import Excerpt, Request
 
 pytest.importorskip("torch")
@@ -27,7 +26,7 @@ def form(engine: Engine | None = None, **settings: Any) -> AlignedForm:
     engine = engine or Engine(("zh", "en"))
     base = locate(str(MODEL))
     config = Config("aligned", base.name, base.revision, settings=settings)
-    return AlignedForm(Opening(config, base, Precision("cpu", "fp32"), engine))
+    return AlignedForm(config, base, Precision("cpu", "fp32"), engine)
 
 
 def one(hyp: str, ref: str) -> Request:
@@ -73,10 +72,3 @@ def test_context_is_read_and_only_the_segment_is_compared() -> None:
     np.testing.assert_allclose(with_context[:same_length], without[:same_length], atol=1e-5)  # all matches are 1
     other = Request((Excerpt(("Quite another line.", "The cat sat."), (1, 2)),), None, (ref,))
     assert abs(mine.features([other], Engine())[0] - with_context).max() > 1e-3  # context moves the vectors
-
-
-def test_it_reads_hypothesis_and_reference_only() -> None:
-    base = locate(str(MODEL))
-    config = Config("aligned", base.name, base.revision, reads=("hyp", "src"))
-    with pytest.raises(ModelError, match="reads hyp and ref"):
-        AlignedForm(Opening(config, base, Precision("cpu", "fp32"), Engine()))

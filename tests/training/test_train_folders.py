@@ -14,9 +14,8 @@ import numpy as np
 from tests.training.training_data import make, recipe
 from wholetext.errors import ModelError
 from wholetext.models.hub.locate import folder_of
-from wholetext.training.checkpoint import TrainingCheckpoint
 from wholetext.training.learned.folder import LIST, Config, read_config, verify, write_folder
-from wholetext.training.run import Session, train
+from wholetext.training.run import Session, TrainingCheckpoint, train
 
 METRIC = Config("aligned", "minilm", "0123", settings={"n": 1})
 TENSORS = {"head.x": np.ones(3, np.float32)}

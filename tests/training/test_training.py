@@ -21,11 +21,18 @@ from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
-from wholetext.training.checkpoint import TrainingCheckpoint
 from wholetext.training.examples import read_examples
 from wholetext.training.learner import Learner, TrainingData
 from wholetext.training.metric import Learned
-from wholetext.training.run import Moment, Session, Trained, TrainingRun, train, train_runs
+from wholetext.training.run import (
+    Moment,
+    Session,
+    Trained,
+    TrainingCheckpoint,
+    TrainingRun,
+    train,
+    train_runs,
+)
 from wholetext.types import Excerpt, Request
 
 torch = pytest.importorskip("torch")
@@ -267,6 +274,7 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
         assert wanted in str(caught.value)
 
     refused("there are no layers [9]", settings__layers=[9])
+    refused("reads, head, output and penalty do not fit the form aligned", reads=["hyp", "src"])
     refused("anchor needs a form", form="t5", base=str(TINY / "tiny-mt5"), anchor=1.0)
     refused("there is no setting settings.layer", settings__layer=1)
     refused("no such model folder", base=str(tmp_path / "nowhere"))

@@ -14,7 +14,7 @@ from wholetext.alignment import alignment
 from wholetext.alignment.beads import Bead
 from wholetext.alignment.lexicon import support, translated
 from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
-from wholetext.alignment.similarity import Features, shared_words
+from wholetext.alignment.similarity import Features, Span, shared_words
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.alignment.word_cuts import segments_by_words
 from wholetext.errors import InputError, choices, count
@@ -70,9 +70,8 @@ class Realigned:
     note: str = ""  # why it was aligned by words, where its sentences were of no use
     moved: tuple[Bead, ...] = ()  # out of order
     sentences: tuple[str, ...] = ()  # of the output
-    spans: tuple[
-        tuple[tuple[int, int], ...], ...
-    ] = ()  # of each segment: its stretches of the joined sentences
+    # of each segment: its stretches of the joined sentences
+    spans: tuple[tuple[Span, ...], ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
     # characters of sentences whose words are nearest to their own segment; None if not examined
     supported: int | None = None
@@ -305,22 +304,24 @@ def _realigned(
 ) -> Realigned:
     gone = [bead.fixed for bead in beads if bead.free[0] == bead.free[1]]
     more = [bead.free for bead in beads if bead.fixed[0] == bead.fixed[1]]
-    shares = (
-        sum(len(text) for span in spans for text in side.texts[slice(*span)])
-        / max(1, sum(map(len, side.texts)))
-        for side, spans in ((fixed, gone), (free, more))
-    )
     empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
     return Realigned(
         doc,
         placed.segments,
         beads_of_segments(beads, fixed),
-        *shares,
+        _share(gone, fixed.texts),
+        _share(more, free.texts),
         moved=moved(beads),
         sentences=free.texts,
         spans=placed.spans,
         nulls=Nulls(empty, placed.added),
     )
+
+
+def _share(spans: Sequence[Span], texts: Sequence[str]) -> float:
+    """Return the share of characters that these stretches of sentences have."""
+    size = sum(len(text) for span in spans for text in texts[slice(*span)])
+    return size / max(1, sum(map(len, texts)))
 
 
 def _unusable(record: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from wholetext.alignment.anchors import longest_in_order
-from wholetext.alignment.beads import Bead, Span
+from wholetext.alignment.beads import Bead
+from wholetext.alignment.similarity import Span
 from wholetext.alignment.word_cuts import cuts_by_words
 from wholetext.text.sentences import Splitter
 

@@ -16,8 +16,8 @@ from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 
 if TYPE_CHECKING:
-    from wholetext.training.checkpoint import Progress
     from wholetext.training.learner import TrainingData
+    from wholetext.training.run import Progress
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 CARD = """\

@@ -32,8 +32,8 @@ def train(
     ],
     langs: Annotated[list[str] | None, several("-l", "--langs", help="Language pair.")] = None,
     human: Annotated[
-        list[str] | None,
-        several("--human", help="Human scores to use, by name (default: MQM if available)."),
+        str | None,
+        option("--human", help="Human scores to use, by name (default: MQM if available)."),
     ] = None,
     ref: Annotated[
         list[str] | None,
@@ -105,7 +105,7 @@ def train(
         "k": [*read_lengths(k)] if k else None,
     }
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
-    recipe = make_recipe(data, over, human=human or (), refs=ref or (), langs=langs or ())
+    recipe = make_recipe(data, over, human=human or "", refs=ref or (), langs=langs or ())
     with terminal.progress_bar(quiet) as progress:
 
         def tell(moment: Moment) -> None:

@@ -16,7 +16,7 @@ from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine, request_key
 from wholetext.training.examples import TrainingExamples
-from wholetext.training.learned.folder import Config, Opening
+from wholetext.training.learned.folder import Config
 from wholetext.training.learned.forms import (
     check,
     form_class,
@@ -66,7 +66,7 @@ class Learner:
             joiner=recipe.joiner,
         )
         check(self.config, "recipe")
-        self.form = kind(Opening(self.config, base, Precision(engine.device, engine.dtype), engine))
+        self.form = kind(self.config, base, Precision(engine.device, engine.dtype), engine)
         if self.direct:
             self.module = self.form.module.requires_grad_(True).train()
         else:

@@ -30,7 +30,7 @@ class Data:
 
     evalset: str  # a folder, or the name of one in the data folder
     langs: tuple[str, ...] = ()  # none: the only pair there is
-    human: tuple[str, ...] = ()  # names of human scores; none: MQM if available, else DA (z-scores)
+    human: str = ""  # name of the human scores; "": MQM if available, else DA (z-scores)
     refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
     without: tuple[str, ...] = ()  # EvalSets for testing, whose documents are left out
     documents: int = 0  # only the first so many of each language pair; 0: all
@@ -82,8 +82,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         lengths = [*self.k, *(length for data in self.data for length in data.k)]
-        amounts = [self.seed, self.steps, self.micro_batch]
-        amounts += [self.rate, self.decay, self.within, self.anchor]
+        counts = (self.seed, self.steps, self.micro_batch)
+        weights = (self.rate, self.decay, self.within, self.anchor)
         checks = {
             "there is no data": bool(self.data),
             f"there is no form {self.form!r}: {choices(self.form, FORMS)}": self.form in FORMS,
@@ -93,7 +93,7 @@ class Recipe:
             "share is between 0 and 1, dropout and warmup in [0, 1)": 0 < self.share < 1
             and 0 <= self.dropout < 1
             and 0 <= self.warmup < 1,
-            "rates, weights, steps and seeds are not negative": min(amounts) >= 0,
+            "rates, weights, steps and seeds are not negative": min(*counts, *weights) >= 0,
             "epochs, batch and runs are at least 1": min(self.epochs, self.batch, self.runs) >= 1,
             "anchor needs a form that scores untrained: aligned": not self.anchor
             or self.form == "aligned",
@@ -151,7 +151,7 @@ def make_recipe(
     data: Sequence[Path | str],
     overrides: Mapping[str, Any] | None = None,
     *,
-    human: Sequence[str] = (),
+    human: str = "",
     refs: Sequence[str] = (),
     langs: Sequence[str] = (),
 ) -> Recipe:
@@ -161,11 +161,11 @@ def make_recipe(
         data: A recipe file; ``sent-base``, ``para-unif`` or ``para-strat`` (Deutsch et al. 2023);
             or EvalSets.
         overrides: Settings that replace those of the file, such as ``head.hidden``.
-        human: Names of human scores of the EvalSets; several are learned together, standardised.
+        human: Name of the human scores of the EvalSets.
         refs: Names of references of the EvalSets.
         langs: Language pairs of the EvalSets.
     """
-    named = {"human": [*human], "refs": [*refs], "langs": [*langs]}
+    named = {"human": human, "refs": [*refs], "langs": [*langs]}
     options = {key: value for key, value in named.items() if value}
     first, changes = str(data[0]), dict(overrides or {})
     if first.lower() not in NAMED and not first.endswith(".toml"):

@@ -6,28 +6,31 @@ interrupted.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from wholetext.errors import ModelError
+from wholetext.errors import InputError, ModelError, RunError
+from wholetext.files.output_folder import check_folder
+from wholetext.files.parsing import reading
+from wholetext.files.storage import replacing
 from wholetext.models.device import torch_module
 from wholetext.notebook.display import brief
 from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
-from wholetext.training.checkpoint import Progress, TrainingCheckpoint
 from wholetext.training.examples import HeldOutAgreement, draw, judge, read_examples
-from wholetext.training.learned.folder import PREFIX, Config, Scale, write_folder
+from wholetext.training.learned.folder import MODEL, PREFIX, Config, Scale, plain, write_folder
 from wholetext.training.learned.forms import open_learned, scaled
 from wholetext.training.learner import ENDS, Learner, TrainingData, scale_ends
 from wholetext.training.recipe import Recipe
 from wholetext.types import IntArray
 
-BUCKET = 16  # batches among which examples are sorted by length
 CHECKED = 32  # validation examples that the finished folder scores again
 NEAR = 1e-4  # how near to the trained model it must come, in spreads of the human scores
 
@@ -126,6 +129,81 @@ def _finish(run: TrainingRun) -> Trained:
     return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)
 
 
+@dataclass
+class Progress:
+    """The state that decides the next step, except for tensors."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # of the epoch
+    losses: list[float] = field(default_factory=list)  # since the last evaluation
+    history: list[dict[str, Any]] = field(default_factory=list)  # step, training loss, verdict
+    best: int = -1  # step of the best evaluation
+    stopped: str = ""  # why no more steps are made: end, patience
+
+    def verdict(self, at: int) -> HeldOutAgreement:
+        return HeldOutAgreement(**next(row["verdict"] for row in self.history if row["step"] == at))
+
+
+class TrainingCheckpoint:
+    """The state of a run, in a hidden folder inside the folder it will write."""
+
+    def __init__(self, out: Path, recipe: Recipe, fresh: bool) -> None:
+        """Raise, before any work, if the folder contains another recipe's run or foreign files."""
+        self.folder, self.state = out / ".train", dict[str, Any]()
+        self.recipe = json.dumps(plain(recipe))
+        path = self.folder / "state.pt"
+        check_folder(out, MODEL)
+        if fresh:
+            path.unlink(missing_ok=True)
+        elif path.is_file():
+            with reading(str(path), "start from scratch with --fresh", RunError):
+                self.state = torch_module().load(path, weights_only=True, map_location="cpu")
+            self._same(json.loads(self.recipe), json.loads(self.state["recipe"]))
+
+    def _same(self, current: dict[str, Any], stored: dict[str, Any]) -> None:
+        changes = [
+            f"{name} was {stored.get(name)!r}, is {current.get(name)!r}"[:160]
+            for name in sorted({*stored, *current})
+            if stored.get(name) != current.get(name)
+        ]
+        if changes:
+            raise InputError(
+                f"the folder contains another run ({'; '.join(changes[:3])})",
+                where=str(self.folder.parent),
+                next="give another --out, or --fresh to start from scratch",
+            )
+
+    def resume(self, data: str, module: Any, optimizer: Any) -> Progress:
+        """Restore a run on the same data, or begin one; ``data`` is a hash of the examples."""
+        if not self.state:
+            self.state = {"recipe": self.recipe, "data": data}
+            return Progress()
+        self._same({"data": data}, {"data": self.state["data"]})
+        with reading(str(self.folder), "start from scratch with --fresh", RunError):
+            module.load_state_dict(self.state["tensors"])
+            optimizer.load_state_dict(self.state["optimizer"])
+            torch_module().set_rng_state(self.state["random"])
+            return Progress(**self.state["progress"])
+
+    def keep_best(self, module: Any) -> None:
+        """Hold the tensors of the best evaluation so far; the next ``save`` writes them."""
+        tensors = module.state_dict().items()
+        self.state["best"] = {name: tensor.detach().cpu().clone() for name, tensor in tensors}
+
+    def save(self, progress: Progress, module: Any, optimizer: Any) -> None:
+        """Write everything to one file."""
+        torch = torch_module()
+        self.state |= {
+            "progress": asdict(progress),
+            "tensors": module.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+        }
+        with replacing(self.folder / "state.pt") as beside:
+            torch.save(self.state, beside)
+
+
 class TrainingRun:
     """One run: its optimiser, its place in the data, its evaluations."""
 
@@ -159,14 +237,7 @@ class TrainingRun:
         by_item = bool(recipe.within)  # outputs of one text have to be in one batch
         order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if by_item else None)
         size = recipe.batch
-        if self.lengths is None or by_item:
-            return [order[i : i + size] for i in range(0, len(order), size)]
-        batches = []
-        for begin in range(0, len(order), size * BUCKET):
-            bucket = order[begin : begin + size * BUCKET]
-            bucket = bucket[np.argsort(self.lengths[bucket], kind="stable")]
-            batches += [bucket[i : i + size] for i in range(0, len(bucket), size)]
-        return [batches[i] for i in rng.permutation(len(batches))]
+        return [order[i : i + size] for i in range(0, len(order), size)]
 
     def go(self) -> None:
         """Make steps until the end, or until patience runs out."""
@@ -185,16 +256,15 @@ class TrainingRun:
                     at.stopped = "end" if over else "" if patient else "patience"
                     saved = float("-inf")
                 if time.monotonic() - saved >= self.session.save_seconds:
-                    self.save()
+                    self.checkpoint.save(at, self.learner.module, self.optimizer)
                     saved = time.monotonic()
             at.epoch, at.batch = at.epoch + 1, 0
-
-    def save(self) -> None:
-        self.checkpoint.save(self.at, self.learner.module, self.optimizer)
 
     def step(self, chosen: IntArray) -> None:
         """Change the parameters by the gradient of a batch, computed in parts that fit memory."""
         torch, at, size = torch_module(), self.at, self.recipe.micro_batch or len(chosen)
+        if self.lengths is not None:  # parts of similar length have little padding
+            chosen = chosen[np.argsort(self.lengths[chosen], kind="stable")]
         self.optimizer.zero_grad()
         value = 0.0
         for begin in range(0, len(chosen), size):
@@ -212,7 +282,7 @@ class TrainingRun:
             group["lr"] = self.recipe.learning_rate * self.rate(at.step)
         self.optimizer.step()
         at.step, at.batch = at.step + 1, at.batch + 1
-        at.loss, at.losses = at.loss + value, at.losses + 1
+        at.losses.append(value)
         self.session.tell(Moment("training", at.step, self.total))
 
     def rate(self, step: int) -> float:
@@ -242,9 +312,9 @@ class TrainingRun:
         at = self.at
         predicted = self.mean + self.spread * self.learner.validate()
         verdict = judge(self.learner.data.held, predicted, float(self.examples.gold.std()))
-        loss = at.loss / at.losses if at.losses else float("nan")
+        loss = fmean(at.losses) if at.losses else float("nan")
         at.history.append({"step": at.step, "loss": loss, "verdict": asdict(verdict)})
-        at.loss, at.losses = 0.0, 0
+        at.losses.clear()
         if at.step and (at.best < 0 or verdict.score > at.verdict(at.best).score):
             self.checkpoint.keep_best(self.learner.module)
             at.best = at.step
@@ -256,8 +326,5 @@ class TrainingRun:
             other, same = scale_ends(self.learner)
             factor = 100.0 / (same - other)
             return Scale(ENDS, -factor * other, factor, 0.0, 100.0)
-        names = sorted(set(self.examples.human.tolist()))
-        meaning = f"the human score ({', '.join(names)}) that people are expected to give"
-        if len(names) > 1:
-            meaning += ", in standard deviations"
+        meaning = f"the human score ({self.examples.humans[0]}) that people are expected to give"
         return Scale(meaning, self.mean, self.spread)

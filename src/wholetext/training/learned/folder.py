@@ -24,10 +24,8 @@ from wholetext.errors import ModelError, WholetextError, choices
 from wholetext.files.output_folder import LIST, OwnFolder, read_list, replacing_folder
 from wholetext.files.parsing import file_bytes, read_json, reading
 from wholetext.files.storage import sha256
-from wholetext.models.device import Precision
 from wholetext.models.hub import locate as hub
 from wholetext.models.tokenizer import FILES
-from wholetext.types import Runtime
 
 FILE, WEIGHTS, CARD = "wholetext.json", "weights.safetensors", "README.md"
 FORMAT = 1
@@ -98,16 +96,6 @@ class Config:
     targets: tuple[str, ...] = ()  # languages of the outputs it was trained on; none: not known
     joiner: Literal["auto", "space", "none"] = "auto"  # between sentences in training
     format: int = FORMAT
-
-
-@dataclass(frozen=True, eq=False)
-class Opening:
-    """Arguments of a form. ``run`` provides shared models; a form does not keep it."""
-
-    config: Config
-    base: hub.Located  # the base model, checked
-    precision: Precision
-    run: Runtime
 
 
 def read_config(folder: Path) -> Config:
@@ -187,11 +175,7 @@ def _check(good: bool, what: str, step: str = "") -> None:
 
 def plain(value: Any) -> Any:
     """The reverse of ``fill``: a dataclass as JSON-ready data."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
+    return json.loads(json.dumps(dataclasses.asdict(value)))
 
 
 # ---------------------------------------------------------------- files

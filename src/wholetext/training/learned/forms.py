@@ -1,7 +1,8 @@
 """Learned metrics ready to score: configuration, form and head of a folder.
 
 A form turns requests of one hypothesis and at most one reference into an (n, width) array of
-features, by ``run.map`` over its own backends, whatever their order and company. It has an ``id``
+features, by ``run.map`` over its own backends, whatever their order and company. It is made from a
+configuration, its base model, a precision and a run (which it does not keep), and has an ``id``
 (all that decides the features), ``width``, ``fit``, ``shows`` and ``seen`` as metrics have. The
 head, a small network, does the rest. A form that predicts directly has no head, but ``module`` (the
 torch module that is trained) and ``learn`` (predictions through which gradients flow).
@@ -25,7 +26,6 @@ from wholetext.training.learned.folder import (
     Array,
     Config,
     HeadShape,
-    Opening,
     Penalty,
     Scale,
     fill,
@@ -58,6 +58,7 @@ def check(config: Config, where: str) -> None:
     on_scale = (scale.low, scale.high, scale.higher_is_better) == (0.0, 100.0, True)
     if (
         (config.head is None) != kind.predicts_directly
+        or (config.form == "aligned" and set(config.reads) != {"hyp", "ref"})
         or (config.head is not None and min((*config.head.hidden, 1)) < 1)
         or (
             penalty is not None
@@ -65,10 +66,10 @@ def check(config: Config, where: str) -> None:
         )
     ):
         raise ModelError(
-            f"head, output and penalty do not fit the form {config.form}",
+            f"reads, head, output and penalty do not fit the form {config.form}",
             where=where,
-            next="t5 has no head; sizes of a head are at least 1; a penalty is positive, and made "
-            "from scores of 0 to 100",
+            next="aligned reads hyp and ref; t5 has no head; sizes of a head are at least 1; a "
+            "penalty is positive, and made from scores of 0 to 100",
         )
 
 
@@ -82,9 +83,8 @@ def checked_config(folder: Path) -> Config:
 class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
-    def __init__(self, opening: Opening, id: str, folder: Path) -> None:
-        self.config, self.id, self.folder = opening.config, id, folder
-        self.form: Any = form_class(self.config.form)(opening)
+    def __init__(self, config: Config, form: Any, id: str, folder: Path) -> None:
+        self.config, self.form, self.id, self.folder = config, form, id, folder
 
     @cached_property
     def head(self) -> dict[str, Array]:
@@ -127,8 +127,9 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
 
     def make() -> LearnedModel:
         config = checked_config(located.path)
-        opening = Opening(config, find_base(config, located.path, base), precision, run)
-        return LearnedModel(opening, f"{located.id}/{precision.dtype}", located.path)
+        own_base = find_base(config, located.path, base)
+        form = form_class(config.form)(config, own_base, precision, run)
+        return LearnedModel(config, form, f"{located.id}/{precision.dtype}", located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)
