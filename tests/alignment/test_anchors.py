@@ -27,7 +27,8 @@ def test_the_longest_chain_in_order(numbers: list[int]) -> None:
 
 
 def boxes(table: np.ndarray, cells: int) -> list[tuple[slice, slice]]:
-    parts = cut_at_anchors([(1.0, Features(table, np.eye(table.shape[1])))], (slice(0, len(table)), slice(0, table.shape[1])), cells)
+    measures = [(1.0, Features(table, np.eye(table.shape[1])))]
+    parts = cut_at_anchors(measures, (slice(0, len(table)), slice(0, table.shape[1])), cells)
     assert all((a.stop - a.start) * (b.stop - b.start) <= cells for a, b in parts)
     for side, size in ((0, table.shape[0]), (1, table.shape[1])):
         assert [at for box in parts for at in range(box[side].start, box[side].stop)] == list(range(size))

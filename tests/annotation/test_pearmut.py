@@ -112,23 +112,19 @@ def test_spans_of_blonde_have_no_severity() -> None:
 def test_what_pearmut_would_not_show_as_text_is_noted(run: wt.Results) -> None:
     outputs = (replace(run.outputs[0], docs={**HYP["a"], "one": ('<img src="x">', "It <b>rains</b>.")}), run.outputs[1])
     notes = " ".join(make_campaign(replace(run, outputs=outputs), spans=None).notes)
-    assert "1 text would be shown as audio" in notes and "1 text with HTML tags" in notes
+    assert "2 texts with HTML tags" in notes
 
 
 def test_campaigns_that_cannot_work(run: wt.Results) -> None:
-    with pytest.raises(InputError, match="no document 'three'"):
-        make_campaign(run, ["three"])
-    with pytest.raises(InputError, match="no protocol 'SQM'"):
-        make_campaign(run, protocol="SQM")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least one user"):
-        make_campaign(run, users=0)
+    wrong: list[dict[str, Any]] = [{"documents": ["three"]}, {"protocol": "SQM"}, {"users": 0}]
+    for settings in wrong:
+        with pytest.raises(InputError, match="no campaign by the protocol"):
+            make_campaign(run, **settings)
     with pytest.raises(RunError, match="ter"):
         make_campaign(run, spans="ter")
     longer = replace(run.outputs[0], docs={**HYP["a"], "two": ("The dog", "barks.")})
-    with pytest.raises(AlignmentError, match="2 segments"):
+    with pytest.raises(AlignmentError, match="other segments than document 'two'"):
         make_campaign(replace(run, outputs=(longer, run.outputs[1])), spans=None)
-    with pytest.raises(InputError, match="digits"):
-        make_campaign(replace(run, outputs=(replace(run.outputs[0], system="1"),)), spans=None)
 
 
 def entry(items: list[dict[str, Any]], scores: dict[str, float | None], user: str = "u", item_i: Any = 0,
@@ -168,14 +164,11 @@ def test_annotations_come_back_as_judgments(run: wt.Results, tmp_path: Path) -> 
     assert (tmp_path / "set/references/de-en.ref.txt").exists()
 
 
-def test_the_file_of_the_dashboard_and_the_texts_of_the_annotations(run: wt.Results, tmp_path: Path) -> None:
+def test_the_file_of_the_dashboard(run: wt.Results, tmp_path: Path) -> None:
     data = make_campaign(run, ["one"]).content["data"]
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps({"made": [entry(data[0], {"a": 70})], "other": []}), "utf-8")
-    found = read_pearmut(path)
-    loaded = found.loaded("de-en")
-    assert loaded.corpus.docs[0].src == SRC["one"] and loaded.outputs[0].docs["one"] == HYP["a"]["one"]
-    assert found.judgments().values.tolist() == [[70.0, 70.0]]
+    assert read_pearmut(path).judgments().values.tolist() == [[70.0, 70.0]]
 
 
 def test_resets_repeats_and_controls(tmp_path: Path) -> None:
@@ -192,7 +185,7 @@ def test_resets_repeats_and_controls(tmp_path: Path) -> None:
     assert set(found.notes) == {
         "2 documents of tutorials and attention checks not used", "1 form not used",
         "1 submission withdrawn by a reset", "1 submission replaced by a later one of the same annotator",
-        "1 annotation without a score: not judged", "annotator 'z' failed 1 attention check"}
+        "1 annotation without a score: not judged", "1 attention check failed"}
 
 
 def test_a_reset_withdraws_all_that_an_annotator_did_before(tmp_path: Path) -> None:
@@ -219,7 +212,7 @@ BROKEN: list[Any] = [
     [entry([ITEM], {"a": 101})], [entry([ITEM], {"b": 1})], [entry([ITEM], {"a": True})],
     [entry([ITEM], {"a": 1}, spans=[{"start_i": 3, "end_i": 1}])], [entry([ITEM], {"a": 1}, spans=[{"start_i": None}])],
     [entry([ITEM], {"a": 1}, spans=["x"])],  # type: ignore[list-item]
-    [entry([{**ITEM, "weight": 0}], {"a": 1})], [entry([{**ITEM, "weight": 1e308}], {"a": 1})],
+    [entry([{**ITEM, "weight": 0}], {"a": 1})],
     [{**entry([ITEM], {"a": 1}), "annotation": [5]}],
 ]  # fmt: skip
 
@@ -260,8 +253,10 @@ def test_from_run_to_campaign_to_judgments(
     code, out, err = call(capsys, "meta", tmp_path / "set", "--gold", "esa", "-m", "chrf", "--task", "sys:accuracy")
     assert code == 0, err
     assert "chrf" in out
-    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "set")
+    code, _, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
     assert code == 2 and "not empty" in err
+    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "other")
+    assert code == 2 and "add --run" in err
 
 
 def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp_path: Path,
@@ -270,7 +265,8 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     good, out = log(tmp_path, [entry(items, {"a": 70})]), tmp_path / "set"
     (out / "sources").mkdir(parents=True)
     (out / "sources" / "de-en.txt").write_text("mine")
-    words = ["annotations", good, "-l", "de-en", "--out", out, "--overwrite"]
+    wt.scoring.write_run(run, tmp_path / "run")
+    words = ["annotations", good, "--run", tmp_path / "run", "--out", out, "--overwrite"]
     code, _, err = call(capsys, *words)
     assert code == 2 and "did not write it" in err
     assert [path.name for path in out.rglob("*") if path.is_file()] == ["de-en.txt"]
