@@ -80,8 +80,3 @@ def test_blocks_that_were_moved_are_found(order: list[int]) -> None:
 
 def test_what_is_left_out_and_added_is_not_joined_by_force() -> None:
     assert block([0, 1, 2, 4, 5, 20, 6, 7, 9, 10, 11]) == [(i, i) for i in range(12) if i not in (3, 8)]
-
-
-def test_a_free_translation_in_the_right_place_is_one() -> None:
-    """Nothing else is like either of the two, and all around them corresponds."""
-    assert (3, 20) in block([0, 1, 2, 20, 4, 5, 6, 7, 8, 9, 10, 11])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wholetext.alignment.beads import BEADS, BY_VECTORS, FARTHEST, LIKELY, Bead, Task
+from wholetext.alignment.beads import BEADS, BY_VECTORS, FARTHEST, LIKELY, Task
 from wholetext.alignment.similarity import Features
 
 sentence = st.text("ab 1中", max_size=12)
@@ -45,15 +45,6 @@ def test_no_other_path_in_order_is_cheaper(fixed: list[str], free: list[str], se
     beads, total = task.path(slice(0, len(fixed)), slice(0, len(free)))
     assert total == pytest.approx(cheapest(0, 0), abs=1e-6)
     assert total == pytest.approx(sum(cost(task, (*bead.fixed, *bead.free)) for bead in beads), abs=1e-6)
-
-
-def test_one_bead_costs_what_the_path_says() -> None:
-    fixed, free = ["one sentence that is as long as three"], ["one sentence", "that is", "as long as three"]
-    rows = np.array([[1, 0], [1, 0.1], [0.9, 0], [1, 0.2]], dtype=np.float32)
-    task = Task(fixed, free, 1.0, Features(rows[:1], rows[1:]))
-    box = slice(0, 1), slice(0, 3)
-    lost = BY_VECTORS.rival * task.rivals.tables(*box, [(1, 3)])[1, 3][0, 0]
-    assert task.bead(Bead((0, 1), (0, 3))) == pytest.approx(task.tables(*box)[1, 3][0, 0] - lost, rel=1e-6)
 
 
 def test_likely_pairs_of_a_sentence_are_few() -> None:

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from wholetext.alignment.alignment import align
-from wholetext.alignment.beads import LIKELY, Bead, Task
-from wholetext.alignment.leftovers import _pairs, absorbed, exchanged, gains_of_halves, with_moved
+from wholetext.alignment.alignment import (
+    absorbed,
+    align,
+    exchanged,
+    gains_of_halves,
+    with_moved,
+)
+from wholetext.alignment.beads import Bead, Task
 from wholetext.alignment.similarity import Features
 
 LONG = "The company said on Monday that it would open two new offices next year. It is going to hire about 500 people."
@@ -65,14 +70,6 @@ def test_rivals_that_have_a_counterpart_do_not_count() -> None:
     assert with_moved(some, path) == [Bead((i, i + 1), (i, i + 1)) for i in range(3)]
 
 
-def test_repetitions_are_not_all_tried() -> None:
-    """Every stretch is like every other one: each is tried with some, not with all."""
-    runs = [(at, at + 1) for at in range(0, 200, 2)]
-    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(0, 200, 2), np.arange(0, 200, 2)))
-    pairs = _pairs((i, j), [runs, runs])
-    assert len(runs) <= len(pairs) <= LIKELY * len(runs)
-
-
 def test_a_text_that_repeats_itself_is_aligned_in_order() -> None:
     """60 sentences five times, some left out."""
     texts = [f"Sentence {i} is about {i * i} things." for i in range(60)] * 5
@@ -110,18 +107,6 @@ def test_a_sentence_amid_a_moved_block_belongs_to_it() -> None:
     assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.53))), wrong) == right
     assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.8))), wrong) == wrong  # far more like it
     assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.53))), right) == right
-
-
-def test_text_that_stands_beside_its_block_takes_its_segment_back() -> None:
-    """Segments 1 and 2 stand at the end; half of segment 3 was taken for 1, whose text looked added."""
-    half = "Sentence number d tells", "of something else."
-    free = [SENTENCES[0], *half, SENTENCES[4], SENTENCES[1], SENTENCES[2]]
-    pairs = (0, 0, 0.8), (1, 1, 0.3), (3, 1, 0.5), (3, 2, 0.5), (4, 3, 0.8), (1, 4, 0.8), (2, 5, 0.8)
-    some = task(SENTENCES[:5], free, near(5, 6, *pairs))
-    wrong = [one(0, 0), one(1, 1), one(2, 5), one(3, 2), one(4, 3)]
-    freed = exchanged(some, wrong)
-    assert freed == [one(0, 0), one(1, 4), one(2, 5), one(3, 2), one(4, 3)]
-    assert Bead((3, 4), (1, 3)) in absorbed(some, freed, [0, 1, 1, 3, 4, 5], lambda pairs: [0.0] * len(pairs))
 
 
 # ---------------------------------------------------------------- two segments in one sentence

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.alignment.test_alignment import ENGLISH, GERMAN
 from wholetext.alignment import realign as module
-from wholetext.alignment.realign import AlignOptions, align, expected_ratio, realign
+from wholetext.alignment.realign import AlignOptions, align, realign
 from wholetext.errors import InputError
 from wholetext.types import Corpus, Document, Nulls, Output
 
-GERMAN = (
-    "Anna kam um 7 Uhr in Berlin an.",
-    "Sie war müde, aber glücklich.",
-    "Der Zug hatte 20 Minuten Verspätung.",
-    "Danach ging sie ins Hotel.",
-)
-ENGLISH = [
-    "Anna arrived in Berlin at 7.",
-    "She was tired, but happy.",
-    "The train was 20 minutes late.",
-    "Then she went to the hotel.",
-]
 DOCUMENT = Corpus("c", ("de", "en"), (Document("d", GERMAN),))
 
 
@@ -50,12 +39,6 @@ def test_choosing_what_to_line_up_with() -> None:
     empty = Output("s", {"d": ("",)})
     realigned, (done,) = realign(corpus, empty)
     assert realigned.docs["d"] == ("", "", "", "") and done.omitted == 1
-
-
-def test_expected_ratio() -> None:
-    assert expected_ratio([], [], ("de", "en")) == 1
-    assert expected_ratio([], [], ("zh_CN", "en")) == 4
-    assert expected_ratio([["x" * 99_999]], [["x" * 199_999]], ("de", "en")) == pytest.approx(2, abs=0.05)
 
 
 @pytest.mark.parametrize("langs", [("de", "en"), ("deu_Latn", "eng_Latn")])
@@ -132,11 +115,3 @@ def test_paragraphs_that_were_moved_and_left_out() -> None:
     realigned, (done,) = realign(corpus, Output("s", {"d": (f"{school}\n\n{baker}",)}))
     assert realigned.docs["d"] == (baker, "", school)
     assert done.nulls.omitted == (1,) and done.moved
-
-
-def test_segments_of_more_sentences_than_a_bead_may_have() -> None:
-    long = " ".join(f"This is the sentence about the number {i}." for i in range(9))
-    corpus = Corpus("c", ("de", "en"), (Document("d", None, {"r": (long, "The end of it.")}),))
-    realigned, (done,) = realign(corpus, Output("s", {"d": (f"{long} The end of it.",)}))
-    assert realigned.docs["d"] == (long, "The end of it.")
-    assert done.kinds() == {"1–n": 1, "1–1": 1}

@@ -40,18 +40,6 @@ def test_words_that_languages_share() -> None:
     assert words("猫 Berlin？") == ["猫", "berli", "?"]
 
 
-def test_several_sentences_are_the_sum_of_their_rows() -> None:
-    random = np.random.default_rng(3)
-    fixed, free = random.normal(size=(5, 8)).astype(np.float32), random.normal(size=(6, 8)).astype(np.float32)
-    rows = Features(fixed, free)
-    left, right = fixed[2:4].sum(axis=0), free[3:6].sum(axis=0)
-    wanted = left @ right / np.linalg.norm(left) / np.linalg.norm(right)
-    assert rows.tables(slice(1, 5), slice(2, 6), [(2, 3)])[2, 3][1, 1] == pytest.approx(wanted, rel=1e-5)
-    assert rows.together((2, 4), (3, 6)) == pytest.approx(wanted, rel=1e-5)
-    norms = np.linalg.norm(fixed[4]) * np.linalg.norm(free[5])
-    assert rows.cosines(slice(0, 5), slice(0, 6))[4, 5] == pytest.approx(fixed[4] @ free[5] / norms, rel=1e-5)
-
-
 def test_rivals_are_anywhere_on_the_other_side() -> None:
     table = np.array([[0.9, 0.2, 0.1], [0.3, 0.4, 0.8], [0.1, 0.1, 0.5]])
     measures = [(2.0, given(table)), (1.0, given(table))]

@@ -79,16 +79,6 @@ def test_esa_has_one_system_per_document_and_filled_in_spans(run: wt.Results) ->
     assert "1 critical error" in " ".join(made.notes) and "1 span joined" in " ".join(made.notes)
 
 
-def test_annotators_read_what_the_systems_were_told() -> None:
-    meta = {"prompt_instruction": "Keep <b> & names.", "evaluation_instruction": "Mind the register."}
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ("Ja.",), {"ref": ("Yes.",)}, meta),))
-    results = wt.score(wt.Loaded(corpus, [wt.Output("a", {"d": ("Yes.",)})]), "chrf", options=wt.Options(cache=False))
-    content = make_campaign(results).content
-    assert content["data"][0][0]["instructions"] == (
-        "Evaluate the translation from de to en.<br>Mind the register.<br>"
-        "The systems were told: Keep &lt;b&gt; &amp; names.")
-
-
 def test_cesa_has_all_systems_side_by_side(run: wt.Results) -> None:
     data = make_campaign(run, {"two": 2.5}, protocol="cESA", spans=None).content["data"]
     assert [[list(item["tgt"]) for item in doc] for doc in data] == [[["a", "b"]]]
@@ -107,12 +97,6 @@ def test_spans_of_blonde_have_no_severity() -> None:
     assert found.content["data"][0][0]["error_spans"]["s"][0] == {
         "start_i": 0, "end_i": 1, "severity": None, "category": "pronoun"}
     assert any("no source" in note for note in found.notes)
-
-
-def test_what_pearmut_would_not_show_as_text_is_noted(run: wt.Results) -> None:
-    outputs = (replace(run.outputs[0], docs={**HYP["a"], "one": ('<img src="x">', "It <b>rains</b>.")}), run.outputs[1])
-    notes = " ".join(make_campaign(replace(run, outputs=outputs), spans=None).notes)
-    assert "2 texts with HTML tags" in notes
 
 
 def test_campaigns_that_cannot_work(run: wt.Results) -> None:
@@ -275,9 +259,3 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     for _ in range(2):  # its own files are replaced
         assert call(capsys, *words)[0] == 0
     assert (out / "thesis.tex").read_text() == "mine"
-
-
-def test_names_of_annotators_fit_into_a_table(tmp_path: Path) -> None:
-    item = [{"src": "x", "tgt": {"a": "text"}, "item_id": "i0"}]
-    found = read_pearmut(log(tmp_path, [entry(item, {"a": 10}, "a\tb\u2028c")]))
-    assert found.given[0].rater == "a b c"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from wholetext.annotation.sampling import draw, pick, probabilities, sample, spread
+from wholetext.annotation.sampling import draw, probabilities, sample, spread
 from wholetext.errors import InputError, RunError
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "left", "for", "good", "because", "nobody", "came"]
@@ -81,15 +81,6 @@ def test_weighted_means_are_unbiased_and_plain_ones_are_not() -> None:
     assert total == pytest.approx(truth, rel=0.01) and abs(plain / truth - 1) > 0.1
 
 
-def test_picks_are_the_nearest_prefix_by_brute_force() -> None:
-    for rng, n in cases(200):
-        priority, cost = rng.integers(0, 5, n).astype(float), rng.integers(1, 9, n).astype(float)
-        budget = float(rng.uniform(0, cost.sum()))
-        order = sorted(range(n), key=lambda i: (-priority[i], i))
-        best = min(range(1, n + 1), key=lambda k: (abs(sum(cost[i] for i in order[:k]) - budget), k))
-        assert pick(priority, cost, budget).tolist() == order[:best]
-
-
 def test_spread_is_the_mean_deviation_between_systems(run: wt.Results) -> None:
     deviations = []
     for by_system in run.scores.values():
@@ -113,22 +104,6 @@ def test_samples_of_a_run(run: wt.Results) -> None:
         drawn = method in ("length", "random")
         assert bool(chosen.weights) == drawn and bool(chosen.notes) != drawn
     assert sample(run, 12).weights == pytest.approx({f"d{i}": 1.0 for i in range(12)})
-
-
-def test_documents_without_a_score_come_last(run: wt.Results) -> None:
-    class Undefined:
-        """Scores that are undefined on the last document, the one of highest priority."""
-
-        def __init__(self, scores: wt.Scores) -> None:
-            self.__dict__.update(vars(scores) | {"higher_is_better": scores.higher_is_better})
-            self.values = np.append(scores.at("doc")[:-1], np.nan)
-
-        def at(self, level: str) -> np.ndarray:
-            return self.values
-
-    table = {spec: {name: Undefined(one) for name, one in by.items()} for spec, by in run.scores.items()}
-    found = sample(replace(run, scores=table), 11, method="spread")  # type: ignore[arg-type]
-    assert "d11" not in found.ids and "1 document without a score of every metric" in found.notes[0]
 
 
 @pytest.mark.parametrize("given", [

@@ -43,12 +43,6 @@ def test_items_stay_together(k: np.ndarray, seed: int) -> None:
     assert len(order) == 0 or int((np.diff(order) != 0).sum()) + 1 == len(set(order.tolist()))
 
 
-@given(LENGTHS, st.integers(0, 1000))
-def test_a_seed_gives_one_order(k: np.ndarray, seed: int) -> None:
-    one, two = (draw(k, "stratified", "least", np.random.default_rng([seed, 3])) for _ in range(2))
-    assert np.array_equal(one, two)
-
-
 def test_direct_assessments_are_learned_as_z_scores(tmp_path: Path) -> None:
     """Where the recipe names no human scores."""
     root = make(tmp_path)

@@ -41,13 +41,6 @@ def test_the_untrained_score_is_bertscore() -> None:
     np.testing.assert_allclose(mine.untrained(mine.features(PAIRS, engine)), wanted, atol=2e-6)
 
 
-def test_equal_texts_match_in_full() -> None:
-    mine = form(layers=[0, 1])
-    found = mine.features([one("The cat sat on the mat.", "The cat sat on the mat.")], Engine())[0]
-    assert found.shape == (mine.width,)
-    np.testing.assert_allclose(found[: 2 * PER_LAYER], 1.0, atol=1e-5)
-
-
 def test_empty_texts_match_nothing_and_stay_finite() -> None:
     mine = form()
     found = mine.features([one("", "The cat sat."), one("The cat sat.", ""), one("", "")], Engine())
@@ -61,14 +54,3 @@ def test_features_do_not_depend_on_order_or_company() -> None:
     back = mine.features(PAIRS[::-1], Engine(batch_tokens=64))[::-1]
     np.testing.assert_allclose(back, whole, atol=1e-6)
     np.testing.assert_allclose(mine.features(PAIRS[:1], Engine()), whole[:1], atol=1e-6)
-
-
-def test_context_is_read_and_only_the_segment_is_compared() -> None:
-    mine = form()
-    hyp, ref = Excerpt(("A first line.", "The cat sat."), (1, 2)), Excerpt(("A first line.", "The cat sat."), (1, 2))
-    with_context = mine.features([Request((hyp,), None, (ref,))], Engine())[0]
-    without = mine.features([one("The cat sat.", "The cat sat.")], Engine())[0]
-    same_length = len(mine.units.layers) * PER_LAYER
-    np.testing.assert_allclose(with_context[:same_length], without[:same_length], atol=1e-5)  # all matches are 1
-    other = Request((Excerpt(("Quite another line.", "The cat sat."), (1, 2)),), None, (ref,))
-    assert abs(mine.features([other], Engine())[0] - with_context).max() > 1e-3  # context moves the vectors

@@ -192,14 +192,6 @@ def test_long_text_is_cut_and_counted(frozen: Trained, root: Path) -> None:
     assert found.lost is not None and found.lost[:, 1].sum() > 0
 
 
-def test_random_numbers_of_the_caller_stay(root: Path, tmp_path: Path) -> None:
-    torch.manual_seed(5)
-    wanted = torch.rand(3)
-    torch.manual_seed(5)
-    train(recipe(root, form="aligned", epochs=1), Session(tmp_path / "m"))
-    assert torch.equal(torch.rand(3), wanted)
-
-
 def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"form": "aligned", "epochs": 1}
     made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
