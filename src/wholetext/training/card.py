@@ -16,8 +16,7 @@ from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 
 if TYPE_CHECKING:
-    from wholetext.training.learner import TrainingData
-    from wholetext.training.run import Progress
+    from wholetext.training.learner import Progress, TrainingData
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 CARD = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,13 @@ from wholetext.files.cache import Cache, content_key
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine, request_key
-from wholetext.training.examples import TrainingExamples
+from wholetext.training.examples import HeldOutAgreement, TrainingExamples
 from wholetext.training.learned.folder import Config
 from wholetext.training.learned.forms import (
     check,
     form_class,
     head_module,
     predictions,
-    standardise,
 )
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
@@ -42,6 +41,22 @@ class TrainingData:
     held: TrainingExamples
     work: Path
     engine: Engine
+
+
+@dataclass
+class Progress:
+    """The state that decides the next step, except for tensors."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # of the epoch
+    losses: list[float] = field(default_factory=list)  # since the last evaluation
+    history: list[dict[str, Any]] = field(default_factory=list)  # step, training loss, verdict
+    best: int = -1  # step of the best evaluation
+    stopped: str = ""  # why no more steps are made: end, patience
+
+    def verdict(self, at: int) -> HeldOutAgreement:
+        return HeldOutAgreement(**next(row["verdict"] for row in self.history if row["step"] == at))
 
 
 class Learner:
@@ -73,8 +88,7 @@ class Learner:
             pairs, size = (*data.train.pairs, *data.held.pairs), len(data.train)
             features = features_of(self.form, pairs, data.work, engine, tell)
             self.inputs, self.held = torch_module().from_numpy(features[:size]), features[size:]
-            self.module = head_module(self.form.width, recipe.head, recipe.dropout)
-            standardise(self.module, features[:size])
+            self.module = head_module(features[:size], recipe.head, recipe.dropout)
 
     def predict(self, chosen: IntArray) -> Any:
         """(n,) predictions for training examples, with gradients."""
@@ -95,17 +109,6 @@ class Learner:
         features: FloatArray = self.form.features(pairs, self.data.engine)
         self.module.train(training)
         return predictions(features, self.config.head, {} if self.direct else self.tensors())
-
-    def untrained(self) -> FloatArray:
-        """(n,) standardised scores of the training examples without a head."""
-        plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
-        return np.asarray((plain - plain.mean()) / plain.std())
-
-    def lengths(self) -> IntArray | None:
-        """(n,) tokens of the training examples where batches of similar length are faster."""
-        if not self.direct:
-            return None
-        return np.array([self.form.fit(pair).tokens for pair in self.data.train.pairs])
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """The tensors of a head."""

@@ -106,7 +106,7 @@ class Recipe:
         }
         for what, good in checks.items():
             if not good:
-                raise InputError(what)
+                raise TypeError(what)  # `fill` adds where
 
     @property
     def learning_rate(self) -> float:
@@ -124,11 +124,7 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
         for name in outer:
             table = table.setdefault(name, {})
         table[last] = value
-    try:
-        return fill(Recipe, tables, where, error=InputError)
-    except InputError as fault:
-        fault.where = fault.where or where
-        raise
+    return fill(Recipe, tables, where, error=InputError)
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:

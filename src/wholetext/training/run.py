@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -27,7 +27,7 @@ from wholetext.training.card import card
 from wholetext.training.examples import HeldOutAgreement, draw, judge, read_examples
 from wholetext.training.learned.folder import MODEL, PREFIX, Config, Scale, plain, write_folder
 from wholetext.training.learned.forms import open_learned, scaled
-from wholetext.training.learner import ENDS, Learner, TrainingData, scale_ends
+from wholetext.training.learner import ENDS, Learner, Progress, TrainingData, scale_ends
 from wholetext.training.recipe import Recipe
 from wholetext.types import IntArray
 
@@ -129,22 +129,6 @@ def _finish(run: TrainingRun) -> Trained:
     return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)
 
 
-@dataclass
-class Progress:
-    """The state that decides the next step, except for tensors."""
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0  # of the epoch
-    losses: list[float] = field(default_factory=list)  # since the last evaluation
-    history: list[dict[str, Any]] = field(default_factory=list)  # step, training loss, verdict
-    best: int = -1  # step of the best evaluation
-    stopped: str = ""  # why no more steps are made: end, patience
-
-    def verdict(self, at: int) -> HeldOutAgreement:
-        return HeldOutAgreement(**next(row["verdict"] for row in self.history if row["step"] == at))
-
-
 class TrainingCheckpoint:
     """The state of a run, in a hidden folder inside the folder it will write."""
 
@@ -216,7 +200,8 @@ class TrainingRun:
         self.spread = 1.0 if learner.direct else float(examples.gold.std())
         targets = (examples.gold - self.mean) / self.spread
         if recipe.anchor:
-            targets = targets + recipe.anchor * learner.untrained()
+            plain_scores = learner.form.untrained(learner.inputs.numpy().astype(np.float64))
+            targets += recipe.anchor * (plain_scores - plain_scores.mean()) / plain_scores.std()
         self.gold = torch.from_numpy(targets.astype(np.float32))
         adafactor = recipe.optimizer == "adafactor"  # Shazeer & Stern 2018, with relative steps
         self.optimizer = (torch.optim.Adafactor if adafactor else torch.optim.AdamW)(
@@ -225,7 +210,9 @@ class TrainingRun:
             weight_decay=recipe.decay,
             foreach=False,
         )
-        self.k, self.item, self.lengths = examples.k, examples.item, learner.lengths()
+        self.k, self.item = examples.k, examples.item
+        tokens = (learner.form.fit(pair).tokens for pair in examples.pairs)
+        self.lengths = np.array(list(tokens)) if learner.direct else None
         self.per_epoch = len(self.batches(0))
         self.total = recipe.steps or self.per_epoch * recipe.epochs
         digest = f"{examples.digest()} {learner.data.held.digest()}"

@@ -163,17 +163,23 @@ def predictions(
     return np.asarray(x[:, 0])
 
 
-def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
-    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …"""
-    torch = torch_module()
+def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
+    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …
+
+    Inputs are centred and scaled as these (n, width) features are spread.
+    """
+    torch, width = torch_module(), features.shape[1]
+    spread = features.std(axis=0, dtype=np.float64)
+    spread = np.where(spread < LEAST_SPREAD, 1.0, spread)
+    scales = {"mean": features.mean(axis=0, dtype=np.float64), "spread": spread}
     act = torch.nn.Tanh() if shape.activation == "tanh" else torch.nn.GELU()
     layers = [torch.nn.Linear(size, out) for size, out in pairwise((width, *shape.hidden, 1))]
 
     class Module(torch.nn.Module):  # type: ignore[name-defined,misc]
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("mean", torch.zeros(width))
-            self.register_buffer("spread", torch.ones(width))
+            for name, values in scales.items():
+                self.register_buffer(name, torch.from_numpy(values).float())
             for i, layer in enumerate(layers):
                 self.add_module(str(i), layer)
             self.drop = torch.nn.Dropout(dropout)
@@ -185,11 +191,3 @@ def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
             return x[:, 0]
 
     return Module()
-
-
-def standardise(module: Any, features: FloatArray | Array) -> None:
-    """Let a head module centre and scale its inputs as these (n, features) are spread."""
-    torch = torch_module()
-    spread = features.std(axis=0, dtype=np.float64)
-    module.mean.copy_(torch.from_numpy(features.mean(axis=0, dtype=np.float64)))
-    module.spread.copy_(torch.from_numpy(np.where(spread < LEAST_SPREAD, 1.0, spread)))
