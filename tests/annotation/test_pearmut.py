@@ -85,20 +85,6 @@ def test_cesa_has_all_systems_side_by_side(run: wt.Results) -> None:
     assert data[0][0]["weight"] == 2.5 and "error_spans" not in data[0][0]
 
 
-def test_spans_of_blonde_have_no_severity() -> None:
-    docs = (wt.Document("d", None, {"ref": ("She left the house.",)}),)
-    made = wt.score(
-        wt.Loaded(wt.Corpus("c", ("de", "en"), docs), [wt.Output("s", {"d": ("He left the house.",)})]),
-        ["d-blonde(tagger=plain)"],
-        options=wt.Options(cache=False, flags=False),
-    )
-    assert any("no spans are filled in" in note for note in make_campaign(made).notes)
-    found = make_campaign(made, spans="d-blonde(tagger=plain)")
-    assert found.content["data"][0][0]["error_spans"]["s"][0] == {
-        "start_i": 0, "end_i": 1, "severity": None, "category": "pronoun"}
-    assert any("no source" in note for note in found.notes)
-
-
 def test_campaigns_that_cannot_work(run: wt.Results) -> None:
     wrong: list[dict[str, Any]] = [{"documents": ["three"]}, {"protocol": "SQM"}, {"users": 0}]
     for settings in wrong:

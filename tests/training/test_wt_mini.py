@@ -32,13 +32,6 @@ def scores(pairs: Sequence[tuple[str, str]], spec: str = "wt-mini") -> FloatArra
     return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
 
 
-@pytest.mark.parametrize("name", hub.bundled())
-def test_the_box_is_small(name: str) -> None:
-    folder = hub.bundled()[name]
-    assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 4 << 20
-
-
 @pytest.mark.parametrize("spec", ["wt-mini", "doc-wt-mini", "slide(size=3,step=3):wt-mini", "paragraph(size=5):wt-mini",
                                   "whole:wt-mini"])  # fmt: skip
 def test_every_view_gives_scores_on_the_scale(spec: str) -> None:

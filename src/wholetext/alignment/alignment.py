@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.alignment.anchors import cut_at_anchors
 from wholetext.alignment.beads import CELLS, LIKELY, Bead, Task
@@ -33,7 +32,6 @@ AROUND = (0.0, -0.08, 0.08, -0.16, 0.16)
 _BLANK = re.compile(r"\s+")
 
 Pair = tuple[Span, Span]
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 # beads before and after adding a segment → gains of cutting their text
 Gains = Callable[[Sequence[tuple[Bead, Bead]]], list[float]]
 
@@ -60,7 +58,7 @@ def align(
     beads = with_moved(task, beads)
     if lines is None or vectors is None:
         return tuple(beads)
-    gains = gains_of_halves(fixed, free, vectors, encode)
+    gains = gains_of_halves(fixed, free, vectors)
     beads = exchanged(task, absorbed(task, beads, lines, gains))
     return tuple(absorbed(task, beads, lines, gains))
 
@@ -277,9 +275,7 @@ def _breaks(linked: set[Bead]) -> int:
     return int((np.diff(ranks) != 1).sum())
 
 
-def gains_of_halves(
-    fixed: Sequence[str], free: Sequence[str], vectors: Features, encode: Encode
-) -> Gains:
+def gains_of_halves(fixed: Sequence[str], free: Sequence[str], vectors: Features) -> Gains:
     """Return a function that computes the gains of cutting texts in two.
 
     The gain of similarity by vectors is from -2 to 2; -inf where a text cannot be cut. A headline
