@@ -19,14 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import wholetext as wt
-from wholetext.annotation.sampling import (
-    disagreement,
-    draw,
-    overlapping,
-    pick,
-    probabilities,
-    spread,
-)
+from wholetext.annotation.sampling import draw, pick, probabilities
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.types import FloatArray, IntArray
 
@@ -37,7 +30,7 @@ SETS = {
     "wmt22.da": tuple((f"{src}-en", "wmt-z", "refB" if src == "cs" else "refA")
                       for src in ("cs", "de", "ja", "ru", "uk", "zh")),
 }
-METHODS = ("random", "length", "spread", "overlap", "disagreement")
+METHODS = ("random", "length", "spread")
 POOL = 0.8
 
 
@@ -49,7 +42,6 @@ class Judged:
     counts: FloatArray  # (systems, docs) judged segments
     sizes: FloatArray  # (docs,) segments
     metrics: FloatArray  # (metrics, systems, docs) standardised
-    contested: np.ndarray  # (systems, systems) overlapping intervals
 
 
 def judged(folder: Path, langs: str, gold: str, ref: str) -> Judged:
@@ -71,9 +63,7 @@ def judged(folder: Path, langs: str, gold: str, ref: str) -> Judged:
     results = wt.score(wt.Loaded(corpus, systems), ["chrf", "bleu"], options=wt.Options(flags=False, cache=False))
     values = np.stack([[scores[name].at("doc") for name in names] for scores in results.scores.values()])
     values = (values - values.mean(axis=(1, 2), keepdims=True)) / values.std(axis=(1, 2), keepdims=True)
-    contested = np.any([overlapping({name: scores[name] for name in names}) for scores in results.scores.values()],
-                       axis=0)
-    return Judged(sums[:, kept], counts[:, kept], np.array([float(len(doc)) for doc in chosen]), values, contested)
+    return Judged(sums[:, kept], counts[:, kept], np.array([float(len(doc)) for doc in chosen]), values)
 
 
 def samples(one: Judged, pool: IntArray, share: float, rng: np.random.Generator,
@@ -87,11 +77,8 @@ def samples(one: Judged, pool: IntArray, share: float, rng: np.random.Generator,
         found = draw(chance, rng, sizes if method == "length" else None)
         yield method, pool[found], 1 / chance[found]
     longer = np.sqrt(sizes) if of == "documents" else 1.0
-    every = np.ones_like(one.contested)
-    for method, priority in (("spread", spread(values, every)), ("overlap", spread(values, one.contested)),
-                             ("disagreement", disagreement(values))):
-        found = pool[pick(priority * longer, cost, budget)]
-        yield method, found, np.ones(len(found))
+    chosen = pool[pick(values.std(axis=1, ddof=1).mean(axis=0) * longer, cost, budget)]
+    yield "spread", chosen, np.ones(len(chosen))
 
 
 def accuracy(one: Judged, pool: IntArray, docs: IntArray, weights: FloatArray) -> float:

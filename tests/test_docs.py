@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doc_blocks import ALL, LANGUAGES, blocks
-from tests.doc_blocks import PAGES as BLOCK_PAGES
+from tests.doc_blocks import ALL, LANGUAGES, PAGES as BLOCK_PAGES, blocks
 from tools import metric_pages
 from wholetext.files.parsing import read_toml
 from wholetext.registry import BUILTIN

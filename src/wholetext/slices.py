@@ -77,7 +77,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
         "hooks": {
             "checked-config": "learned.forms:checked_config",
             "bundled-models": "bundled:FOLDERS",
-            "catalogue": "catalogue:ENTRIES",
+            "catalogue": "bundled:ENTRIES",
         },
     },
     "reproduce": {

@@ -7,13 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.alignment.alignment import align
 from wholetext.alignment.anchors import cut_at_anchors, longest_in_order
 from wholetext.alignment.beads import Bead
-from wholetext.alignment.similarity import Features, SimilarityTable
+from wholetext.alignment.similarity import Features
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))
@@ -27,18 +26,19 @@ def test_the_longest_chain_in_order(numbers: list[int]) -> None:
 
 
 def boxes(table: np.ndarray, cells: int) -> list[tuple[slice, slice]]:
-    found = cut_at_anchors([(1.0, SimilarityTable(table))], (slice(0, len(table)), slice(0, table.shape[1])), cells)
-    assert all((a.stop - a.start) * (b.stop - b.start) <= cells for a, b in found)
+    measures = [(1.0, Features(table, np.eye(table.shape[1])))]
+    parts = cut_at_anchors(measures, (slice(0, len(table)), slice(0, table.shape[1])), cells)
+    assert all((a.stop - a.start) * (b.stop - b.start) <= cells for a, b in parts)
     for side, size in ((0, table.shape[0]), (1, table.shape[1])):
-        assert [at for box in found for at in range(box[side].start, box[side].stop)] == list(range(size))
-    return found
+        assert [at for box in parts for at in range(box[side].start, box[side].stop)] == list(range(size))
+    return parts
 
 
 def test_cuts_are_where_sentences_correspond() -> None:
     table = np.eye(60, 70, k=10)  # ten were added before the first
-    found = boxes(table, 2000)
-    assert len(found) > 1
-    assert all(box[1].start == box[0].start + 10 for box in found[1:])
+    parts = boxes(table, 2000)
+    assert len(parts) > 1
+    assert all(box[1].start == box[0].start + 10 for box in parts[1:])
 
 
 def test_nothing_alike_is_cut_in_the_middle() -> None:

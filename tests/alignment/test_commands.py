@@ -50,13 +50,6 @@ def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.Captur
     assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8
 
 
-def test_faults(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("align", str(corpus), "--out", str(tmp_path / "x.jsonl"), "--to", "nothing") == 2
-    assert "no reference 'nothing'" in capsys.readouterr().err
-    assert run("align", str(tmp_path / "no.jsonl"), "--out", str(tmp_path / "x.jsonl")) == 2
-    assert not (tmp_path / "x.jsonl").exists()
-
-
 def test_a_file_is_replaced_only_on_request_and_an_input_never(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

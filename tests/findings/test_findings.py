@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.findings.findings import edits, findings
+from wholetext.findings.findings import findings
 from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.explain import explain
@@ -55,11 +55,6 @@ def test_a_gender_that_the_reference_never_has_counts_where_it_has_no_pronoun() 
 def test_names_of_the_reference_and_derived_words_are_not_other_spellings() -> None:
     ref = ("Martin met Martha in town.", "Nobody else came.")
     assert not any("name" in segment for segment in kinds((ref[0], "No Russian from Russia came."), ref))
-
-
-@pytest.mark.parametrize(("name", "other", "distance"), [("", "ab", 2), ("Pavlov", "Pawlov", 1), ("abc", "acb", 2)])
-def test_edits(name: str, other: str, distance: int) -> None:
-    assert edits(name, other) == edits(other, name) == distance
 
 
 def test_other_languages_and_other_segments_are_not_compared() -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from wholetext.demo import load
 from wholetext.flags.degenerate import Flag, flags, summary

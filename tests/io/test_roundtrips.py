@@ -6,8 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from wholetext.io import Loaded, read
 from wholetext.io.formats import evalset, jsonl

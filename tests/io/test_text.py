@@ -8,8 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.errors import InputError
 from wholetext.io.text import clean, opened, read_lines, stem, write_lines

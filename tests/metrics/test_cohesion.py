@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.metrics.disco_given import WordListTagger, engine, reading, request
 from wholetext.errors import MetricError, SpecError

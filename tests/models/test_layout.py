@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.models.layout import Layout, Markers, Parts, lay_out, pad, together
 from wholetext.types import Fit

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key

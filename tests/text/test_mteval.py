@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from wholetext.text.mteval import tokenize_13a

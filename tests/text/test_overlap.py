@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.text import overlap as module
 from wholetext.text.overlap import CHARACTERS, NAMES, WORDS, characters, compared, likeness, overlap

@@ -22,17 +22,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("text, wanted", [
     ("seeed = 1", "no setting seeed\n  → did you mean seed"),
     ("[head]\nhiden = [4]", "no setting head.hiden"),
-    ("[head]\nactivation = 'gel'", "head.activation is one of tanh, gelu"),
+    ("[head]\nactivation = 'gel'", "head.activation takes one of tanh, gelu"),
     ("epochs = 'two'", "epochs takes int; got 'two'"),
     ("form = 'alinged'", "no form 'alinged': did you mean aligned"),
     ("k = [0, 1]", "k is"),
     ("k = [2]\nsampling = 'sentence'", "sampling=sentence"),
-    ("ridge = 1.0", "set head.hidden = []"),
     ("[penalty]\nrate = 1.0", "set ends = true"),
     ("reads = ['hyp']", "at least one of ref and src"),
     ("[[data]]\nevalsets = 'x'", "no setting data[1].evalsets"),
     ("epochs = ", "not TOML"),
-    ("share = nan", "share is not a finite number"),
+    ("share = nan", "share takes float; got nan"),
 ])  # fmt: skip
 def test_faults_in_a_recipe_are_named(text: str, wanted: str, tmp_path: Path) -> None:
     path = tmp_path / "r.toml"
@@ -76,7 +75,7 @@ def test_scores_are_means_over_sentences_and_raters(root: Path, tmp_path: Path) 
     lines = path.read_text().splitlines()
     write(path, [*lines, *(line.replace("rater0", "rater9").replace("rater1", "rater9") for line in lines[1:])])
     again, _ = read_examples(recipe(twice, k=[1]))
-    assert {place.raters for place in again.places} == {2} and len(again) == sum(train.k == 1)
+    assert len(again) == sum(train.k == 1)
 
 
 def test_texts_are_those_of_the_paragraph(root: Path) -> None:
@@ -117,23 +116,13 @@ def test_bad_data_is_named(root: Path, tmp_path: Path) -> None:
     refused(root, "no reference 'refZ'", data=data(refs=["refZ"]))
     refused(root, "no EvalSet 'nowhere'", data=[{"evalset": "nowhere"}])
     refused(root, "no paragraph of 50 segments", k=[50])
-    refused(root, "0 for validation are too few", data=data(documents=1))
+    refused(root, "and 0 for validation", data=data(documents=1))
+    other = make(tmp_path / "other")
+    scores = other / "human-scores/de-en.wmt-z.seg.score"
+    scores.rename(scores.with_name("de-en.other.seg.score"))
+    refused(root, "human scores other and wmt-z", data=[*data(), {"evalset": str(other), "human": "other"}])
     empty = make(tmp_path, scored=False)  # every score is None: nobody judged anything
     refused(empty, "no paragraph of 1, 2, 3 segments has human scores 'wmt-z'", data=[{"evalset": str(empty)}])
-
-
-def test_several_human_scores_are_learned_together_standardised(tmp_path: Path) -> None:
-    root = make(tmp_path)
-    human = root / "human-scores"
-    lines = (human / "de-en.wmt-z.seg.score").read_text().splitlines()
-    doubled = [f"{system}\t{20 + 3 * float(value)}" for system, value in (line.split("\t") for line in lines)]
-    write(human / "de-en.other.seg.score", doubled)
-    both = make_recipe([root], {"k": [1], "share": 0.25}, human=["wmt-z", "other"])
-    train, held = read_examples(both)
-    assert {"wmt-z", "other"} == set(train.human) and len(held)
-    for name in ("wmt-z", "other"):
-        gold = train.gold[train.human == name]
-        assert gold.mean() == pytest.approx(0, abs=1e-9) and gold.std() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("name", "sampling"), [("SENT-BASE", "sentence"), ("para-unif", "uniform"),

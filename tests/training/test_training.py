@@ -21,12 +21,18 @@ from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
-from wholetext.training.checkpoint import TrainingCheckpoint
 from wholetext.training.examples import read_examples
-from wholetext.training.learned.forms import open_learned
 from wholetext.training.learner import Learner, TrainingData
 from wholetext.training.metric import Learned
-from wholetext.training.run import Moment, Session, Trained, TrainingRun, train, train_runs
+from wholetext.training.run import (
+    Moment,
+    Session,
+    Trained,
+    TrainingCheckpoint,
+    TrainingRun,
+    train,
+    train_runs,
+)
 from wholetext.types import Excerpt, Request
 
 torch = pytest.importorskip("torch")
@@ -144,25 +150,6 @@ def test_penalties_are_a_second_output(root: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(table[:, 1], -0.5 * words * (1 - table[:, 0] / 100) ** 2, atol=1e-12)
 
 
-def test_a_linear_head_is_solved_in_one_step(root: Path, tmp_path: Path) -> None:
-    """Signs are those of the form; the seed changes nothing; a text that is matched better does not score lower."""
-    settings: dict[str, Any] = {"head__hidden": [], "ridge": 0.3, "within": 4.0, "anchor": 0.3, "ends": True}
-    trained, again = (train(recipe(root, seed=seed, **settings), Session(tmp_path / f"out{seed}", work=tmp_path))
-                      for seed in (1, 2))  # fmt: skip
-    assert trained.best == 1 and trained.stopped == "end" and trained.verdict.acc_eq > 0.7
-    engine = Engine(("de", "en"))
-    models = [open_learned(engine, str(run.out), "") for run in (trained, again)]
-    weights, signs = models[0].head["0.weight"][0], models[0].form.signs
-    np.testing.assert_array_equal(weights, models[1].head["0.weight"][0])
-    assert signs.shape == weights.shape and set(signs) == {-1.0, 0.0, 1.0}
-    assert (weights * signs >= 0).all() and not weights[signs == 0].any() and weights.any()
-    metric = Learned(str(trained.out)).resolve(("de", "en"))
-    ref = Excerpt(("The dog sleeps in the garden today.",), (0, 1))
-    texts = (ref.text, "The dog sleeps in the garden now.", "The dog sleeps.", "")
-    pairs = [Request((Excerpt((text,), (0, 1)),), None, (ref,)) for text in texts]
-    assert (np.diff(metric.reduce_rows(metric.measure(pairs, engine))[:, 0]) < 0).all()
-
-
 def test_gradients_of_parts_add_up_to_that_of_the_batch(root: Path, tmp_path: Path) -> None:
     t5: dict[str, Any] = {"form": "t5", "base": str(TINY / "tiny-mt5"), "most": 2, "k": [1], "decay": 0.0}
     gradients = []
@@ -205,14 +192,6 @@ def test_long_text_is_cut_and_counted(frozen: Trained, root: Path) -> None:
     assert found.lost is not None and found.lost[:, 1].sum() > 0
 
 
-def test_random_numbers_of_the_caller_stay(root: Path, tmp_path: Path) -> None:
-    torch.manual_seed(5)
-    wanted = torch.rand(3)
-    torch.manual_seed(5)
-    train(recipe(root, form="aligned", epochs=1), Session(tmp_path / "m"))
-    assert torch.equal(torch.rand(3), wanted)
-
-
 def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"form": "aligned", "epochs": 1}
     made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
@@ -239,48 +218,29 @@ def changed(folder: Path, **values: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
-@pytest.mark.parametrize("fault, wanted", [
-    ("cut", "weights.safetensors: it cannot be read"),
+@pytest.mark.parametrize(("fault", "wanted"), [
+    ("cut", "the weights were changed since they were written"),
     ("gone", "weights.safetensors: it cannot be read"),
-    ("missing", "head.0.bias is missing"),
-    ("shape", "head.0.bias is missing, unexpected, of another shape"),
-    ("extra", "strange is missing, unexpected"),
-    ("nan", "head.mean is missing, unexpected, of another shape or not finite"),
     ("json", "wholetext.json: this is not JSON"),
-    ("form", "there is no form 'alinged'"),
-    ("content", "it was trained on tiny-bert with the content 0123456789abcdef"),
-    ("base", "/nowhere/tiny was not found"),
-    ("setting", "there is no setting settings.layer\n"),
-    ("reads", "it reads ref"),
-    ("format", "its format is 99"),
+    ({"head": {"hidden": [8]}}, "its tensors are not those of the head in wholetext.json"),
+    ({"form": "alinged"}, "there is no form 'alinged'"),
+    ({"content": "0123456789abcdef"}, "it was trained on tiny-bert with the content 0123456789abcdef"),
+    ({"base": "/nowhere/tiny"}, "/nowhere/tiny was not found"),
+    ({"settings": {"layer": 3}}, "there is no setting settings.layer\n"),
+    ({"reads": ["ref"]}, "it reads ref"),
+    ({"format": 99}, "its format is 99"),
 ])  # fmt: skip
-def test_bad_folders_are_refused(fault: str, wanted: str, frozen: Trained, root: Path, tmp_path: Path) -> None:
-    from safetensors.numpy import load_file, save_file
-
+def test_bad_folders_are_refused(fault: Any, wanted: str, frozen: Trained, root: Path, tmp_path: Path) -> None:
     folder = broken(frozen, tmp_path / "m")
     path = folder / "weights.safetensors"
-    tensors = load_file(str(path))
     if fault == "cut":
         path.write_bytes(path.read_bytes()[:-40])
     elif fault == "gone":
         path.unlink()
     elif fault == "json":
         (folder / "wholetext.json").write_text("{")
-    elif fault in {"missing", "shape", "extra", "nan"}:
-        bias = tensors.pop("head.0.bias")
-        if fault != "missing":
-            tensors["head.0.bias"] = bias[:3] if fault == "shape" else bias
-        if fault == "extra":
-            tensors["strange"] = bias
-        if fault == "nan":
-            tensors["head.mean"][0] = np.nan
-        save_file(tensors, str(path))
     else:
-        changed(folder, **{
-            "form": {"form": "alinged"}, "content": {"content": "0123456789abcdef"},
-            "base": {"base": "/nowhere/tiny"}, "setting": {"settings": {"layer": 3}}, "reads": {"reads": ["ref"]},
-            "format": {"format": 99},
-        }[fault])  # fmt: skip
+        changed(folder, **fault)
     loaded = read(root, "de-en")
     with pytest.raises(ModelError) as caught:
         score(Loaded(loaded.corpus, loaded.outputs[:1]), f"learned@{folder}", options=OFF)
@@ -306,6 +266,7 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
         assert wanted in str(caught.value)
 
     refused("there are no layers [9]", settings__layers=[9])
+    refused("reads, head, output and penalty do not fit the form aligned", reads=["hyp", "src"])
     refused("anchor needs a form", form="t5", base=str(TINY / "tiny-mt5"), anchor=1.0)
     refused("there is no setting settings.layer", settings__layer=1)
     refused("no such model folder", base=str(tmp_path / "nowhere"))

@@ -13,11 +13,8 @@ import pytest
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.models import tokenizer
 from wholetext.models.hub import locate as hub
-from wholetext.models.layout import lay_out
 from wholetext.registry import scorer
-from wholetext.scoring import engine
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Output, Request
@@ -33,13 +30,6 @@ def scores(pairs: Sequence[tuple[str, str]], spec: str = "wt-mini") -> FloatArra
     metric = scorer(spec).metric.resolve(engine.langs)
     asked = [Request((Excerpt((hyp,), (0, 1)),), None, (Excerpt((ref,), (0, 1)),)) for hyp, ref in pairs]
     return metric.reduce_rows(metric.measure(asked, engine))[:, 0]
-
-
-@pytest.mark.parametrize("name", hub.bundled())
-def test_the_box_is_small(name: str) -> None:
-    folder = hub.bundled()[name]
-    assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 4 << 20
 
 
 @pytest.mark.parametrize("spec", ["wt-mini", "doc-wt-mini", "slide(size=3,step=3):wt-mini", "paragraph(size=5):wt-mini",
@@ -76,27 +66,6 @@ def test_penalties_add_up_over_a_document() -> None:
         np.testing.assert_allclose(one.at("doc", "penalty"), totals)
         np.testing.assert_allclose(two.score, segments.mean())
         assert "document_score" in two.signature and "version" in two.signature
-
-
-def test_each_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out: list[object] = []
-    monkeypatch.setattr(tokenizer, "lay_out", lambda parts, *others: laid_out.append(parts) or lay_out(parts, *others))
-    monkeypatch.setattr(engine, "_RESOURCES", {})  # a tokenizer keeps layouts, those of other tests too
-    corpus, outputs = load("de-en")
-    score(
-        Loaded(replace(corpus, docs=corpus.docs[:2]), outputs),
-        ["doc-wt-mini"],
-        options=Options(cache=False, flags=False),
-    )
-    assert len(set(laid_out)) == len(laid_out) > 50
-
-
-def test_context_of_nothing_is_the_sentence() -> None:
-    corpus, outputs = load("zh-en")
-    some = Corpus(corpus.id, corpus.langs, corpus.docs[:2])
-    found = score(Loaded(some, outputs[:1]), ["wt-mini", "context(prev=0):wt-mini"], options=Options(cache=False))
-    plain, context = (found.scores[spec][outputs[0].system].at("segment") for spec in found.scores)
-    np.testing.assert_allclose(context, plain, atol=1e-4)
 
 
 def test_another_language_is_a_warning() -> None:

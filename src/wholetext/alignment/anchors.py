@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 
 from wholetext.alignment.similarity import ROWS, Measures, alike
-from wholetext.types import FloatArray
 
 Box = tuple[slice, slice]
 Pair = tuple[int, int]
@@ -47,19 +46,16 @@ def _halved(start: Pair, stop: Pair, cells: int) -> list[Box]:
 
 def _mutual(measures: Measures, box: Box) -> list[Pair]:
     """List pairs of sentences that are each other's best counterpart."""
-    first, n, m = box[0].start, box[0].stop - box[0].start, box[1].stop - box[1].start
-    rows, columns = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    top: FloatArray = np.full(m, -np.inf)
-    for start in range(0, n, ROWS):
-        part = slice(first + start, first + min(n, start + ROWS))
-        table = alike(measures, part, box[1])
-        rows[start : start + ROWS] = table.argmax(axis=1)
-        here = table.max(axis=0)
-        better = here > top
-        columns[better] = start + table.argmax(axis=0)[better]
-        top[better] = here[better]
-    mutual = np.flatnonzero(columns[rows] == np.arange(n))
-    return [(first + int(i), box[1].start + int(rows[i])) for i in mutual]
+    rows = np.concatenate([alike(measures, part, box[1]).argmax(axis=1) for part in _parts(box[0])])
+    columns = np.concatenate(
+        [alike(measures, box[0], part).argmax(axis=0) for part in _parts(box[1])]
+    )
+    mutual = np.flatnonzero(columns[rows] == np.arange(len(rows)))
+    return [(box[0].start + int(i), box[1].start + int(rows[i])) for i in mutual]
+
+
+def _parts(side: slice) -> list[slice]:
+    return [slice(at, min(at + ROWS, side.stop)) for at in range(side.start, side.stop, ROWS)]
 
 
 def longest_in_order(pairs: Sequence[Pair]) -> list[Pair]:

@@ -9,28 +9,17 @@ nearly all words within one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.alignment.similarity import (
-    ROWS,
-    Bag,
-    Features,
-    Rivals,
-    SimilarityTable,
-    shared_words,
-)
+from wholetext.alignment.similarity import ROWS, Bag, Features, Rivals, Span, Tables, shared_words
 from wholetext.types import FloatArray, IntArray
-
-Span = tuple[int, int]
-# two texts of n and m sentences → (n, m) in [0, 1]
-Similarity = Callable[[Sequence[str], Sequence[str]], FloatArray]
 
 # Kinds of bead with the cost of each, after Gale and Church's table 5 but milder on merging: systems that translate
 # whole documents merge and split more than translators did.
-BEADS: dict[tuple[int, int], float] = {
+BEADS: dict[Span, float] = {
     (1, 1): 0.0,
     (1, 2): 2.0,
     (2, 1): 2.0,
@@ -54,42 +43,23 @@ class Costs:
     benchmarks/alignment.py lists these and those held out.
     """
 
-    skip: float  # a sentence without counterpart
     words: float  # sharing no word, per sentence
-    vectors: float = 0.0  # vectors at a right angle, per sentence
-    variance: float = (
-        4.0  # of lengths, per character of the longer language; Gale and Church found 6.8
-    )
-    kinds: float = 1.0  # times the costs of BEADS
-    move: float = 6.0  # a block out of order
-    worst: float = np.inf  # the most that a sentence costs whose only counterpart is not like it
-    rival: float = (
-        0.0  # how much more a sentence is like one elsewhere than like its counterpart, times this
-    )
-    inside: float = (
-        0.0  # added to skip for a sentence of the output next to an aligned one of its line
-    )
-    beside: float = 0.0  # added to skip for a sentence of the document next to an aligned one
-    halves: float = (
-        0.0  # times what similarity gains if the text of both is cut in two (`gains_of_halves`)
-    )
+    vectors: float  # vectors at a right angle, per sentence
+    variance: float  # of lengths, per character of the longer language; Gale and Church found 6.8
+    move: float  # a block out of order
+    worst: float  # the most that a sentence costs whose only counterpart is not like it
+    # times how much more a sentence is like one elsewhere than like its counterpart
+    rival: float
+    skip: float = 6.2  # a sentence without counterpart
+    kinds: float = 1.28  # times the costs of BEADS
+    inside: float = 3.0  # added to skip for a sentence of the output next to one of its line
+    beside: float = 2.9  # added to skip for a sentence of the document next to an aligned one
+    # times what similarity gains if the text of both is cut in two (`gains_of_halves`)
+    halves: float = 20.0
 
 
-GIVEN = Costs(skip=6.2, words=8.0)  # similarity from outside, in place of words
-BY_WORDS = Costs(skip=6.2, words=9.0, kinds=1.28, move=3.0, worst=6.0, rival=30.0)
-BY_VECTORS = Costs(
-    skip=6.2,
-    words=3.0,
-    vectors=13.4,
-    variance=4.2,
-    kinds=1.28,
-    move=2.0,
-    worst=5.6,
-    rival=12.0,
-    inside=3.0,
-    beside=2.9,
-    halves=20.0,
-)
+BY_WORDS = Costs(words=9.0, vectors=0.0, variance=4.0, move=3.0, worst=6.0, rival=30.0)
+BY_VECTORS = Costs(words=3.0, vectors=13.4, variance=4.2, move=2.0, worst=5.6, rival=12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +78,7 @@ class Bead:
         return self.free if free else self.fixed
 
 
-class AlignmentTask:
+class BeadTask:
     """Two texts and the costs of their beads."""
 
     def __init__(
@@ -116,7 +86,6 @@ class AlignmentTask:
         fixed: Sequence[str],
         free: Sequence[str],
         ratio: float | None,
-        similarity: Similarity | None,
         vectors: Features | None,
         translations: Sequence[Bag] | None = None,
     ) -> None:
@@ -124,31 +93,25 @@ class AlignmentTask:
         if ratio is None:
             ratio = float(sizes[1].sum() / sizes[0].sum()) if len(fixed) and len(free) else 1.0
         self.ratio = ratio
-        self.costs = (
-            GIVEN if similarity is not None else BY_WORDS if vectors is None else BY_VECTORS
-        )
+        self.costs = BY_WORDS if vectors is None else BY_VECTORS
         self.fixed, self.free = (np.concatenate([[0.0], np.cumsum(size)]) for size in sizes)
-        self.measures: list[tuple[float, Features | SimilarityTable]] = []
-        if similarity is not None:
-            self.measures = [(self.costs.words, SimilarityTable(similarity(fixed, free)))]
-        else:
-            self.measures = [(self.costs.words, shared_words(fixed, free, translations))]
-            self.measures += [] if vectors is None else [(self.costs.vectors, vectors)]
-        self.rivals = Rivals(self.measures, len(fixed), len(free)) if self.costs.rival else None
+        self.measures = [(self.costs.words, shared_words(fixed, free, translations))]
+        if vectors is not None:
+            self.measures.append((self.costs.vectors, vectors))
+        self.rivals = Rivals(self.measures, len(fixed), len(free))
 
     def path(self, fixed: slice, free: slice) -> tuple[list[Bead], float]:
         """Return the cheapest beads in order for a part of both texts, and their cost."""
         n, m = fixed.stop - fixed.start, free.stop - free.start
-        tables = dict(zip(BEADS, self.tables(fixed, free)))
+        tables = self.tables(fixed, free)
         best = self._cheapest(n, m, tables)
 
         def before(a: int, b: int) -> float:
             """Return the cost of reaching the present cell by a bead of this kind."""
             if a > n or b > m:
                 return np.inf
-            return float(
-                best[n - a, m - b] + (tables[a, b][n - a, m - b] if a and b else self.costs.skip)
-            )
+            own = tables[a, b][n - a, m - b] if a and b else self.costs.skip
+            return float(best[n - a, m - b] + own)
 
         beads, total = [], float(best[n, m])
         while n or m:  # back from the last cell, by the first kind that is as cheap as any
@@ -160,40 +123,37 @@ class AlignmentTask:
             n, m = n - a, m - b
         return beads[::-1], total
 
-    def _cheapest(self, n: int, m: int, tables: Mapping[tuple[int, int], FloatArray]) -> FloatArray:
+    def _cheapest(self, n: int, m: int, tables: Tables) -> FloatArray:
         """Return (n + 1, m + 1) the least cost of the first sentences of both sides."""
         best = np.full((n + 1, m + 1), np.inf)
         best[0, 0] = 0.0
         skips = np.arange(m + 1) * self.costs.skip
         for i, row in enumerate(best):
             for (a, b), table in tables.items():
-                if a <= i and b <= m:
+                if a <= i:
                     np.minimum(row[b:], best[i - a, : m - b + 1] + table[i - a], out=row[b:])
             if i:
                 np.minimum(row, best[i - 1] + self.costs.skip, out=row)
             np.add(np.minimum.accumulate(row - skips), skips, out=row)
         return best
 
-    def tables(self, fixed: slice, free: slice) -> list[FloatArray]:
+    def tables(self, fixed: slice, free: slice) -> Tables:
         """Return by kind (n - a + 1, m - b + 1) costs of all beads in a part of both texts."""
-        shared = [(weight, measure.box(fixed, free)) for weight, measure in self.measures]
-        rivals = self.rivals.box(fixed, free) if self.rivals else None
         ends = self.fixed[fixed.start : fixed.stop + 1], self.free[free.start : free.stop + 1]
-        tables = []
-        for (a, b), kind in BEADS.items():
-            if a >= len(ends[0]) or b >= len(ends[1]):
-                tables.append(np.zeros((0, 0)))
-                continue
-            cost = self.costs.kinds * kind + self._lengths(
-                ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b]
-            )
-            for weight, similarity in shared:
-                cost += weight * (a + b) / 2 * (1 - similarity.table(a, b))
+        kinds = [(a, b) for a, b in BEADS if a < len(ends[0]) and b < len(ends[1])]
+        similar = [
+            (weight, measure.tables(fixed, free, kinds)) for weight, measure in self.measures
+        ]
+        rivals = self.rivals.tables(fixed, free, kinds)
+        tables = {}
+        for a, b in kinds:
+            lengths = ends[0][a:] - ends[0][:-a], ends[1][b:] - ends[1][:-b]
+            cost = self.costs.kinds * BEADS[a, b] + self._lengths(*lengths)
+            for weight, similarity in similar:
+                cost += weight * (a + b) / 2 * (1 - similarity[a, b])
             if a == b == 1:
                 cost = np.minimum(cost, 2 * self.costs.worst)
-            if rivals:
-                cost += self.costs.rival * rivals.table(a, b)
-            tables.append(cost)
+            tables[a, b] = cost + self.costs.rival * rivals[a, b]
         return tables
 
     def bead(self, bead: Bead) -> float:
@@ -222,8 +182,7 @@ class AlignmentTask:
                 weight * (1 - measure.cosines(rows, free)) for weight, measure in self.measures
             ]
             cost: FloatArray = np.sum(unlike, axis=0)
-            if self.rivals:
-                cost += self.costs.rival * self.rivals.least(rows, free)
+            cost += self.costs.rival * self.rivals.least(rows, free)
             best = np.argsort(cost, axis=1, kind="stable")[:, :LIKELY]
             i, at = np.nonzero(np.take_along_axis(cost, best, axis=1) < 2 * self.costs.skip)
             pairs.append((rows[i], free[best[i, at]]))

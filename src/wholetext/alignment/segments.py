@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from wholetext.alignment.anchors import longest_in_order
-from wholetext.alignment.beads import Bead, Span
+from wholetext.alignment.beads import Bead
+from wholetext.alignment.similarity import Span
 from wholetext.alignment.word_cuts import cuts_by_words
 from wholetext.text.sentences import Splitter
 
@@ -39,20 +40,21 @@ class Sentences:
         of their own and stay.
         """
         breaks = [at for at in range(1, len(self.owner)) if self.owner[at - 1] != self.owner[at]]
-        joints = {at for at in breaks if _goes_on(self.texts[at - 1], self.texts[at])}
+        joints = {
+            at for at in breaks if _unended(self.texts[at - 1]) and self.texts[at][0].islower()
+        }
         if len(joints) > max(2, len(breaks) / 3):
             return self
         texts: list[str] = []
         owner: list[int] = []
-        first = {at: at for at in self.owner}  # line → the line that continues it
-        for at, text in enumerate(self.texts):
-            line = self.owner[at]
+        first = {}  # line → the line that it continues
+        for at, (text, line) in enumerate(zip(self.texts, self.owner)):
             if at in joints:
                 texts[-1] += " " + text
                 first[line] = owner[-1]
             else:
                 texts.append(text)
-                owner.append(first[line])
+                owner.append(first.get(line, line))
         return Sentences(tuple(texts), tuple(owner), self.parts)
 
     def lines(self) -> tuple[int, ...]:
@@ -71,69 +73,56 @@ class Sentences:
         return at, at
 
 
-def _goes_on(before: str, after: str) -> bool:
-    """Tell whether a sentence goes on: no final punctuation, then lower case."""
-    return _unended(before) and after[0].islower()
-
-
 def _unended(text: str) -> bool:
+    """Tell whether a text has no final punctuation."""
     return text[-1].isalnum() or text[-1] in ",;"
-
-
-@dataclass(frozen=True)
-class Placed:
-    """The text of an output by segment."""
-
-    segments: tuple[str, ...]  # all text
-    # of each segment: stretches of ``glue.join(sentences)``, without added ones
-    spans: tuple[tuple[Span, ...], ...]
-    # segment, how many sentences were added to it, its text without them
-    added: tuple[tuple[int, int, str], ...]
 
 
 def place(
     fixed: Sentences, free: Sequence[str], beads: Sequence[Bead], glue: str, *, across: bool = False
-) -> Placed:
-    """Assign text to segments.
+) -> tuple[list[str], list[list[Span]], list[tuple[int, int, str]]]:
+    """Return the text of each segment, its stretches of ``glue.join(free)``, and additions.
+
+    An addition is a segment, how many sentences were added to it, and its text without them.
 
     Where a bead has several segments, its text is cut near where words and lengths put the breaks
     (``across``: the two sides are of different languages). Added text goes to the segment before it
     (at the very start, the one after it), so that none is lost.
     """
     text = glue.join(free)
-    starts = [0, *accumulate(len(own_text) + len(glue) for own_text in free)]
+    starts = [0, *accumulate(len(sentence) + len(glue) for sentence in free)]
     spans: list[list[Span]] = [[] for _ in range(fixed.parts)]
-    before: list[list[str]] = [[] for _ in range(fixed.parts)]  # added
-    after: list[list[str]] = [[] for _ in range(fixed.parts)]
+    lead: list[str] = []  # added before the first segment
+    added: list[list[str]] = [[] for _ in range(fixed.parts)]  # after a segment
     for bead in beads:
+        if bead.free[0] == bead.free[1]:
+            continue
         first, stop = fixed.of_segments(bead.fixed)
-        begin, end = (
-            starts[bead.free[0]],
-            max(starts[bead.free[0]], starts[bead.free[1]] - len(glue)),
-        )
-        if first == stop and begin < end and fixed.parts:
-            (after[first - 1] if first else before[0]).append(text[begin:end])
-        elif begin < end:
-            sides = [
-                " ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
-                for at in range(first, stop)
-            ]
-            places = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
-            for at, (a, b) in zip(range(first, stop), cut(text[begin:end], places)):
-                spans[at] += [(begin + a, begin + b)] if a < b else []
+        begin, end = starts[bead.free[0]], starts[bead.free[1]] - len(glue)
+        if first == stop:
+            (added[first - 1] if first else lead).append(text[begin:end])
+            continue
+        sides = [
+            " ".join(fixed.texts[i] for i in range(*bead.fixed) if fixed.owner[i] == at)
+            for at in range(first, stop)
+        ]
+        places = cuts_by_words(sides, text[begin:end], across=across) if len(sides) > 1 else []
+        for at, (a, b) in zip(range(first, stop), cut(text[begin:end], places)):
+            spans[at] += [(begin + a, begin + b)] if a < b else []
     own = [
         glue.join(part for a, b in stretches if (part := text[a:b].strip())) for stretches in spans
     ]
+    before = [lead, *([] for _ in own[1:])]
     parts = [
-        [*before[at], *([own_text] if own_text else []), *after[at]]
-        for at, own_text in enumerate(own)
+        glue.join(filter(None, (*front, middle, *back)))
+        for front, middle, back in zip(before, own, added)
     ]
-    added = [
-        (at, len(before[at]) + len(after[at]), own_text)
-        for at, own_text in enumerate(own)
-        if before[at] or after[at]
+    extra = [
+        (at, len(before[at]) + len(added[at]), middle)
+        for at, middle in enumerate(own)
+        if before[at] or added[at]
     ]
-    return Placed(tuple(map(glue.join, parts)), tuple(map(tuple, spans)), tuple(added))
+    return parts, spans, extra
 
 
 def cut(text: str, targets: Sequence[int]) -> list[Span]:
@@ -157,42 +146,28 @@ def cut(text: str, targets: Sequence[int]) -> list[Span]:
 def beads_of_segments(beads: Sequence[Bead], fixed: Sentences) -> tuple[Bead, ...]:
     """Turn beads of sentences into beads of segments and sentences.
 
-    Sentences of a segment that follow each other are one bead.
+    Sentences of a segment that follow each other are one bead; a segment without text has an empty
+    one.
     """
     merged: list[Bead] = []
-    full = {
-        at
-        for bead in beads
-        if bead.free[0] < bead.free[1]
-        for at in range(*fixed.of_segments(bead.fixed))
-    }
-    empty: set[int] = set()
     for bead in beads:
-        span, last = fixed.of_segments(bead.fixed), merged[-1] if merged else None
-        # left out: only where nothing else of the segment is there
         if bead.free[0] == bead.free[1]:
-            left = [at for at in range(*span) if at not in full and at not in empty]
-            empty.update(left)
-            merged += [Bead((at, at + 1), bead.free) for at in left]
-        elif (
+            continue
+        span, last = fixed.of_segments(bead.fixed), merged[-1] if merged else None
+        if (
             last
-            and span[0] < span[1]
-            and last.fixed[0] < last.fixed[1]
+            and last.linked
+            and bead.linked
             and span[0] < last.fixed[1]
             and last.free[1] == bead.free[0]
-            and last.free[0] < last.free[1]
         ):
-            merged[-1] = Bead(
-                (last.fixed[0], max(span[1], last.fixed[1])), (last.free[0], bead.free[1])
-            )
+            both = (last.fixed[0], max(span[1], last.fixed[1]))
+            merged[-1] = Bead(both, (last.free[0], bead.free[1]))
         else:
             merged.append(Bead(span, bead.free))
-    blank = [
-        Bead((at, at + 1), (0, 0))
-        for at in range(fixed.parts)
-        if at not in full and at not in empty
-    ]
-    return tuple(sorted([*merged, *blank], key=lambda bead: (bead.fixed, bead.free)))
+    full = {at for bead in merged for at in range(*bead.fixed)}
+    empty = [Bead((at, at + 1), (0, 0)) for at in range(fixed.parts) if at not in full]
+    return tuple(sorted([*merged, *empty], key=lambda bead: (bead.fixed, bead.free)))
 
 
 def moved(beads: Sequence[Bead]) -> tuple[Bead, ...]:

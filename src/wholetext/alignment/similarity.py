@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import Any, cast
 
@@ -25,25 +25,6 @@ ROWS = 256  # whose similarities to the whole other side are held at a time
 _WORD = re.compile(
     r"\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[?!%:;()\"$€]"
 )
-_LETTERS = str.maketrans(
-    {
-        **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")),
-        "є": "e",
-        "ё": "e",
-        "ї": "i",
-        "ж": "zh",
-        "ч": "ch",
-        "ш": "sh",
-        "щ": "sh",
-        "ю": "yu",
-        "я": "ya",
-        "ъ": "",
-        "ь": "",
-        **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")),
-        "θ": "th",
-        "ψ": "ps",
-    }
-)
 
 
 class _Latin(dict[int, Any]):
@@ -54,7 +35,27 @@ class _Latin(dict[int, Any]):
         return cast("int | None", self[code])
 
 
-_LATIN = _Latin(_LETTERS)
+_LATIN = _Latin(
+    str.maketrans(
+        {
+            **dict(zip("абвгґдезиійклмнопрстуфхцыэ", "abvggdeziiiklmnoprstufhcye")),
+            "є": "e",
+            "ё": "e",
+            "ї": "i",
+            "ж": "zh",
+            "ч": "ch",
+            "ш": "sh",
+            "щ": "sh",
+            "ю": "yu",
+            "я": "ya",
+            "ъ": "",
+            "ь": "",
+            **dict(zip("αβγδεζηικλμνξοπρσςτυφχω", "avgdeziiklmnxoprsstyfho")),
+            "θ": "th",
+            "ψ": "ps",
+        }
+    )
+)
 
 
 def words(text: str) -> list[str]:
@@ -66,7 +67,9 @@ def words(text: str) -> list[str]:
 
 
 Index = slice | IntArray
+Span = tuple[int, int]
 Bag = Mapping[str, float]  # word → occurrences
+Tables = dict[tuple[int, int], FloatArray]  # kind of bead (a, b) → (n - a + 1, m - b + 1)
 
 
 @dataclass(frozen=True)
@@ -77,76 +80,35 @@ class Features:
     free: Any  # (m, dims)
 
     @cached_property
-    def near(self) -> tuple[list[FloatArray], list[FloatArray]]:
-        """By side and distance: (sentences - distance,) products of rows at that distance."""
-        return _near(self.fixed), _near(self.free)
+    def norms(self) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
+        """By side and size: (sentences - size + 1,) norms of sums of ``size`` neighbouring rows."""
+        return _norms(self.fixed), _norms(self.free)
 
-    def box(self, fixed: slice, free: slice) -> Shared:
-        table = _dense(self.fixed[fixed] @ self.free[free].T)
-        return Shared(table, *(_norms(near, part) for near, part in zip(self.near, (fixed, free))))
+    def tables(self, fixed: slice, free: slice, kinds: Sequence[Span]) -> Tables:
+        """Similarities of ``a`` neighbours of one side with ``b`` of the other, within a box."""
+        products = _dense(self.fixed[fixed] @ self.free[free].T)
+        sums = np.pad(products, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)  # (n + 1, m + 1)
+        tables = {}
+        for a, b in kinds:
+            blocks = sums[a:, b:] - sums[:-a, b:] - sums[a:, :-b] + sums[:-a, :-b]
+            left = self.norms[0][a][fixed.start : fixed.stop - a + 1]
+            right = self.norms[1][b][free.start : free.stop - b + 1]
+            tables[a, b] = blocks / np.maximum(np.outer(left, right), 1e-9)
+        return tables
 
     def cosines(self, fixed: Index, free: Index) -> FloatArray:
         """Return (rows, columns) similarities of single sentences."""
-        squares = np.outer(self.near[0][0][fixed], self.near[1][0][free])
-        return np.asarray(
-            _dense(self.fixed[fixed] @ self.free[free].T) / np.sqrt(np.maximum(squares, 1e-18))
-        )
+        norms = np.outer(self.norms[0][1][fixed], self.norms[1][1][free])
+        products = _dense(self.fixed[fixed] @ self.free[free].T)
+        return np.asarray(products / np.maximum(norms, 1e-9))
 
-    def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
+    def together(self, fixed: Span, free: Span) -> float:
         """Return the similarity of neighbouring sentences of both sides."""
-        (a, first), (b, second) = self._sum((0, *fixed)), self._sum((1, *free))
-        return float(a @ b / max(1e-9, first * second))
-
-    @cached_property
-    def _sum(self) -> Callable[[tuple[int, int, int]], tuple[FloatArray, float]]:
-        """The sum of neighbouring rows of a side, and its length, cached."""
-
-        @lru_cache(maxsize=256)
-        def sum_of(span: tuple[int, int, int]) -> tuple[FloatArray, float]:
-            total = _sum_of_rows((self.fixed, self.free)[span[0]], span[1], span[2])
-            return total, float(np.linalg.norm(total))
-
-        return sum_of
+        left, right = self.fixed[slice(*fixed)].sum(axis=0), self.free[slice(*free)].sum(axis=0)
+        return float(left @ right / max(1e-9, np.linalg.norm(left) * np.linalg.norm(right)))
 
 
-@dataclass(frozen=True)
-class SimilarityTable:
-    """A table (n, m) of similarities; several sentences have the mean of their pairs."""
-
-    table: FloatArray
-
-    def box(self, fixed: slice, free: slice) -> Shared:
-        table = self.table[fixed, free]
-        sizes = [
-            {size: np.full(max(0, number - size + 1), float(size)) for size in range(1, WIDEST + 1)}
-            for number in table.shape
-        ]
-        return Shared(table, *sizes)
-
-    def cosines(self, fixed: Index, free: Index) -> FloatArray:
-        return self.table[fixed][:, free]
-
-    def together(self, fixed: tuple[int, int], free: tuple[int, int]) -> float:
-        return float(self.table[slice(*fixed), slice(*free)].mean())
-
-
-Measures = Sequence[tuple[float, "Features | SimilarityTable"]]  # with their weights
-
-
-class Shared:
-    """Similarity of neighbouring sentences of both sides: a sum over pairs by both norms."""
-
-    def __init__(
-        self, table: FloatArray, fixed: dict[int, FloatArray], free: dict[int, FloatArray]
-    ) -> None:
-        self.sums = _sums(table)  # (n + 1, m + 1)
-        self.fixed, self.free = fixed, free  # size → (sentences - size + 1,)
-
-    def table(self, a: int, b: int) -> FloatArray:
-        """Return (n - a + 1, m - b + 1): ``a`` neighbours of one side with ``b`` of the other."""
-        return np.asarray(
-            _blocks(self.sums, a, b) / np.maximum(np.outer(self.fixed[a], self.free[b]), 1e-9)
-        )
+Measures = Sequence[tuple[float, Features]]  # with their weights
 
 
 class Rivals:
@@ -159,7 +121,7 @@ class Rivals:
     def __init__(self, measures: Measures, n: int, m: int) -> None:
         self.measures = measures
         # similarity to the best of the other side
-        self.fixed, self.free = (np.full(n, -np.inf), np.full(m, -np.inf))
+        self.fixed, self.free = np.zeros(n), np.zeros(m)
         self.only(np.arange(n), np.arange(m))
 
     def only(self, fixed: IntArray, free: IntArray) -> None:
@@ -171,35 +133,30 @@ class Rivals:
             self.fixed[rows] = table.max(axis=1, initial=-np.inf)
             self.free[free] = np.maximum(self.free[free], table.max(axis=0, initial=-np.inf))
 
-    def box(self, fixed: slice, free: slice) -> RivalsOfBox:
-        return RivalsOfBox(alike(self.measures, fixed, free), self.fixed[fixed], self.free[free])
+    def tables(self, fixed: slice, free: slice, kinds: Sequence[Span]) -> Tables:
+        """Losses of the sentences of beads, within a box.
+
+        Where one sentence has several counterparts, these lose; where several have several, all do,
+        each compared with the nearest to it in the bead.
+        """
+        table = alike(self.measures, fixed, free)  # (n, m)
+        tables = {}
+        for a, b in kinds:
+            lost: FloatArray = np.zeros((table.shape[0] - a + 1, table.shape[1] - b + 1))
+            if b == 1 or a > 1:
+                near = sliding_window_view(table, b, axis=1).max(axis=-1)  # (n, m - b + 1)
+                losses = self.fixed[fixed, None] - near
+                lost += sliding_window_view(losses, a, axis=0).sum(axis=-1)
+            if a == 1 or b > 1:
+                near = sliding_window_view(table, a, axis=0).max(axis=-1)  # (n - a + 1, m)
+                lost += sliding_window_view(self.free[free] - near, b, axis=1).sum(axis=-1)
+            tables[a, b] = lost
+        return tables
 
     def least(self, fixed: IntArray, free: IntArray) -> FloatArray:
         """Return (rows, columns) the smaller loss of two sentences."""
         table = alike(self.measures, fixed, free)
         return np.asarray(np.minimum(self.fixed[fixed, None] - table, self.free[free] - table))
-
-
-@dataclass(frozen=True)
-class RivalsOfBox:
-    alike: FloatArray  # (n, m) similarities
-    fixed: FloatArray  # (n,) to the best of the other side
-    free: FloatArray  # (m,)
-
-    def table(self, a: int, b: int) -> FloatArray:
-        """Return (n - a + 1, m - b + 1) losses of the sentences of beads.
-
-        Where one sentence has several counterparts, these lose; where several have several, all do,
-        each compared with the nearest to it in the bead.
-        """
-        lost: FloatArray = np.zeros((len(self.fixed) - a + 1, len(self.free) - b + 1))
-        if b == 1 or a > 1:
-            near = sliding_window_view(self.alike, b, axis=1).max(axis=-1)  # (n, m - b + 1)
-            lost += sliding_window_view(self.fixed[:, None] - near, a, axis=0).sum(axis=-1)
-        if a == 1 or b > 1:
-            near = sliding_window_view(self.alike, a, axis=0).max(axis=-1)  # (n - a + 1, m)
-            lost += sliding_window_view(self.free - near, b, axis=1).sum(axis=-1)
-        return lost
 
 
 def alike(measures: Measures, fixed: Index, free: Index) -> FloatArray:
@@ -240,47 +197,14 @@ def shared_words(
     return Features(*sides)
 
 
-def _sums(table: FloatArray) -> FloatArray:
-    """(n + 1, m + 1) sums over all that is above and left of a place."""
-    sums = np.zeros((table.shape[0] + 1, table.shape[1] + 1))
-    sums[1:, 1:] = np.cumsum(np.cumsum(table, axis=0, dtype=np.float64), axis=1)
-    return sums
-
-
-def _blocks(sums: FloatArray, a: int, b: int) -> FloatArray:
-    """(n - a + 1, m - b + 1) sums over all blocks of ``a`` rows and ``b`` columns."""
-    return np.asarray(sums[a:, b:] - sums[:-a, b:] - sums[a:, :-b] + sums[:-a, :-b])
-
-
 def _dense(table: Any) -> FloatArray:
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
 
 
-def _sum_of_rows(side: Any, start: int, stop: int) -> FloatArray:
-    """(dims,) of neighbouring rows."""
-    if isinstance(side, np.ndarray):
-        return np.asarray(side[start:stop].sum(axis=0), dtype=np.float64)
-    part = slice(side.indptr[start], side.indptr[stop])
-    return np.asarray(
-        np.bincount(side.indices[part], side.data[part], minlength=side.shape[1]), dtype=np.float64
-    )
-
-
-def _near(side: Any) -> list[FloatArray]:
-    count = side.shape[0]
-    return [
-        np.asarray((side[: max(0, count - k)] * side[k:]).sum(axis=1), dtype=np.float64).ravel()
-        for k in range(WIDEST)
-    ]
-
-
-def _norms(near: Sequence[FloatArray], part: slice) -> dict[int, FloatArray]:
-    """Map size to (sentences - size + 1,) norms of sums of ``size`` neighbouring rows."""
+def _norms(side: Any) -> dict[int, FloatArray]:
     norms = {}
     for size in range(1, WIDEST + 1):
-        total = np.zeros(max(0, part.stop - part.start - size + 1))
-        for k in range(size):
-            for i in range(part.start, part.start + size - k):
-                total += (1 if k == 0 else 2) * near[k][i : i + len(total)]
-        norms[size] = np.sqrt(np.maximum(total, 0))
+        count = max(0, side.shape[0] - size + 1)
+        total = sum(side[at : at + count] for at in range(size))
+        norms[size] = np.sqrt(np.asarray((total * total).sum(axis=1), dtype=np.float64))
     return norms

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 from wholetext.lazy import exports
 
 if TYPE_CHECKING:
-    from wholetext.annotation.annotations import PearmutAnnotations as PearmutAnnotations
-    from wholetext.annotation.annotations import read_pearmut as read_pearmut
-    from wholetext.annotation.annotations import write_judgments as write_judgments
-    from wholetext.annotation.campaign import Campaign as Campaign
-    from wholetext.annotation.campaign import make_campaign as make_campaign
-    from wholetext.annotation.sampling import Sample as Sample
-    from wholetext.annotation.sampling import SampledDocument as SampledDocument
-    from wholetext.annotation.sampling import sample as sample
+    from wholetext.annotation.annotations import (
+        PearmutAnnotations as PearmutAnnotations,
+        read_pearmut as read_pearmut,
+        write_judgments as write_judgments,
+    )
+    from wholetext.annotation.campaign import Campaign as Campaign, make_campaign as make_campaign
+    from wholetext.annotation.sampling import (
+        Sample as Sample,
+        SampledDocument as SampledDocument,
+        sample as sample,
+    )
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,

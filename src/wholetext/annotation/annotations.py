@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from wholetext.annotation.campaign import characters, counted, units
-from wholetext.errors import AlignmentError, InputError, WriteError, count
+from wholetext.errors import AlignmentError, InputError, WriteError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.parsing import number, read_json, reader, reading
-from wholetext.io.assembly import Langs, Loaded, assemble, pair
+from wholetext.io.assembly import Loaded
 from wholetext.io.formats import evalset
 from wholetext.io.formats.scores import write_table
 from wholetext.io.text import FilePath, at, opened, write_lines
 from wholetext.notebook.display import brief
-from wholetext.types import Corpus, Document, Judgments, Output
+from wholetext.types import Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
 _RESET = "__RESET__"
@@ -35,6 +35,7 @@ _NOTES = {
     "forms": ("form", "not used"),
     "reset": ("submission", "withdrawn by a reset"),
     "replaced": ("submission", "replaced by a later one of the same annotator"),
+    "failed": ("attention check", "failed"),
     "unscored": ("annotation", "without a score: not judged"),
     "beyond": ("error span", "of missing content: no place in the output"),
     "no severity": ("error span", "without severity"),
@@ -68,7 +69,6 @@ class Annotation:
     score: float | None
     marks: tuple[Mark, ...]
     text: str
-    source: str | None = None
     weight: float = 1.0  # of the document, where it was sampled with unequal probability
 
 
@@ -94,40 +94,6 @@ class PearmutAnnotations:
         with np.errstate(invalid="ignore"):
             return Judgments("esa", "seg", systems, total / number_of)
 
-    def loaded(self, langs: Langs = None) -> Loaded:
-        """The annotated texts as corpus and outputs; an output without annotations is empty."""
-        sizes: dict[str, int] = {}
-        for annotation in self.given:
-            sizes[annotation.segment[0]] = max(
-                sizes.get(annotation.segment[0], 0), annotation.segment[1] + 1
-            )
-        sources = {
-            annotation.segment: annotation.source
-            for annotation in self.given
-            if annotation.source is not None
-        }
-        texts = {
-            (annotation.system, annotation.segment): annotation.text for annotation in self.given
-        }
-        systems = dict.fromkeys(annotation.system for annotation in self.given)
-        docs = tuple(
-            Document(
-                doc, tuple(sources.get((doc, i), "") for i in range(size)) if sources else None
-            )
-            for doc, size in sizes.items()
-        )
-        outputs = [
-            Output(
-                system,
-                {
-                    doc: tuple(texts.get((system, (doc, i)), "") for i in range(size))
-                    for doc, size in sizes.items()
-                },
-            )
-            for system in systems
-        ]
-        return assemble(Corpus("pearmut", pair(langs), docs), outputs, self.notes)
-
     def system_scores(self) -> dict[str, float]:
         """Mean score of each system.
 
@@ -143,7 +109,7 @@ class PearmutAnnotations:
 @reader
 def read_pearmut(path: FilePath) -> PearmutAnnotations:
     """Read the log of a Pearmut campaign, or the file of annotations that its dashboard gives."""
-    seen, failed, annotations = Counter[str](), Counter[str](), list[Annotation]()
+    seen, annotations = Counter[str](), list[Annotation]()
     last: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
     for where, campaign, entry in _entries(path):
         key = (campaign, str(entry.get("user_id")), str(entry.get("item_i")))
@@ -162,56 +128,51 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
             last[key] = (where, entry)
     for where, entry in last.values():
         with reading(where, _NEXT, what="this submission cannot be read"):
-            annotations += _submission(entry, where, seen, failed)
+            annotations += _submission(entry, where, seen)
     if not annotations:
         raise InputError("there are no annotations in this file", where=str(path), next=_NEXT)
-    checks = (
-        f"annotator {rater!r} failed {count(number_of, 'attention check')}"
-        for rater, number_of in failed.items()
-        if number_of
-    )
-    return PearmutAnnotations(tuple(annotations), (*counted(_NOTES, seen), *checks))
+    return PearmutAnnotations(tuple(annotations), counted(_NOTES, seen))
 
 
 def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """(place, campaign, entry): of a line each, or of the lists of one JSON object."""
     with opened(path) as file:
-        lines = [(number, line) for number, line in enumerate(file.lines(), 1) if line.strip()]
-    records = [(at(file.name, place), "", line) for place, line in lines]
-    if len(lines) == 1 or (lines and not lines[0][1].rstrip().endswith("}")):  # not an entry a line
-        text = "\n".join(line for _, line in lines)
-        whole = read_json(text, where=file.name, next=_NEXT)
-        if isinstance(whole, dict) and "annotation" not in whole:
-            for campaign, entries in whole.items():
-                for number, entry in enumerate(entries, 1):
-                    where = f"{file.name}, annotation {number} of {campaign!r}"
-                    yield where, campaign, dict(entry)
-            return
-    for where, campaign, line in records:
-        yield where, campaign, dict(read_json(line, where=where, next=_NEXT))
+        lines = list(file.lines())
+    try:
+        whole = read_json("\n".join(lines), where=file.name, next=_NEXT)
+    except InputError:  # a line each
+        whole = None
+    if isinstance(whole, dict) and "annotation" not in whole:
+        for campaign, entries in whole.items():
+            for number, entry in enumerate(entries, 1):
+                where = f"{file.name}, annotation {number} of {campaign!r}"
+                yield where, campaign, dict(entry)
+        return
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            where = at(file.name, number)
+            yield where, "", dict(read_json(line, where=where, next=_NEXT))
 
 
-def _submission(
-    entry: Mapping[str, Any], where: str, seen: Counter[str], failed: Counter[str]
-) -> Iterator[Annotation]:
+def _submission(entry: Mapping[str, Any], where: str, seen: Counter[str]) -> Iterator[Annotation]:
     """The annotations of one submitted document; a form has no texts of systems."""
     items, answers = entry["item"], entry["annotation"]
     if not all(isinstance(item.get("tgt"), dict) for item in items):
         seen["forms"] += 1
         return
     rater = " ".join(str(entry.get("user_id") or "unknown").split())  # a cell of a table
-    failed[rater] += (entry.get("validations") or []).count(False)
+    seen["failed"] += (entry.get("validations") or []).count(False)
     doc = str(items[0]["doc"] if "doc" in items[0] else items[0]["item_id"])
     for place, (item, answer) in enumerate(zip(items, answers, strict=True)):
         segment = (doc, int(item.get("seg", place)) if "doc" in item else place)
         for system, judgment in (answer or {}).items():
-            text, score, source = item["tgt"][system], judgment.get("score"), item.get("src")
+            text, score = item["tgt"][system], judgment.get("score")
             seen["unscored"] += score is None
             places = units(text)
             value = 0.0 if score is None else number(str(score), low=0, where=where)
             weight = number(str(item.get("weight", 1.0)), low=1e-9, where=where)
-            if value > 100 or weight > 1e9:
-                raise ValueError("a score is at most 100, the weight of a document 1e9")
+            if value > 100:
+                raise ValueError("a score is at most 100")
             yield Annotation(
                 system,
                 segment,
@@ -219,7 +180,6 @@ def _submission(
                 None if score is None else value,
                 tuple(_mark(span, places, seen) for span in judgment.get("error_spans") or []),
                 text,
-                source if isinstance(source, str) else None,
                 weight,
             )
 
@@ -238,9 +198,9 @@ def _mark(span: Mapping[str, Any], places: list[int], seen: Counter[str]) -> Mar
 def write_judgments(folder: FilePath, annotations: PearmutAnnotations, loaded: Loaded) -> None:
     """Write an EvalSet with the annotations as judgments ``esa``: scores, ratings, spans.
 
-    ``loaded`` has the texts, of a run or of the annotations themselves. Where the texts of both
-    differ, or a document is not there, it is an error. All files are written at once or none, and
-    none that others wrote is replaced.
+    ``loaded`` has the texts of the run. Where annotated texts differ from them, or a document is not
+    there, it is an error. All files are written at once or none, and none that others wrote is
+    replaced.
     """
     texts = {output.system: output.docs for output in loaded.outputs}
     for annotation in annotations.given:
@@ -255,27 +215,25 @@ def write_judgments(folder: FilePath, annotations: PearmutAnnotations, loaded: L
                 next="give the run that the campaign was made from",
             )
     with changing(Path(folder), SharedFolder("EvalSet", WriteError)) as staged:
-        _write(staged, annotations, loaded)
-
-
-def _write(folder: Path, annotations: PearmutAnnotations, loaded: Loaded) -> None:
-    segments = [(doc.id, i) for doc in loaded.corpus.docs for i in range(len(doc))]
-    line = {segment: i for i, segment in enumerate(segments)}
-    evalset.write(folder, loaded)
-    base, name = folder / "human-scores", "-".join(loaded.corpus.langs)
-    judged = annotations.judgments(segments)
-    write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
-    means = annotations.system_scores()
-    write_table(
-        base / f"{name}.esa.sys.score", list(means), np.array([[mean] for mean in means.values()])
-    )
-    rows = [
-        f"{annotation.system}\t{line[annotation.segment]}\t{annotation.rater}\t{annotation.score!r}"
-        for annotation in annotations.given
-        if annotation.score is not None
-    ]
-    write_lines(base / f"{name}.esa.raters.tsv", ["system\tseg\trater\tscore", *rows])
-    write_lines(base / f"{name}.esa.spans.jsonl", map(_span_line, annotations.given))
+        segments = [(doc.id, i) for doc in loaded.corpus.docs for i in range(len(doc))]
+        line = {segment: i for i, segment in enumerate(segments)}
+        evalset.write(staged, loaded)
+        base, name = staged / "human-scores", "-".join(loaded.corpus.langs)
+        judged = annotations.judgments(segments)
+        write_table(base / f"{name}.esa.seg.score", judged.systems, judged.values, gaps=True)
+        means = annotations.system_scores()
+        write_table(
+            base / f"{name}.esa.sys.score",
+            list(means),
+            np.array([[mean] for mean in means.values()]),
+        )
+        rows = [
+            f"{annotation.system}\t{line[annotation.segment]}\t{annotation.rater}\t{annotation.score!r}"
+            for annotation in annotations.given
+            if annotation.score is not None
+        ]
+        write_lines(base / f"{name}.esa.raters.tsv", ["system\tseg\trater\tscore", *rows])
+        write_lines(base / f"{name}.esa.spans.jsonl", map(_span_line, annotations.given))
 
 
 def _span_line(annotation: Annotation) -> str:

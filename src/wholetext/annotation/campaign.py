@@ -9,7 +9,6 @@ or deleted by the annotators.
 from __future__ import annotations
 
 import html
-import json
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -17,8 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from wholetext.errors import AlignmentError, InputError, count, did_you_mean
-from wholetext.files.storage import FilePath, write_file
+from wholetext.errors import AlignmentError, InputError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.explain import explain
 from wholetext.scoring.results import Results
@@ -27,28 +25,17 @@ from wholetext.types import Document
 Protocol = Literal["ESA", "cESA"]
 SEVERITIES = {"minor": "minor", "major": "major", "critical": "major", "neutral": "neutral"}
 _ORDER = (None, "neutral", "minor", "major")
-_MEDIA = (
-    "<audio ",
-    "<video ",
-    "<img ",
-    "<iframe ",
-)  # how a text begins that Pearmut shows as media
-_TAG = re.compile(
-    r"</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE
-)  # tags that Pearmut formats
+_MARKUP = re.compile(  # what Pearmut shows as media or formats
+    r"^<(?:audio|video|img|iframe)\s|</?(?:b|strong|em|i|br|h[123]|p)\s*/?>", re.IGNORECASE
+)
 _NOTES = {
     "critical": ("critical error", "filled in as major: ESA has no critical errors"),
     "open": ("span", "without severity: annotators must choose one"),
     "joined": ("span", "joined with one that it overlaps"),
-    "media": (
+    "markup": (
         "text",
-        "would be shown as audio, video, image or frame: Pearmut does so with text that begins "
-        "with such a tag; check these texts before annotators open them",
-    ),
-    "tags": (
-        "text",
-        "with HTML tags: Pearmut may show them as formatting, and then counts their characters "
-        "differently in error spans",
+        "with HTML tags: Pearmut may show them as formatting or media, and then counts characters "
+        "of error spans differently; check these texts before annotators open them",
     ),
 }
 _NOT_ID = re.compile(r"[^\w.#-]+")
@@ -56,15 +43,11 @@ _NOT_ID = re.compile(r"[^\w.#-]+")
 
 @dataclass(frozen=True)
 class Campaign:
-    """A campaign as Pearmut reads it, and what was left out or changed on the way."""
+    """A campaign: JSON for ``pearmut add``, and what was left out or changed on the way."""
 
     content: dict[str, Any]
     notes: tuple[str, ...] = ()
     __repr__ = brief
-
-    def write(self, path: FilePath) -> None:
-        """Write the JSON file for ``pearmut add``."""
-        write_file(path, json.dumps(self.content, ensure_ascii=False, indent=1) + "\n")
 
 
 def make_campaign(
@@ -83,31 +66,18 @@ def make_campaign(
     takes the first that marks any, None fills in none. Spans of BlonDe have no severity, which
     annotators then choose. All ``users`` share the documents.
     """
-    if protocol not in get_args(Protocol):
-        raise InputError(
-            f"there is no protocol {protocol!r}",
-            next=f"it is one of {', '.join(get_args(Protocol))}",
-        )
-    if users < 1:
-        raise InputError(
-            f"a campaign needs at least one user, not {users}", next="give the number of annotators"
-        )
     by_id = {doc.id: doc for doc in results.corpus.docs}
     chosen = list(by_id) if documents is None else list(dict.fromkeys(documents))
-    for doc in chosen:
-        if doc not in by_id:
-            raise InputError(
-                f"the run has no document {doc!r}",
-                next=did_you_mean(doc, list(by_id)) or f"it has {count(len(by_id), 'document')}",
-            )
+    unknown = [doc for doc in chosen if doc not in by_id]
+    if protocol not in get_args(Protocol) or users < 1 or unknown:
+        raise InputError(
+            f"no campaign by the protocol {protocol!r} for {count(users, 'user')} with "
+            f"{', '.join(map(repr, unknown)) or 'these documents'}",
+            next=f"give documents of the run, a protocol of {', '.join(get_args(Protocol))}, and "
+            "at least one user",
+        )
     weights = documents if isinstance(documents, Mapping) else {}
     make = _Campaign(results, _metric(results, spans), weights)
-    for system in results.systems:
-        if not system or system.isdigit():
-            raise InputError(
-                f"Pearmut accepts no system name of digits alone: {system!r}",
-                next="rename the system and score it again",
-            )
     groups = [results.systems] if protocol == "cESA" else [(system,) for system in results.systems]
     data = [make.document(by_id[doc], group) for doc in chosen for group in groups]
     title = name or f"{results.corpus.id}-{'-'.join(filter(None, results.corpus.langs))}-{protocol}"
@@ -125,18 +95,13 @@ def _metric(results: Results, spans: str | None) -> str | None:
         return None
     if spans != "auto":
         return next(iter(results[spans].values())).metric
-    return next(
-        (
-            spec
-            for spec, by_system in results.scores.items()
-            if any(
-                "spans" in (facts or {})
-                for scores in by_system.values()
-                for facts in scores.details
-            )
-        ),
-        None,
+    marking = (
+        spec
+        for spec, by_system in results.scores.items()
+        for scores in by_system.values()
+        if any("spans" in (facts or {}) for facts in scores.details)
     )
+    return next(marking, None)
 
 
 @dataclass
@@ -153,66 +118,55 @@ class _Campaign:
 
         ``doc`` and ``seg`` come back with the annotations.
         """
-        texts = {
-            output.system: output.docs[doc.id]
-            for output in self.results.outputs
-            if output.system in systems
-        }
-        for system, segments in texts.items():
-            if len(segments) != len(doc):
-                raise AlignmentError(
-                    f"the output of {system!r} has {count(len(segments), 'segment')} in document "
-                    f"{doc.id!r}, the document {len(doc)}",
-                    next="align them with `wholetext align`, and score them again",
-                )
-        marked = {system: self._spans(doc.id, system) for system in systems}
+        outputs = {output.system: output.docs[doc.id] for output in self.results.outputs}
+        texts = {system: outputs[system] for system in systems}
+        if any(len(segments) != len(doc) for segments in texts.values()):
+            raise AlignmentError(
+                f"outputs of {', '.join(texts)} have other segments than document {doc.id!r}",
+                next="align them with `wholetext align`, and score them again",
+            )
+        marked = {system: self._spans(doc, system) for system in systems}
         items = []
         for i in range(len(doc)):
             item: dict[str, Any] = {"item_id": f"{doc.id}#{i}", "doc": doc.id, "seg": i}
             item |= {"weight": self.weights[doc.id]} if doc.id in self.weights else {}
-            if i == 0:
-                item["instructions"] = _instructions(self.results.corpus.langs, doc)
-            if doc.src is not None:
-                item["src"] = doc.src[i]
+            item |= {} if i else {"instructions": _instructions(self.results.corpus.langs, doc)}
+            item |= {} if doc.src is None else {"src": doc.src[i]}
             item["tgt"] = {system: segments[i] for system, segments in texts.items()}
-            self._look(item)
+            shown = (item.get("src", ""), *item["tgt"].values())
+            self.seen["markup"] += sum(bool(_MARKUP.search(text)) for text in shown)
             if self.spec is not None:
                 item["error_spans"] = {system: marked[system][i] for system in systems}
             items.append(item)
         return items
 
-    def _spans(self, doc: str, system: str) -> list[list[dict[str, Any]]]:
+    def _spans(self, doc: Document, system: str) -> list[list[dict[str, Any]]]:
         """What the metric marked in each segment, in Pearmut's form."""
         if self.spec is None:
             return []
         by_system = self.results.scores[self.spec]
         if any(scores.details for scores in by_system.values()) and not any(
             by_system[system].details
-        ):
-            return [[]] * len(
-                self.results.outputs[self.results.systems.index(system)].docs[doc]
-            )  # nothing marked
-        explained = explain(self.results, self.spec, system=system, doc=doc)
-        out = []
-        for segment in explained.segments:
+        ):  # nothing marked
+            return [[]] * len(doc)
+        marked = []
+        for segment in explain(self.results, self.spec, system=system, doc=doc.id).segments:
             places = units(segment.hyp)
             marks = []
             for span in segment.extra:
-                severity = SEVERITIES.get(span.category.lower())
-                self.seen["critical"] += span.category.lower() == "critical"
+                category = span.category.lower()
+                severity = SEVERITIES.get(category)
+                self.seen["critical"] += category == "critical"
                 self.seen["open"] += severity is None
-                first, last = places[span.start], places[span.end] - 1
-                if first <= last:
-                    marks.append(
-                        {
-                            "start_i": first,
-                            "end_i": last,
-                            "severity": severity,
-                            "category": None if severity else span.category or None,
-                        }
-                    )
-            out.append(self._apart(marks))
-        return out
+                mark: dict[str, Any] = {
+                    "start_i": places[span.start],
+                    "end_i": places[span.end] - 1,
+                    "severity": severity,
+                    "category": None if severity else span.category or None,
+                }
+                marks += [mark] if mark["start_i"] <= mark["end_i"] else []
+            marked.append(self._apart(marks))
+        return marked
 
     def _apart(self, marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Join overlapping spans with the higher severity: Pearmut shows one per character."""
@@ -226,11 +180,6 @@ class _Campaign:
                 done.append(mark)
         self.seen["spans"] += len(done)
         return done
-
-    def _look(self, item: dict[str, Any]) -> None:
-        for text in (item.get("src", ""), *item["tgt"].values()):
-            self.seen["media"] += text.startswith(_MEDIA)
-            self.seen["tags"] += bool(_TAG.search(text))
 
     def notes(self, spans: str | None) -> tuple[str, ...]:
         """What those who run the campaign should know; ``spans`` is the metric requested."""

@@ -18,7 +18,6 @@ from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.annotation.annotations import PearmutAnnotations
-    from wholetext.annotation.sampling import Sample
 
 Overwrite = Annotated[bool, option("--overwrite", help="Overwrite existing files in --out.")]
 
@@ -35,10 +34,10 @@ def sample(
         Literal["documents", "segments"], option("--of", help="Unit of --share.")
     ] = "documents",
     method: Annotated[
-        Literal["length", "random", "spread", "overlap", "disagreement"],
+        Literal["length", "random", "spread"],
         option(
             "--method",
-            help="length, random: random sampling with weights; the others: selection by scores.",
+            help="length, random: random sampling with weights; spread: selection by scores.",
         ),
     ] = "length",
     metric: Annotated[
@@ -66,21 +65,16 @@ def sample(
 ) -> None:
     """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
 
-    `length` and `random` sample documents with known probabilities; their weights keep estimates unbiased. `spread`,
-    `overlap` and `disagreement` select documents where metrics separate systems, separate systems with overlapping
-    intervals, or disagree with each other.
+    `length` and `random` sample documents with known probabilities; their weights keep estimates unbiased. `spread`
+    selects the documents on which metrics separate systems most.
     """
     from wholetext.annotation.campaign import make_campaign
     from wholetext.annotation.sampling import sample as choose
     from wholetext.files.storage import write_file
     from wholetext.scoring.evaluate import open_run
 
-    if out is not None and out.exists() and not overwrite:
-        raise InputError(
-            "this file exists already",
-            where=str(out),
-            next="choose another --out, or use --overwrite",
-        )
+    if out is not None:
+        options.refuse_existing(out, options.Files(), overwrite)
     results = open_run(run)
     chosen = choose(
         results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed
@@ -95,10 +89,8 @@ def sample(
             name=name,
             spans=None if spans == "none" else spans,
         )
-        text, notes = (
-            json.dumps(campaign.content, ensure_ascii=False, indent=1),
-            [*notes, *campaign.notes],
-        )
+        text = json.dumps(campaign.content, ensure_ascii=False, indent=1)
+        notes += campaign.notes
     elif format == "json":
         text = json.dumps(asdict(chosen), ensure_ascii=False, indent=1)
     else:
@@ -108,16 +100,11 @@ def sample(
         print(text)
         return
     write_file(out, f"{text}\n")
-    print(
-        f"{_size(chosen)}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else "")
+    size = (
+        f"{len(chosen.documents)} of {count(chosen.total_documents, 'document')}, "
+        f"{chosen.segments} of {count(chosen.total_segments, 'segment')}"
     )
-
-
-def _size(sample: Sample) -> str:
-    return (
-        f"{len(sample.documents)} of {count(sample.total_documents, 'document')}, "
-        f"{sample.segments} of {count(sample.total_segments, 'segment')}"
-    )
+    print(f"{size}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else ""))
 
 
 def annotations_(
@@ -133,38 +120,28 @@ def annotations_(
         Path | None, option("-o", "--out", help="Output EvalSet (input for `meta`).")
     ] = None,
     overwrite: Overwrite = False,
-    langs: options.Langs = None,
     format: options.TableOrJson = "table",
 ) -> None:
     """Read the annotations of a Pearmut campaign: mean scores of systems, and an EvalSet with them as judgments.
 
-    With --run the EvalSet has the texts of the run, references included; without it those that were annotated (-l).
+    The EvalSet (--out) has the texts of the run (--run), references included.
     """
     from wholetext.annotation.annotations import read_pearmut, write_judgments
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import open_run
 
-    if (
-        out is not None
-        and out.exists()
-        and not overwrite
-        and (not out.is_dir() or any(out.iterdir()))
-    ):
+    taken = out is not None and out.exists() and (not out.is_dir() or any(out.iterdir()))
+    if out is not None and (run is None or (taken and not overwrite)):
         raise InputError(
-            "this folder is not empty",
+            "the run of the campaign is not named" if run is None else "this folder is not empty",
             where=str(out),
-            next="choose another --out, or use --overwrite",
+            next="add --run FOLDER" if run is None else "choose another --out, or use --overwrite",
         )
     annotations = read_pearmut(file)
     warn(annotations.notes)
-    if out is not None:
-        results = open_run(run) if run is not None else None
-        loaded = (
-            Loaded(results.corpus, results.outputs)
-            if results is not None
-            else annotations.loaded(langs)
-        )
-        write_judgments(out, annotations, loaded)
+    if out is not None and run is not None:
+        results = open_run(run)
+        write_judgments(out, annotations, Loaded(results.corpus, results.outputs))
     if format == "json":
         terminal.print_json(
             {"systems": _systems(annotations), "notes": annotations.notes, "out": out and str(out)}

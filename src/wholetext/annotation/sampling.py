@@ -2,9 +2,8 @@
 
 Drawn samples (``length``, ``random``) have weights: means weighted by 1 / probability estimate the
 means over all documents without bias, up to the bias of a ratio (Horvitz & Thompson 1952; Hájek
-1971). Picked samples (``spread``, ``overlap``, ``disagreement``) are not random: their means do not
-estimate those of all documents. docs/sampling.md measures all of them on judgments of WMT21 and
-WMT22.
+1971). Picked samples (``spread``) are not random: their means do not estimate those of all
+documents. docs/sampling.md measures them on judgments of WMT21 and WMT22.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,14 +18,12 @@ import numpy as np
 from wholetext.errors import InputError, count
 from wholetext.notebook.display import brief
 from wholetext.scoring.results import Results
-from wholetext.scoring.significance.compare import system_totals
-from wholetext.scoring.significance.resample import SEED, bootstrap_scores, interval, seeded
+from wholetext.scoring.significance.resample import SEED, seeded
 from wholetext.types import FloatArray, IntArray, Scores
 
-Method = Literal["length", "random", "spread", "overlap", "disagreement"]
+Method = Literal["length", "random", "spread"]
 Unit = Literal["documents", "segments"]
 DRAWN = ("length", "random")
-_DRAWS = 500  # resamples for the intervals of `overlap`
 
 
 @dataclass(frozen=True)
@@ -81,15 +77,18 @@ def sample(
 ) -> Sample:
     """Choose ``documents`` of a run, or a ``share`` of documents or segments, for human judgment.
 
-    ``metrics`` restricts ``spread``, ``overlap`` and ``disagreement``. ``seed=None`` gives other
-    draws each time.
+    ``metrics`` are those that ``spread`` uses. ``seed=None`` gives other draws each time.
     """
-    _check(method, of, documents, share)
     sizes = np.array([len(doc) for doc in results.corpus.docs], dtype=np.float64)
-    if documents is not None and documents > len(sizes):
+    by_share = documents is None and share is not None and 0 < share <= 1
+    by_number = share is None and documents is not None and 1 <= documents <= len(sizes)
+    known = method in get_args(Method) and of in get_args(Unit)
+    if not known or not (by_share or by_number):
         raise InputError(
-            f"{count(documents, 'document')} asked for, and the run has {len(sizes)}",
-            next=f"ask for at most {len(sizes)}",
+            f"there is no sample of {documents} documents or a share of {share} of the {of} by "
+            f"the method {method!r}",
+            next=f"give either 1 to {len(sizes)} documents or a share above 0 and at most 1 of "
+            f"documents or segments; methods are {', '.join(get_args(Method))}",
         )
     cost = sizes if of == "segments" and documents is None else np.ones(len(sizes))
     budget = float(documents) if documents is not None else float((share or 0.0) * cost.sum())
@@ -102,9 +101,7 @@ def sample(
     else:
         table = {spec: results[spec] for spec in metrics} if metrics else results.scores
         specs = tuple(next(iter(scores.values())).metric for scores in table.values())
-        priority = _priority(method, list(table.values()), notes) * (
-            1.0 if cost is sizes else np.sqrt(sizes)
-        )
+        priority = spread(list(table.values()), notes) * (1.0 if cost is sizes else np.sqrt(sizes))
         chosen = pick(priority, cost, budget)
         notes.append(
             f"picked by {method}, not drawn: scores over this sample are not estimates over all "
@@ -129,27 +126,6 @@ def sample(
         seed if method in DRAWN else None,
         tuple(notes),
     )
-
-
-def _check(method: str, of: str, documents: int | None, share: float | None) -> None:
-    for name, value, known in (("method", method, get_args(Method)), ("unit", of, get_args(Unit))):
-        if value not in known:
-            raise InputError(
-                f"there is no {name} {value!r}", next=f"it is one of {', '.join(known)}"
-            )
-    if (documents is None) == (share is None):
-        raise InputError(
-            "the size of the sample is not given, or given twice",
-            next="give either a number of documents or a share, such as 0.25",
-        )
-    if documents is not None and documents < 1:
-        raise InputError(
-            f"a sample has at least one document, not {documents}", next="give a number from 1"
-        )
-    if share is not None and not 0 < share <= 1:
-        raise InputError(
-            f"invalid share {share}", next="give a share above 0 and at most 1, such as 0.25"
-        )
 
 
 # ---------------------------------------------------------------- drawn
@@ -200,16 +176,18 @@ def pick(priority: FloatArray, cost: FloatArray, budget: float) -> IntArray:
     return np.asarray(order[: int(np.argmin(np.abs(np.cumsum(cost[order]) - budget))) + 1])
 
 
-def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[str]) -> FloatArray:
-    values = (
-        np.stack([_standardised(by_system) for by_system in table])
-        if table
-        else np.zeros((0, 0, 0))
-    )
-    if values.shape[1] < 2 or (method == "disagreement" and len(values) < 2):
-        required = "two metrics" if values.shape[1] >= 2 else "a run with scores of two systems"
+def spread(table: Sequence[Mapping[str, Scores]], notes: list[str]) -> FloatArray:
+    """(docs,) standard deviation between systems of standardised scores, mean over metrics.
+
+    MetricVar of subset2evaluate (Zouhar et al. 2025, arXiv 2501.18251), for documents.
+    """
+    values = [
+        np.stack([scores.at("doc") for scores in by_system.values()]) for by_system in table
+    ]  # of each metric: (systems, docs)
+    if not values or len(values[0]) < 2:
         raise InputError(
-            f"{method} needs at least {required}", next="score more, or use --method length"
+            "spread needs a run with scores of two systems",
+            next="score more, or use --method length",
         )
     undefined = np.isnan(values).any(axis=(0, 1))
     if undefined.any():
@@ -217,56 +195,9 @@ def _priority(method: str, table: Sequence[Mapping[str, Scores]], notes: list[st
             f"{count(int(undefined.sum()), 'document')} without a score of every metric: last in "
             "priority"
         )
-    contested = np.ones((values.shape[1],) * 2, dtype=bool)
-    if method == "overlap":
-        contested = np.any([overlapping(by_system) for by_system in table], axis=0)
-        if not contested[np.triu_indices(len(contested), 1)].any():
-            notes.append("no two systems have overlapping intervals: all pairs of systems count")
-            contested[:] = True
-    priority = disagreement(values) if method == "disagreement" else spread(values, contested)
-    return np.where(undefined, 0.0, priority)
-
-
-def _standardised(by_system: Mapping[str, Scores]) -> FloatArray:
-    """(systems, docs) standardised document scores, higher is better."""
-    values = np.stack(
-        [scores.at("doc") * (1 if scores.higher_is_better else -1) for scores in by_system.values()]
-    )
-    deviation = np.nanstd(values) if np.isfinite(values).any() else 0.0
-    return (
-        np.asarray((values - np.nanmean(values)) / deviation)
-        if deviation > 0
-        else np.zeros_like(values)
-    )
-
-
-def spread(values: FloatArray, contested: np.ndarray) -> FloatArray:
-    """(docs,) from (metrics, systems, docs): standard deviation between systems, mean over metrics.
-
-    Taken over the pairs of systems that are ``contested``. With all pairs this is the MetricVar of
-    subset2evaluate (Zouhar et al. 2025, arXiv 2501.18251), for documents.
-    """
-    pairs = [(i, j) for i, j in combinations(range(len(contested)), 2) if contested[i, j]]
-    squares = (
-        np.mean([(values[:, i] - values[:, j]) ** 2 for i, j in pairs], axis=0) / 2
-    )  # (metrics, docs)
-    return np.asarray(np.sqrt(squares).mean(axis=0))
-
-
-def disagreement(values: FloatArray) -> FloatArray:
-    """(docs,) mean |difference| between metrics of scores less their document's mean."""
-    centred = values - values.mean(axis=1, keepdims=True)
-    pairs = combinations(range(len(centred)), 2)
-    return np.asarray(
-        np.mean([np.abs(centred[i] - centred[j]).mean(axis=0) for i, j in pairs], axis=0)
-    )
-
-
-def overlapping(by_system: Mapping[str, Scores]) -> np.ndarray:
-    """(systems, systems) whether two systems' 95 % bootstrap intervals by document overlap."""
-    ranked = system_totals(by_system, "doc", None)
-    drawn = dict(
-        zip(ranked.names, map(interval, bootstrap_scores(ranked.units, ranked.score, _DRAWS)))
-    )
-    bounds = [drawn[system] for system in by_system]
-    return np.array([[a.low <= b.high and b.low <= a.high for b in bounds] for a in bounds])
+    deviations = [
+        metric.std(axis=0, ddof=1) / (np.nanstd(metric) or 1.0)
+        for metric in values
+        if np.isfinite(metric).any()
+    ]
+    return np.where(undefined, 0.0, np.mean(deviations, axis=0))

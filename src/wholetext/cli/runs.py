@@ -332,8 +332,7 @@ def report(
     The page has a leaderboard, documents, texts side by side and comparisons.
     """
     from wholetext.reporting import PageOptions
-    from wholetext.reporting.page import default_page, read_sources
-    from wholetext.reporting.page import report as write
+    from wholetext.reporting.page import default_page, read_sources, report as write
 
     run, studies = read_sources(runs)
     page = out or (default_page(runs) if figures is None else None)

@@ -249,8 +249,7 @@ def sweep(
     """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
     from wholetext.files.output_folder import check_folder
     from wholetext.scoring.results import RUN
-    from wholetext.scoring.sweep import HYP, SOURCE, Axes, write_sweep
-    from wholetext.scoring.sweep import sweep as run
+    from wholetext.scoring.sweep import HYP, SOURCE, Axes, sweep as run, write_sweep
 
     loaded = options.load(files, chosen)
     axes = Axes(
@@ -332,8 +331,7 @@ def demo(
     from wholetext.errors import MissingExtra, RunError
     from wholetext.io import Loaded
     from wholetext.reporting.page import report
-    from wholetext.scoring.evaluate import Options, demo_metrics
-    from wholetext.scoring.evaluate import score as score_systems
+    from wholetext.scoring.evaluate import Options, demo_metrics, score as score_systems
     from wholetext.scoring.results import open_run
     from wholetext.scoring.significance.compare import Significance
 

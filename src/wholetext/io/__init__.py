@@ -7,8 +7,7 @@ from wholetext.lazy import exports
 if TYPE_CHECKING:
     from wholetext.io.assembly import Loaded as Loaded
     from wholetext.io.detect import read as read
-    from wholetext.io.formats.lines import LineFiles as LineFiles
-    from wholetext.io.formats.lines import from_texts as from_texts
+    from wholetext.io.formats.lines import LineFiles as LineFiles, from_texts as from_texts
 else:  # lazy: help lists the formats without numpy
     __getattr__, __dir__, __all__ = exports(
         __name__,

@@ -19,10 +19,10 @@ from wholetext.io.assembly import (
     Loaded,
     Segments,
     assemble,
+    load as load_segments,
     pair,
     runs_of,
 )
-from wholetext.io.assembly import load as load_segments
 from wholetext.io.text import at, clean, stem
 from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Nulls, Output

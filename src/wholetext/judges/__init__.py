@@ -6,11 +6,13 @@ from wholetext.lazy import exports
 
 if TYPE_CHECKING:
     from wholetext.judges.chat import Calls as Calls
-    from wholetext.judges.check import JudgeCheck as JudgeCheck
-    from wholetext.judges.check import JudgeCheckOptions as JudgeCheckOptions
-    from wholetext.judges.check import JudgeMeasure as JudgeMeasure
-    from wholetext.judges.check import judge_check as judge_check
-    from wholetext.judges.check import write_judge_check as write_judge_check
+    from wholetext.judges.check import (
+        JudgeCheck as JudgeCheck,
+        JudgeCheckOptions as JudgeCheckOptions,
+        JudgeMeasure as JudgeMeasure,
+        judge_check as judge_check,
+        write_judge_check as write_judge_check,
+    )
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,

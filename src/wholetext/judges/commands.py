@@ -58,8 +58,12 @@ def judge_check(
     quiet: options.Quiet = False,
 ) -> None:
     """Check LLM judges: position and length bias, consistency, wording of the prompt, agreement with each other."""
-    from wholetext.judges.check import CHECKS, JudgeCheckOptions, write_judge_check
-    from wholetext.judges.check import judge_check as run
+    from wholetext.judges.check import (
+        CHECKS,
+        JudgeCheckOptions,
+        judge_check as run,
+        write_judge_check,
+    )
 
     windows = tuple(window or JudgeCheckOptions.windows)
     settings = JudgeCheckOptions(

@@ -358,8 +358,7 @@ def contrast(
 ) -> None:
     """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
     from wholetext.io.assembly import pair
-    from wholetext.meta import contrast as run
-    from wholetext.meta import read_contrast_set
+    from wholetext.meta import contrast as run, read_contrast_set
 
     if not metric and not scores:
         raise InputError(

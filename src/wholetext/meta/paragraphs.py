@@ -24,8 +24,7 @@ from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments import Ratings, Total
 from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options
-from wholetext.scoring.evaluate import score as score_texts
+from wholetext.scoring.evaluate import Options, score as score_texts
 from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
 from wholetext.views import Joiner, joiner_for
 

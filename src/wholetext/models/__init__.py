@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from wholetext.lazy import exports
 
 if TYPE_CHECKING:
-    from wholetext.metrics.verify import ModelFinding as ModelFinding
-    from wholetext.metrics.verify import verify_model as verify_model
-    from wholetext.models.catalogue import fetch_model as fetch_model
-    from wholetext.models.catalogue import list_models as list_models
-    from wholetext.models.catalogue import show_model as show_model
+    from wholetext.metrics.verify import ModelFinding as ModelFinding, verify_model as verify_model
+    from wholetext.models.catalogue import (
+        fetch_model as fetch_model,
+        list_models as list_models,
+        show_model as show_model,
+    )
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,

@@ -5,11 +5,8 @@ from typing import TYPE_CHECKING
 from wholetext.lazy import exports
 
 if TYPE_CHECKING:
-    from wholetext.reproduce.catalogue import Entry as Entry
-    from wholetext.reproduce.catalogue import Paper as Paper
-    from wholetext.reproduce.catalogue import papers as papers
-    from wholetext.reproduce.run import Reproduction as Reproduction
-    from wholetext.reproduce.run import reproduce as reproduce
+    from wholetext.reproduce.catalogue import Entry as Entry, Paper as Paper, papers as papers
+    from wholetext.reproduce.run import Reproduction as Reproduction, reproduce as reproduce
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,

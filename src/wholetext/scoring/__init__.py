@@ -8,14 +8,10 @@ if TYPE_CHECKING:
     from wholetext.executor import Executor as Executor
     from wholetext.files.cache import Cache as Cache
     from wholetext.scoring.explain import Explained as Explained
-    from wholetext.scoring.gate import GateCheck as GateCheck
-    from wholetext.scoring.gate import GateResult as GateResult
-    from wholetext.scoring.plan import Plan as Plan
-    from wholetext.scoring.plan import write_prompts as write_prompts
+    from wholetext.scoring.gate import GateCheck as GateCheck, GateResult as GateResult
+    from wholetext.scoring.plan import Plan as Plan, write_prompts as write_prompts
     from wholetext.scoring.results import write_run as write_run
-    from wholetext.scoring.sweep import Axes as Axes
-    from wholetext.scoring.sweep import Sweep as Sweep
-    from wholetext.scoring.sweep import write_sweep as write_sweep
+    from wholetext.scoring.sweep import Axes as Axes, Sweep as Sweep, write_sweep as write_sweep
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,

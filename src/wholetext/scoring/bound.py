@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from wholetext import plugins
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
 from wholetext.models.device import pick_device
-from wholetext.registry import Scorer
-from wholetext.registry import facts as facts_of
+from wholetext.registry import Scorer, facts as facts_of
 from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
 from wholetext.spec import given_parameters

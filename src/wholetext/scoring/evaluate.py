@@ -38,8 +38,7 @@ from wholetext.scoring.bound import BoundMetric, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
 from wholetext.scoring.engine import Engine, default_calls
 from wholetext.scoring.nulls import null_note, with_policy
-from wholetext.scoring.results import RUN, Results, write_run
-from wholetext.scoring.results import open_run as open_run
+from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.text import code_of, language
 from wholetext.types import Corpus, Metric, Output

@@ -5,15 +5,18 @@ from typing import TYPE_CHECKING
 from wholetext.lazy import exports
 
 if TYPE_CHECKING:
-    from wholetext.stress.change import Change as Change
-    from wholetext.stress.change import list_changes as list_changes
-    from wholetext.stress.evaluate import Stress as Stress
-    from wholetext.stress.evaluate import stress as stress
-    from wholetext.stress.evaluate import write_stress as write_stress
-    from wholetext.stress.perturbation import Changed as Changed
-    from wholetext.stress.perturbation import Perturbed as Perturbed
-    from wholetext.stress.perturbation import StressOptions as StressOptions
-    from wholetext.stress.perturbation import perturb as perturb
+    from wholetext.stress.change import Change as Change, list_changes as list_changes
+    from wholetext.stress.evaluate import (
+        Stress as Stress,
+        stress as stress,
+        write_stress as write_stress,
+    )
+    from wholetext.stress.perturbation import (
+        Changed as Changed,
+        Perturbed as Perturbed,
+        StressOptions as StressOptions,
+        perturb as perturb,
+    )
     from wholetext.stress.statistics import StressCell as StressCell
 else:
     __getattr__, __dir__, __all__ = exports(

@@ -64,8 +64,7 @@ def stress(
     from wholetext.files.output_folder import check_folder
     from wholetext.scoring.evaluate import default_metrics
     from wholetext.scoring.results import RUN
-    from wholetext.stress import StressOptions, write_stress
-    from wholetext.stress import stress as run
+    from wholetext.stress import StressOptions, stress as run, write_stress
     from wholetext.stress.perturbation import DOSES
 
     settings = StressOptions(

@@ -62,8 +62,7 @@ def language(code: str) -> Language:
 
 
 def _registered(given: str, plain: str) -> Language:
-    from langcodes import Language as Tag
-    from langcodes import LanguageTagError, tag_is_valid
+    from langcodes import Language as Tag, LanguageTagError, tag_is_valid
     from langcodes.data_dicts import MACROLANGUAGES
 
     try:
@@ -119,8 +118,7 @@ def language_name(code: str) -> str:
     """Return the English name of a language: ``Chinese (Simplified)`` for ``zho_Hans``."""
     if not code:
         return "an unstated language"
-    from langcodes import Language as Tag
-    from langcodes import LanguageTagError
+    from langcodes import Language as Tag, LanguageTagError
 
     try:
         return str(Tag.get(code.replace("_", "-")).display_name())

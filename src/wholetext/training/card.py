@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from wholetext.models import catalogue
 from wholetext.models.hub.locate import locate
 from wholetext.training.examples import TrainingExamples
-from wholetext.training.learned.config import Config, plain
+from wholetext.training.learned.folder import Config, plain
 from wholetext.training.recipe import Recipe
 from wholetext.version import __version__
 
 if TYPE_CHECKING:
-    from wholetext.training.checkpoint import Progress
-    from wholetext.training.learner import TrainingData
+    from wholetext.training.learner import Progress, TrainingData
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
 CARD = """\

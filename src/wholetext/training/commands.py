@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -33,8 +32,8 @@ def train(
     ],
     langs: Annotated[list[str] | None, several("-l", "--langs", help="Language pair.")] = None,
     human: Annotated[
-        list[str] | None,
-        several("--human", help="Human scores to use, by name (default: MQM if available)."),
+        str | None,
+        option("--human", help="Human scores to use, by name (default: MQM if available)."),
     ] = None,
     ref: Annotated[
         list[str] | None,
@@ -106,44 +105,19 @@ def train(
         "k": [*read_lengths(k)] if k else None,
     }
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
-    recipe = make_recipe(data, over, human=human or (), refs=ref or (), langs=langs or ())
-    engine, progress = Engine(device=device), TrainingProgress(quiet)
-    session = Session(out, data_folder, work, not resume, engine=engine, tell=progress)
-    trained = train_runs(recipe, session)
-    progress.end()
+    recipe = make_recipe(data, over, human=human or "", refs=ref or (), langs=langs or ())
+    with terminal.progress_bar(quiet) as progress:
+
+        def tell(moment: Moment) -> None:
+            if moment.verdict and not quiet:
+                print(f"step {moment.done} of {moment.total}: {moment.verdict}", file=sys.stderr)
+            elif progress:
+                progress(f"{moment.stage}: ", moment.done, moment.total)
+
+        engine = Engine(device=device)
+        session = Session(out, data_folder, work, not resume, engine=engine, tell=tell)
+        trained = train_runs(recipe, session)
     show(trained)
-
-
-class TrainingProgress:
-    """Progress on stderr: one updated line on a terminal, a line every 15 seconds elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.quiet, self.terminal, self.last, self.open = quiet, sys.stderr.isatty(), 0.0, False
-
-    def __call__(self, moment: Moment) -> None:
-        if self.quiet:
-            return
-        text = f"{moment.stage} {moment.done}/{moment.total}"
-        if verdict := moment.verdict:
-            self.end()
-            text += f": validation loss {verdict.loss:.4f}, acc_eq* {verdict.acc_eq:.4f}"
-            print(f"{text}, Pearson {verdict.pearson:.4f}", file=sys.stderr)
-            return
-        now = time.monotonic()
-        if now - self.last < (0.2 if self.terminal else 15) and moment.done < moment.total:
-            return
-        self.last = now
-        if moment.stage == "training":
-            text += f", loss {moment.loss:.4f}"
-        self.open = self.terminal
-        start, end = ("\r\x1b[K", "") if self.terminal else ("", "\n")
-        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """End the line that is being updated."""
-        if self.open:
-            print(file=sys.stderr)
-            self.open = False
 
 
 def show(runs: Sequence[Trained]) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.errors import AlignmentError, InputError, did_you_mean
 from wholetext.io import Loaded
@@ -29,7 +28,7 @@ Judged = tuple[str, int, int, str]  # document, start, k, system
 
 @dataclass(frozen=True, slots=True)
 class ExamplePlace:
-    """Where an example comes from: ``k`` segments from ``start``, scored by ``raters`` people."""
+    """Where an example comes from: ``k`` segments from ``start``."""
 
     part: str  # EvalSet, language pair, human scores
     doc: str
@@ -37,7 +36,6 @@ class ExamplePlace:
     k: int
     system: str
     ref: str
-    raters: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +61,9 @@ class TrainingExamples:
         return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
     @property
-    def human(self) -> NDArray[np.str_]:
-        """(n,) names of the human scores."""
-        return np.array([place.part.split(" ")[-1] for place in self.places])
+    def humans(self) -> list[str]:
+        """Names of the human scores."""
+        return sorted({place.part.split(" ")[-1] for place in self.places})
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -93,12 +91,7 @@ def read_examples(
     """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
 
     def read(sets: Sequence[Data]) -> TrainingExamples:
-        parts = [
-            _part(recipe, data, lp, human, root)
-            for data in sets
-            for lp in (data.langs or ("",))
-            for human in (data.human or ("",))
-        ]
+        parts = [_part(recipe, data, lp, root) for data in sets for lp in (data.langs or ("",))]
         pairs = tuple(pair for part in parts for pair in part.pairs)
         places = tuple(place for part in parts for place in part.places)
         return TrainingExamples(pairs, np.concatenate([part.gold for part in parts]), places)
@@ -111,13 +104,14 @@ def read_examples(
     # a document is never on both sides, in whichever set or language pair it comes
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in held_docs])
     train, held = _limited(train, recipe.most), _limited(held, recipe.validation_most, by_part=True)
-    if not len(train) or not len(held) or float(np.std(train.gold)) == 0:
+    humans = sorted({*train.humans, *held.humans})
+    if not len(train) or not len(held) or float(np.std(train.gold)) == 0 or len(humans) > 1:
         raise InputError(
-            f"{len(train)} training examples and {len(held)} for validation are too few, or all "
-            "have the same human score",
-            next="use more documents, or another share, and check the human scores",
+            f"{len(train)} training examples and {len(held)} for validation, with human scores "
+            f"{' and '.join(humans)}: there must be several, with different scores of one name",
+            next="use more documents or another share, and name the human scores",
         )
-    return _standardised(train, held)
+    return train, held
 
 
 def held_back(docs: set[str], share: float) -> set[str]:
@@ -126,23 +120,6 @@ def held_back(docs: set[str], share: float) -> set[str]:
         docs, key=lambda doc: (hashlib.blake2b(f"0:{doc}".encode(), digest_size=8).digest(), doc)
     )
     return set(order[: min(len(docs) - 1, max(1, round(share * len(docs))))])
-
-
-def _standardised(
-    train: TrainingExamples, held: TrainingExamples
-) -> tuple[TrainingExamples, TrainingExamples]:
-    """Scores of several kinds in standard deviations, each by the training examples of its kind."""
-    if len(set(train.human)) < 2:
-        return train, held
-    scaled = []
-    for side in (train, held):
-        gold = side.gold.copy()
-        for name in set(train.human):
-            of_kind = train.gold[train.human == name]
-            chosen = side.human == name
-            gold[chosen] = (gold[chosen] - of_kind.mean()) / (of_kind.std() or 1.0)
-        scaled.append(replace(side, gold=gold))
-    return scaled[0], scaled[1]
 
 
 def find_evalset(name: str, root: Path | None) -> Path:
@@ -159,14 +136,12 @@ def find_evalset(name: str, root: Path | None) -> Path:
     )
 
 
-def _part(
-    recipe: Recipe, data: Data, langs: str, human: str, root: Path | None
-) -> TrainingExamples:
-    """The examples of one language pair and one kind of human scores of one EvalSet."""
+def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> TrainingExamples:
+    """The examples of one language pair of one EvalSet."""
     folder = find_evalset(data.evalset, root)
     evalset = EvalSet.open(folder, langs or None)
     lp, where = evalset.langs, f"{folder} {evalset.langs}"
-    human = human or paragraph_gold(evalset.human_names) or ""
+    human = data.human or paragraph_gold(evalset.human_names) or ""
     source = find_ratings(evalset, human)
     loaded = evalset.load()
     available = loaded.corpus.references
@@ -228,7 +203,7 @@ def _paired(
         src = Excerpt(source, focus, glue[0]) if "src" in recipe.reads else None
         for ref in (ref for ref in refs if ref != system):
             against = (Excerpt(docs[doc].refs[ref][segments], focus, glue[1]),) if ref else ()
-            place = ExamplePlace(part, doc, start, k, system, ref, len(scores[key]))
+            place = ExamplePlace(part, doc, start, k, system, ref)
             request = Request((hyp,), src, against)
             examples.append((request, float(np.mean(scores[key])), place))
     pairs, gold, places = zip(*examples) if examples else ((), (), ())
@@ -291,6 +266,12 @@ class HeldOutAgreement:
     acc_eq: float  # ties calibrated; mean over parts; NaN where no outputs can be compared
     pearson: float  # mean over parts
     parts: tuple[tuple[str, int, float, float], ...]  # name, pairs compared, acc_eq, Pearson's r
+
+    def __str__(self) -> str:
+        return (
+            f"validation loss {self.loss:.4f}, acc_eq* {self.acc_eq:.4f}, "
+            f"Pearson {self.pearson:.4f}"
+        )
 
     @property
     def score(self) -> float:

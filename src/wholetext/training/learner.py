@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,14 @@ from wholetext.files.cache import Cache, content_key
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine, request_key
-from wholetext.training.examples import TrainingExamples
-from wholetext.training.learned.config import Config, Opening
+from wholetext.training.examples import HeldOutAgreement, TrainingExamples
+from wholetext.training.learned.folder import Config
 from wholetext.training.learned.forms import (
     check,
     form_class,
     head_module,
     predictions,
-    standardise,
 )
-from wholetext.training.linear import signed_ridge
 from wholetext.training.recipe import Recipe
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
 
@@ -45,6 +43,22 @@ class TrainingData:
     engine: Engine
 
 
+@dataclass
+class Progress:
+    """The state that decides the next step, except for tensors."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # of the epoch
+    losses: list[float] = field(default_factory=list)  # since the last evaluation
+    history: list[dict[str, Any]] = field(default_factory=list)  # step, training loss, verdict
+    best: int = -1  # step of the best evaluation
+    stopped: str = ""  # why no more steps are made: end, patience
+
+    def verdict(self, at: int) -> HeldOutAgreement:
+        return HeldOutAgreement(**next(row["verdict"] for row in self.history if row["step"] == at))
+
+
 class Learner:
     """A model in training.
 
@@ -53,11 +67,8 @@ class Learner:
     """
 
     def __init__(self, recipe: Recipe, data: TrainingData, tell: Tell) -> None:
-        base, kind, engine = (
-            locate(recipe.base, recipe.revision),
-            form_class(recipe.form),
-            data.engine,
-        )
+        base, engine = locate(recipe.base, recipe.revision), data.engine
+        kind = form_class(recipe.form)
         self.recipe, self.data, self.direct = recipe, data, bool(kind.predicts_directly)
         self.config = Config(
             recipe.form,
@@ -70,15 +81,14 @@ class Learner:
             joiner=recipe.joiner,
         )
         check(self.config, "recipe")
-        self.form = kind(Opening(self.config, base, Precision(engine.device, engine.dtype), engine))
+        self.form = kind(self.config, base, Precision(engine.device, engine.dtype), engine)
         if self.direct:
             self.module = self.form.module.requires_grad_(True).train()
         else:
             pairs, size = (*data.train.pairs, *data.held.pairs), len(data.train)
             features = features_of(self.form, pairs, data.work, engine, tell)
             self.inputs, self.held = torch_module().from_numpy(features[:size]), features[size:]
-            self.module = head_module(self.form.width, recipe.head, recipe.dropout)
-            standardise(self.module, features[:size])
+            self.module = head_module(features[:size], recipe.head, recipe.dropout)
 
     def predict(self, chosen: IntArray) -> Any:
         """(n,) predictions for training examples, with gradients."""
@@ -99,31 +109,6 @@ class Learner:
         features: FloatArray = self.form.features(pairs, self.data.engine)
         self.module.train(training)
         return predictions(features, self.config.head, {} if self.direct else self.tensors())
-
-    def untrained(self) -> FloatArray:
-        """(n,) standardised scores of the training examples without a head."""
-        if self.direct:
-            raise InputError(
-                "anchor needs a form that scores without a head",
-                next='use the form "aligned", or anchor = 0',
-            )
-        plain: FloatArray = self.form.untrained(self.inputs.numpy().astype(np.float64))
-        return np.asarray((plain - plain.mean()) / plain.std())
-
-    def solve(self, targets: FloatArray, item: IntArray, penalties: tuple[float, float]) -> None:
-        """Set a linear head to the best weights of the signs that the form gives."""
-        torch, head = torch_module(), self.module
-        inputs = ((self.inputs - head.mean) / head.spread).numpy()  # (n, width)
-        weights = signed_ridge(inputs, targets, item, self.form.signs, penalties)
-        with torch.no_grad():
-            head.get_parameter("0.weight").copy_(torch.from_numpy(weights)[None])
-            head.get_parameter("0.bias").fill_(float(targets.mean()))
-
-    def lengths(self) -> IntArray | None:
-        """(n,) tokens of the training examples where batches of similar length are faster."""
-        if not self.direct:
-            return None
-        return np.array([self.form.fit(pair).tokens for pair in self.data.train.pairs])
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """The tensors of a head."""

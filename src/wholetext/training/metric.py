@@ -14,7 +14,7 @@ from wholetext.errors import MetricError
 from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.hub import locate as hub
 from wholetext.text import code_of
-from wholetext.training.learned.config import Config
+from wholetext.training.learned.folder import Config
 from wholetext.training.learned.forms import checked_config, open_learned, penalties
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
@@ -41,7 +41,7 @@ class Learned(ModelMetric):
     def outputs(self) -> tuple[str, ...]:  # type: ignore[override]
         if self.output == "penalty":
             return ("penalty",)
-        return ("score", "penalty") if self._config and self._config.penalty else ("score",)
+        return ("score", "penalty") if self._config.penalty else ("score",)
 
     @property
     def sums(self) -> tuple[str, ...]:
@@ -49,17 +49,15 @@ class Learned(ModelMetric):
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]  # the folder decides
-        reads: tuple[Side, ...] = self._config.reads if self._config else ("hyp", "ref")
-        return frozenset(reads)
+        return frozenset(self._config.reads)
 
     @property
     def higher_is_better(self) -> bool:  # type: ignore[override]
-        return self._config.output.higher_is_better if self._config else True
+        return self._config.output.higher_is_better
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
-        output = self._config.output if self._config else None
-        low, high = (output.low, output.high) if output else (None, None)
+        low, high = self._config.output.low, self._config.output.high
         if self.output == "penalty":
             low, high = None, 0.0
         return (-np.inf if low is None else low, np.inf if high is None else high)
@@ -70,7 +68,7 @@ class Learned(ModelMetric):
                 "learned names no folder",
                 next="write learned@FOLDER, the folder `wholetext train` made",
             )
-        if self.output == "penalty" and self._config and self._config.penalty is None:
+        if self.output == "penalty" and self._config.penalty is None:
             raise MetricError(
                 f"{self.model} has no output penalty", next="leave out output=penalty"
             )
@@ -78,7 +76,7 @@ class Learned(ModelMetric):
 
     def facts(self) -> Mapping[str, str]:
         config = self._config
-        if config is None:
+        if not self.model:
             return {"several_refs": self.several_refs}
         base = f"{Path(config.base).name or 'its own'}#{config.content}"
         return {
@@ -136,7 +134,7 @@ class Learned(ModelMetric):
         return scores
 
     def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        known, lang = self._config.targets if self._config else (), code_of(langs[1])
+        known, lang = self._config.targets, code_of(langs[1])
         if not known or not lang or lang in known:
             return ()
         return (
@@ -145,5 +143,8 @@ class Learned(ModelMetric):
         )
 
     @cached_property
-    def _config(self) -> Config | None:
-        return checked_config(hub.locate(self.model, self.revision).path) if self.model else None
+    def _config(self) -> Config:
+        """The configuration of the folder; that of nothing where no folder is named."""
+        if not self.model:
+            return Config("", "", "")
+        return checked_config(hub.locate(self.model, self.revision).path)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from wholetext.errors import InputError, choices
 from wholetext.files.parsing import file_bytes, read_toml, reader
-from wholetext.training.learned.config import HeadShape, Penalty, Side, fill, reads_well
+from wholetext.training.learned.folder import HeadShape, Penalty, Side, fill, reads_well
 from wholetext.training.learned.forms import FORMS
 from wholetext.views import Joiner
 
@@ -30,7 +30,7 @@ class Data:
 
     evalset: str  # a folder, or the name of one in the data folder
     langs: tuple[str, ...] = ()  # none: the only pair there is
-    human: tuple[str, ...] = ()  # names of human scores; none: MQM if available, else DA (z-scores)
+    human: str = ""  # name of the human scores; "": MQM if available, else DA (z-scores)
     refs: tuple[str, ...] = ()  # none: the standard one of the set; each makes examples of its own
     without: tuple[str, ...] = ()  # EvalSets for testing, whose documents are left out
     documents: int = 0  # only the first so many of each language pair; 0: all
@@ -71,7 +71,6 @@ class Recipe:
     decay: float = 0.01  # weight decay (Loshchilov & Hutter 2019)
     within: float = 0.0  # weight of errors within an item against those of its mean
     anchor: float = 0.0  # spreads of the form's untrained score, added to the human scores
-    ridge: float = 0.0  # penalty of squared weights of a linear head that is solved; 0: trained
     evaluate: int = 0  # steps between evaluations; 0: after each epoch
     patience: int = 3  # early stopping: evaluations without improvement; 0: off
     seed: int = 1
@@ -83,8 +82,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         lengths = [*self.k, *(length for data in self.data for length in data.k)]
-        counts = (self.seed, self.steps, self.micro_batch, self.rate, self.decay)
-        weights = (self.within, self.anchor, self.ridge)
+        counts = (self.seed, self.steps, self.micro_batch)
+        weights = (self.rate, self.decay, self.within, self.anchor)
         checks = {
             "there is no data": bool(self.data),
             f"there is no form {self.form!r}: {choices(self.form, FORMS)}": self.form in FORMS,
@@ -96,8 +95,8 @@ class Recipe:
             and 0 <= self.warmup < 1,
             "rates, weights, steps and seeds are not negative": min(*counts, *weights) >= 0,
             "epochs, batch and runs are at least 1": min(self.epochs, self.batch, self.runs) >= 1,
-            "ridge solves a linear head: set head.hidden = []": not self.ridge
-            or (self.form != "t5" and not self.head.hidden),
+            "anchor needs a form that scores untrained: aligned": not self.anchor
+            or self.form == "aligned",
             "a penalty needs scores of 0 to 100: set ends = true": self.ends or not self.penalty,
             "ends are those of a metric that reads a reference": not self.ends
             or "ref" in self.reads,
@@ -107,7 +106,7 @@ class Recipe:
         }
         for what, good in checks.items():
             if not good:
-                raise InputError(what)
+                raise TypeError(what)  # `fill` adds where
 
     @property
     def learning_rate(self) -> float:
@@ -125,11 +124,7 @@ def read_recipe(path: Path | None, overrides: Mapping[str, Any]) -> Recipe:
         for name in outer:
             table = table.setdefault(name, {})
         table[last] = value
-    try:
-        return fill(Recipe, tables, where, error=InputError)
-    except InputError as fault:
-        fault.where = fault.where or where
-        raise
+    return fill(Recipe, tables, where, error=InputError)
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:
@@ -152,7 +147,7 @@ def make_recipe(
     data: Sequence[Path | str],
     overrides: Mapping[str, Any] | None = None,
     *,
-    human: Sequence[str] = (),
+    human: str = "",
     refs: Sequence[str] = (),
     langs: Sequence[str] = (),
 ) -> Recipe:
@@ -162,11 +157,11 @@ def make_recipe(
         data: A recipe file; ``sent-base``, ``para-unif`` or ``para-strat`` (Deutsch et al. 2023);
             or EvalSets.
         overrides: Settings that replace those of the file, such as ``head.hidden``.
-        human: Names of human scores of the EvalSets; several are learned together, standardised.
+        human: Name of the human scores of the EvalSets.
         refs: Names of references of the EvalSets.
         langs: Language pairs of the EvalSets.
     """
-    named = {"human": [*human], "refs": [*refs], "langs": [*langs]}
+    named = {"human": human, "refs": [*refs], "langs": [*langs]}
     options = {key: value for key, value in named.items() if value}
     first, changes = str(data[0]), dict(overrides or {})
     if first.lower() not in NAMED and not first.endswith(".toml"):

@@ -11,25 +11,26 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from wholetext.errors import ModelError
+from wholetext.errors import InputError, ModelError, RunError
+from wholetext.files.output_folder import check_folder
+from wholetext.files.parsing import reading
+from wholetext.files.storage import replacing
 from wholetext.models.device import torch_module
 from wholetext.notebook.display import brief
 from wholetext.scoring.engine import Engine
 from wholetext.training.card import card
-from wholetext.training.checkpoint import Progress, TrainingCheckpoint
 from wholetext.training.examples import HeldOutAgreement, draw, judge, read_examples
-from wholetext.training.learned.config import Config, Scale
-from wholetext.training.learned.folder import PREFIX, write_folder
+from wholetext.training.learned.folder import MODEL, PREFIX, Config, Scale, plain, write_folder
 from wholetext.training.learned.forms import open_learned, scaled
-from wholetext.training.learner import ENDS, Learner, TrainingData, scale_ends
+from wholetext.training.learner import ENDS, Learner, Progress, TrainingData, scale_ends
 from wholetext.training.recipe import Recipe
 from wholetext.types import IntArray
 
-BUCKET = 16  # batches among which examples are sorted by length
 CHECKED = 32  # validation examples that the finished folder scores again
 NEAR = 1e-4  # how near to the trained model it must come, in spreads of the human scores
 
@@ -41,7 +42,6 @@ class Moment:
     stage: str  # features, training, evaluation
     done: int
     total: int
-    loss: float = float("nan")
     verdict: HeldOutAgreement | None = None
 
 
@@ -129,6 +129,65 @@ def _finish(run: TrainingRun) -> Trained:
     return Trained(out, config, tuple(at.history), at.best, at.verdict(at.best), at.stopped, sizes)
 
 
+class TrainingCheckpoint:
+    """The state of a run, in a hidden folder inside the folder it will write."""
+
+    def __init__(self, out: Path, recipe: Recipe, fresh: bool) -> None:
+        """Raise, before any work, if the folder contains another recipe's run or foreign files."""
+        self.folder, self.state = out / ".train", dict[str, Any]()
+        self.recipe = json.dumps(plain(recipe))
+        path = self.folder / "state.pt"
+        check_folder(out, MODEL)
+        if fresh:
+            path.unlink(missing_ok=True)
+        elif path.is_file():
+            with reading(str(path), "start from scratch with --fresh", RunError):
+                self.state = torch_module().load(path, weights_only=True, map_location="cpu")
+            self._same(json.loads(self.recipe), json.loads(self.state["recipe"]))
+
+    def _same(self, current: dict[str, Any], stored: dict[str, Any]) -> None:
+        changes = [
+            f"{name} was {stored.get(name)!r}, is {current.get(name)!r}"[:160]
+            for name in sorted({*stored, *current})
+            if stored.get(name) != current.get(name)
+        ]
+        if changes:
+            raise InputError(
+                f"the folder contains another run ({'; '.join(changes[:3])})",
+                where=str(self.folder.parent),
+                next="give another --out, or --fresh to start from scratch",
+            )
+
+    def resume(self, data: str, module: Any, optimizer: Any) -> Progress:
+        """Restore a run on the same data, or begin one; ``data`` is a hash of the examples."""
+        if not self.state:
+            self.state = {"recipe": self.recipe, "data": data}
+            return Progress()
+        self._same({"data": data}, {"data": self.state["data"]})
+        with reading(str(self.folder), "start from scratch with --fresh", RunError):
+            module.load_state_dict(self.state["tensors"])
+            optimizer.load_state_dict(self.state["optimizer"])
+            torch_module().set_rng_state(self.state["random"])
+            return Progress(**self.state["progress"])
+
+    def keep_best(self, module: Any) -> None:
+        """Hold the tensors of the best evaluation so far; the next ``save`` writes them."""
+        tensors = module.state_dict().items()
+        self.state["best"] = {name: tensor.detach().cpu().clone() for name, tensor in tensors}
+
+    def save(self, progress: Progress, module: Any, optimizer: Any) -> None:
+        """Write everything to one file."""
+        torch = torch_module()
+        self.state |= {
+            "progress": asdict(progress),
+            "tensors": module.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+        }
+        with replacing(self.folder / "state.pt") as beside:
+            torch.save(self.state, beside)
+
+
 class TrainingRun:
     """One run: its optimiser, its place in the data, its evaluations."""
 
@@ -141,7 +200,8 @@ class TrainingRun:
         self.spread = 1.0 if learner.direct else float(examples.gold.std())
         targets = (examples.gold - self.mean) / self.spread
         if recipe.anchor:
-            targets = targets + recipe.anchor * learner.untrained()
+            plain_scores = learner.form.untrained(learner.inputs.numpy().astype(np.float64))
+            targets += recipe.anchor * (plain_scores - plain_scores.mean()) / plain_scores.std()
         self.gold = torch.from_numpy(targets.astype(np.float32))
         adafactor = recipe.optimizer == "adafactor"  # Shazeer & Stern 2018, with relative steps
         self.optimizer = (torch.optim.Adafactor if adafactor else torch.optim.AdamW)(
@@ -150,7 +210,9 @@ class TrainingRun:
             weight_decay=recipe.decay,
             foreach=False,
         )
-        self.k, self.item, self.lengths = examples.k, examples.item, learner.lengths()
+        self.k, self.item = examples.k, examples.item
+        tokens = (learner.form.fit(pair).tokens for pair in examples.pairs)
+        self.lengths = np.array(list(tokens)) if learner.direct else None
         self.per_epoch = len(self.batches(0))
         self.total = recipe.steps or self.per_epoch * recipe.epochs
         digest = f"{examples.digest()} {learner.data.held.digest()}"
@@ -162,26 +224,13 @@ class TrainingRun:
         by_item = bool(recipe.within)  # outputs of one text have to be in one batch
         order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if by_item else None)
         size = recipe.batch
-        if self.lengths is None or by_item:
-            return [order[i : i + size] for i in range(0, len(order), size)]
-        batches = []
-        for begin in range(0, len(order), size * BUCKET):
-            bucket = order[begin : begin + size * BUCKET]
-            bucket = bucket[np.argsort(self.lengths[bucket], kind="stable")]
-            batches += [bucket[i : i + size] for i in range(0, len(bucket), size)]
-        return [batches[i] for i in rng.permutation(len(batches))]
+        return [order[i : i + size] for i in range(0, len(order), size)]
 
     def go(self) -> None:
         """Make steps until the end, or until patience runs out."""
         at, saved = self.at, time.monotonic()
         if not at.history:
             self.evaluate()
-        if self.recipe.ridge and not at.stopped:
-            targets = self.gold.numpy().astype(np.float64)
-            self.learner.solve(targets, self.item, (self.recipe.ridge, self.recipe.within))
-            at.step, at.stopped = 1, "end"
-            self.evaluate()
-            self.save()
         while not at.stopped:
             batches = self.batches(at.epoch)
             while at.batch < len(batches) and not at.stopped:
@@ -194,16 +243,15 @@ class TrainingRun:
                     at.stopped = "end" if over else "" if patient else "patience"
                     saved = float("-inf")
                 if time.monotonic() - saved >= self.session.save_seconds:
-                    self.save()
+                    self.checkpoint.save(at, self.learner.module, self.optimizer)
                     saved = time.monotonic()
             at.epoch, at.batch = at.epoch + 1, 0
-
-    def save(self) -> None:
-        self.checkpoint.save(self.at, self.learner.module, self.optimizer)
 
     def step(self, chosen: IntArray) -> None:
         """Change the parameters by the gradient of a batch, computed in parts that fit memory."""
         torch, at, size = torch_module(), self.at, self.recipe.micro_batch or len(chosen)
+        if self.lengths is not None:  # parts of similar length have little padding
+            chosen = chosen[np.argsort(self.lengths[chosen], kind="stable")]
         self.optimizer.zero_grad()
         value = 0.0
         for begin in range(0, len(chosen), size):
@@ -221,8 +269,8 @@ class TrainingRun:
             group["lr"] = self.recipe.learning_rate * self.rate(at.step)
         self.optimizer.step()
         at.step, at.batch = at.step + 1, at.batch + 1
-        at.loss, at.losses = at.loss + value, at.losses + 1
-        self.session.tell(Moment("training", at.step, self.total, at.loss / at.losses))
+        at.losses.append(value)
+        self.session.tell(Moment("training", at.step, self.total))
 
     def rate(self, step: int) -> float:
         """The factor of the learning rate: linear warm-up, then decay to 0, or constant."""
@@ -251,15 +299,13 @@ class TrainingRun:
         at = self.at
         predicted = self.mean + self.spread * self.learner.validate()
         verdict = judge(self.learner.data.held, predicted, float(self.examples.gold.std()))
-        loss = at.loss / at.losses if at.losses else float("nan")
-        at.history.append(
-            {"step": at.step, "loss": loss, "verdict": json.loads(json.dumps(asdict(verdict)))}
-        )
-        at.loss, at.losses = 0.0, 0
+        loss = fmean(at.losses) if at.losses else float("nan")
+        at.history.append({"step": at.step, "loss": loss, "verdict": asdict(verdict)})
+        at.losses.clear()
         if at.step and (at.best < 0 or verdict.score > at.verdict(at.best).score):
             self.checkpoint.keep_best(self.learner.module)
             at.best = at.step
-        self.session.tell(Moment("evaluation", at.step, self.total, loss, verdict))
+        self.session.tell(Moment("evaluation", at.step, self.total, verdict))
 
     def scale(self) -> Scale:
         """From predictions to human scores, or to 0 … 100 where the recipe asks for that."""
@@ -267,8 +313,5 @@ class TrainingRun:
             other, same = scale_ends(self.learner)
             factor = 100.0 / (same - other)
             return Scale(ENDS, -factor * other, factor, 0.0, 100.0)
-        names = sorted(set(self.examples.human.tolist()))
-        meaning = f"the human score ({', '.join(names)}) that people are expected to give"
-        if len(names) > 1:
-            meaning += ", in standard deviations"
+        meaning = f"the human score ({self.examples.humans[0]}) that people are expected to give"
         return Scale(meaning, self.mean, self.spread)

@@ -6,8 +6,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.judges.parsers import ASPECTS, Fault, parse
 from wholetext.judges.places import locate, placed

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.stress.change import Change, NotApplicable, Text, applied
 from wholetext.stress.changes.controls import (

@@ -6,8 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wholetext.stress.change import Change, NotApplicable, Text, applied
 from wholetext.stress.changes.structure import Double, Drop, Foreign, Shuffle, Swap

@@ -20,8 +20,7 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import file_bytes, integer
-from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE
-from wholetext.metrics.blonde.categories import Finder, Occurrence
+from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE, Finder, Occurrence
 from wholetext.text.taggers.analysis import Analysis
 from wholetext.text.taggers.given import decoded
 from wholetext.types import FloatArray, Request

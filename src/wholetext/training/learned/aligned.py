@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from wholetext.errors import ModelError
-from wholetext.models.device import memory, torch_module
+from wholetext.models.device import Precision, memory, torch_module
 from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
+from wholetext.models.hub.locate import Located
 from wholetext.models.layout import Layout, together
 from wholetext.models.tokenizer import TokenizedText, Tokenizer
 from wholetext.text.overlap import NAMES, likeness
-from wholetext.training.learned.config import Opening, fill
+from wholetext.training.learned.folder import Config
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
@@ -25,10 +26,6 @@ POOR = 0.6  # a token that matches worse has no counterpart
 STEP = 3  # counterparts at most so far to the right of the one before are in order
 # per layer and side the mean, the tail, the worst; once order, poor tokens, cosine, lengths
 PER_LAYER, ONCE = 6, 9
-LAYER_SIGNS = (1.0, 1.0, 0.0) * 2
-ONCE_SIGNS = (1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-BETTER = ("precision", "recall", "the same last character", "equal")  # of the surface features
-WORSE = ("its size", "foreign script in the hypothesis alone")
 
 
 @dataclass(frozen=True)
@@ -42,11 +39,8 @@ class Layers:
 class Units(EncoderBackend):
     """Backend: text → (layers, tokens, width) unit vectors of its scored tokens."""
 
-    def __init__(self, opening: Opening, settings: Layers) -> None:
-        base = opening.base
-        self.tokenizer = opening.run.resource(
-            ("tokenizer", base.path), lambda: Tokenizer(base.path)
-        )
+    def __init__(self, base: Located, precision: Precision, run: Runtime, settings: Layers) -> None:
+        self.tokenizer = run.resource(("tokenizer", base.path), lambda: Tokenizer(base.path))
         depth = int(self.tokenizer.config.get("num_hidden_layers") or 12)
         self.layers = [layer + depth + 1 if layer < 0 else layer for layer in settings.layers]
         if not self.layers or min(self.layers) < 0 or max(self.layers) > depth:
@@ -59,8 +53,8 @@ class Units(EncoderBackend):
         self.encoder = Encoder(
             base,
             self.tokenizer,
-            opening.precision,
-            lambda: open_encoder(opening.run, base.asked, base.revision, top).model,
+            precision,
+            lambda: open_encoder(run, base.asked, base.revision, top).model,
             top,
         )
         # standardising magnifies rounding errors
@@ -87,15 +81,8 @@ class AlignedForm:
     Settings = Layers
     predicts_directly = False
 
-    def __init__(self, opening: Opening) -> None:
-        if set(opening.config.reads) != {"hyp", "ref"}:
-            raise ModelError(
-                f"the form aligned reads hyp and ref, not {', '.join(opening.config.reads)}",
-                where=opening.base.name,
-                next="use the form t5",
-            )
-        settings = fill(Layers, opening.config.settings, opening.base.name, "settings.")
-        self.units = Units(opening, settings)
+    def __init__(self, config: Config, base: Located, precision: Precision, run: Runtime) -> None:
+        self.units = Units(base, precision, run, Layers(**config.settings))
         self.id = f"{self.units.id}/1"
         self.deep = len(self.units.layers) * PER_LAYER + ONCE
         self.width = self.deep + len(NAMES)
@@ -131,17 +118,6 @@ class AlignedForm:
         layers = len(self.units.layers)
         precision, recall = features[:, layers // 2], features[:, 3 * layers + layers // 2]
         return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
-
-    @property
-    def signs(self) -> FloatArray:
-        """(width,) 1 if higher is better, -1 if lower is, 0 if a linear head omits it.
-
-        Omitted are single worst tokens, lengths, and features that say nothing of quality.
-        """
-        surface = [
-            1.0 if name.startswith(BETTER) else -1.0 if name in WORSE else 0.0 for name in NAMES
-        ]
-        return np.array([*np.repeat(LAYER_SIGNS, len(self.units.layers)), *ONCE_SIGNS, *surface])
 
 
 def matched(hyp: FloatArray, ref: FloatArray, texts: tuple[str, str]) -> FloatArray:

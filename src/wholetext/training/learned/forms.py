@@ -1,7 +1,8 @@
 """Learned metrics ready to score: configuration, form and head of a folder.
 
 A form turns requests of one hypothesis and at most one reference into an (n, width) array of
-features, by ``run.map`` over its own backends, whatever their order and company. It has an ``id``
+features, by ``run.map`` over its own backends, whatever their order and company. It is made from a
+configuration, its base model, a precision and a run (which it does not keep), and has an ``id``
 (all that decides the features), ``width``, ``fit``, ``shows`` and ``seen`` as metrics have. The
 head, a small network, does the rest. A form that predicts directly has no head, but ``module`` (the
 torch module that is trained) and ``learn`` (predictions through which gradients flow).
@@ -21,16 +22,18 @@ from wholetext import slices
 from wholetext.errors import ModelError, choices
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
-from wholetext.training.learned.config import (
+from wholetext.training.learned.folder import (
+    Array,
     Config,
     HeadShape,
-    Opening,
     Penalty,
     Scale,
     fill,
+    find_base,
     read_config,
+    read_head,
+    verify,
 )
-from wholetext.training.learned.folder import Array, find_base, read_head, verify
 from wholetext.types import FloatArray, Request, Runtime
 
 LEAST_SPREAD = 1e-6  # a feature that never changes is centred, not blown up
@@ -55,6 +58,7 @@ def check(config: Config, where: str) -> None:
     on_scale = (scale.low, scale.high, scale.higher_is_better) == (0.0, 100.0, True)
     if (
         (config.head is None) != kind.predicts_directly
+        or (config.form == "aligned" and set(config.reads) != {"hyp", "ref"})
         or (config.head is not None and min((*config.head.hidden, 1)) < 1)
         or (
             penalty is not None
@@ -62,10 +66,10 @@ def check(config: Config, where: str) -> None:
         )
     ):
         raise ModelError(
-            f"head, output and penalty do not fit the form {config.form}",
+            f"reads, head, output and penalty do not fit the form {config.form}",
             where=where,
-            next="t5 has no head; sizes of a head are at least 1; a penalty is positive, and made "
-            "from scores of 0 to 100",
+            next="aligned reads hyp and ref; t5 has no head; sizes of a head are at least 1; a "
+            "penalty is positive, and made from scores of 0 to 100",
         )
 
 
@@ -79,15 +83,14 @@ def checked_config(folder: Path) -> Config:
 class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
-    def __init__(self, opening: Opening, id: str, folder: Path) -> None:
-        self.config, self.id, self.folder = opening.config, id, folder
-        self.form: Any = form_class(self.config.form)(opening)
+    def __init__(self, config: Config, form: Any, id: str, folder: Path) -> None:
+        self.config, self.form, self.id, self.folder = config, form, id, folder
 
     @cached_property
     def head(self) -> dict[str, Array]:
         """The tensors of the head; the weights are checked once."""
+        verify(self.folder)
         if self.config.head is None:
-            verify(self.folder)
             return {}
         return read_head(self.folder, head_shapes(self.form.width, self.config.head))
 
@@ -124,8 +127,9 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
 
     def make() -> LearnedModel:
         config = checked_config(located.path)
-        opening = Opening(config, find_base(config, located.path, base), precision, run)
-        return LearnedModel(opening, f"{located.id}/{precision.dtype}", located.path)
+        own_base = find_base(config, located.path, base)
+        form = form_class(config.form)(config, own_base, precision, run)
+        return LearnedModel(config, form, f"{located.id}/{precision.dtype}", located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)
@@ -159,17 +163,23 @@ def predictions(
     return np.asarray(x[:, 0])
 
 
-def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
-    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …"""
-    torch = torch_module()
+def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
+    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …
+
+    Inputs are centred and scaled as these (n, width) features are spread.
+    """
+    torch, width = torch_module(), features.shape[1]
+    spread = features.std(axis=0, dtype=np.float64)
+    spread = np.where(spread < LEAST_SPREAD, 1.0, spread)
+    scales = {"mean": features.mean(axis=0, dtype=np.float64), "spread": spread}
     act = torch.nn.Tanh() if shape.activation == "tanh" else torch.nn.GELU()
     layers = [torch.nn.Linear(size, out) for size, out in pairwise((width, *shape.hidden, 1))]
 
     class Module(torch.nn.Module):  # type: ignore[name-defined,misc]
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("mean", torch.zeros(width))
-            self.register_buffer("spread", torch.ones(width))
+            for name, values in scales.items():
+                self.register_buffer(name, torch.from_numpy(values).float())
             for i, layer in enumerate(layers):
                 self.add_module(str(i), layer)
             self.drop = torch.nn.Dropout(dropout)
@@ -181,11 +191,3 @@ def head_module(width: int, shape: HeadShape, dropout: float) -> Any:
             return x[:, 0]
 
     return Module()
-
-
-def standardise(module: Any, features: FloatArray | Array) -> None:
-    """Let a head module centre and scale its inputs as these (n, features) are spread."""
-    torch = torch_module()
-    spread = features.std(axis=0, dtype=np.float64)
-    module.mean.copy_(torch.from_numpy(features.mean(axis=0, dtype=np.float64)))
-    module.spread.copy_(torch.from_numpy(np.where(spread < LEAST_SPREAD, 1.0, spread)))

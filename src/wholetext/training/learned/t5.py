@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from wholetext.models.device import Precision
+from wholetext.models.hub.locate import Located
 from wholetext.models.loading import Checkpoint
 from wholetext.models.regressor import PROMPTS, Prompt, Regressor, locate_tokenizer, prompt
 from wholetext.models.tokenizer import check_limit
-from wholetext.training.learned.config import Opening, fill
-from wholetext.training.learned.folder import MODEL_FILES
+from wholetext.training.learned.folder import MODEL_FILES, Config
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime
 
 
@@ -35,18 +36,16 @@ class T5:
     predicts_directly = True
     width = 1
 
-    def __init__(self, opening: Opening) -> None:
-        settings = fill(Settings, opening.config.settings, opening.base.name, "settings.")
-        check_limit(settings.limit, 2, 0, opening.base.name)
-        self.reads = opening.config.reads
+    def __init__(self, config: Config, base: Located, precision: Precision, run: Runtime) -> None:
+        limit = Settings(**config.settings).limit
+        check_limit(limit, 2, 0, base.name)
+        self.reads = config.reads
         both = {"ref", "src"} <= set(self.reads)
         version = "24" if both or "ref" not in self.reads else "23"
         self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
-        self.checkpoint = Checkpoint(
-            opening.base.asked, opening.base.revision, opening.precision, "eager"
-        )
-        self.regressor = Regressor(self.checkpoint, "auto", settings.limit)
+        self.checkpoint = Checkpoint(base.asked, base.revision, precision, "eager")
+        self.regressor = Regressor(self.checkpoint, "auto", limit)
         self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}"
 
     def texts(self, pair: Request) -> dict[str, Excerpt]:
@@ -90,12 +89,7 @@ class T5:
             if file is not None:
                 shutil.copyfile(file, folder / name)
         tensors = self.checkpoint.weights.state_dict()
-        first: dict[int, str] = {}  # tied tensors are written once, under their first name
-        for name, tensor in tensors.items():
-            first.setdefault(tensor.data_ptr(), name)
-        state = {
-            name: tensor.detach().cpu().contiguous()
-            for name, tensor in tensors.items()
-            if first[tensor.data_ptr()] == name
-        }
+        # tied tensors are written once, under their first name
+        names = {tensor.data_ptr(): name for name, tensor in reversed(tensors.items())}
+        state = {name: tensors[name].detach().cpu().contiguous() for name in names.values()}
         save_file(state, str(folder / "model.safetensors"), metadata={"format": "pt"})
