@@ -15,8 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from wholetext import plugins
+from wholetext.serving.app import make_app
+from wholetext.serving.jobs import Jobs
+from wholetext.serving.scheduler import Scheduler
+from wholetext.serving.settings import ServeOptions
 
 PATIENCE = 120.0  # seconds that a test waits for what must come; a busy machine is slow, not wrong
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the environment names
@@ -55,6 +60,22 @@ class Hold(Metric):
 '''
 
 
+class Sleeping(Scheduler):
+    """No job of it ever runs."""
+
+    def start(self) -> None: ...
+
+
+def client_of(
+    data: Path, kind: type[Scheduler] = Sleeping, address: str = "http://127.0.0.1:8765", **options: Any
+) -> TestClient:
+    """A server without a socket."""
+    settings = ServeOptions(data=data, **options)
+    jobs = Jobs(settings.folder)
+    app = make_app(jobs, kind(jobs, settings), settings)
+    return TestClient(app, base_url=address, raise_server_exceptions=False)
+
+
 def install_hold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the metric `hold` known here and in processes that are started; returns the folder of its signs."""
     code, signs = folder / "plugin", folder / "signs"
@@ -70,11 +91,11 @@ def install_hold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return signs
 
 
-def until(found: Callable[[], Any], what: str) -> Any:
+def until(condition: Callable[[], Any], what: str) -> Any:
     """The first true value of a function that is asked again and again."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if value := found():
+        if value := condition():
             return value
         time.sleep(0.05)
     raise AssertionError(f"waited {PATIENCE:g} seconds for {what}")

@@ -12,26 +12,18 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from tests.serving.serving_material import client_of
 from wholetext.serving.access import COOKIE, POLICY, Guard
-from wholetext.serving.app import make_app
-from wholetext.serving.jobs import Jobs
-from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
 
 TOKEN = "a-long-enough-token"
 ADDRESS = "http://192.168.1.5:8765"
 
 
-class Sleeping(Scheduler):
-    def start(self) -> None: ...
-
-
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     """A server that others can reach."""
-    options = ServeOptions(data=tmp_path / "data", host="0.0.0.0", token=TOKEN)
-    jobs = Jobs(options.folder)
-    with TestClient(make_app(jobs, Sleeping(jobs, options), options), base_url=ADDRESS) as client:
+    with client_of(tmp_path / "data", address=ADDRESS, host="0.0.0.0", token=TOKEN) as client:
         yield client
 
 
@@ -60,9 +52,6 @@ def test_nothing_without_the_token(client: TestClient) -> None:
             assert TOKEN not in answer.text
     page = client.get("/", follow_redirects=False)
     assert page.status_code == 303 and page.headers["location"] == "/login"
-
-
-def test_programs_send_the_token_with_each_request(client: TestClient) -> None:
     assert client.get("/v1/jobs", headers={"authorization": f"Bearer {TOKEN}"}).json() == {"jobs": []}
 
 
@@ -104,12 +93,6 @@ def test_pages_of_other_sites_change_nothing(local: TestClient, headers: dict[st
 ])  # fmt: skip
 def test_own_pages_and_programs_do(local: TestClient, headers: dict[str, str]) -> None:
     assert local.post("/x", headers=headers).text == "POST"
-
-
-def test_announced_sizes_are_refused_at_once(local: TestClient) -> None:
-    for length in ("1000000000", "9" * 30, "9" * 5000, "-1", "x"):
-        answer = local.post("/x", headers={"content-length": length})
-        assert answer.status_code == 413 and answer.headers["connection"] == "close"
 
 
 def test_every_answer_has_a_policy(local: TestClient, client: TestClient) -> None:

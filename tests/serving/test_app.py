@@ -14,26 +14,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.in_process import call
-from tests.serving.serving_material import BAD, DOCUMENTS, GOOD, REF, until
-from wholetext.serving.app import make_app
-from wholetext.serving.jobs import Jobs
+from tests.serving.serving_material import BAD, DOCUMENTS, GOOD, REF, client_of, until
 from wholetext.serving.scheduler import Scheduler
-from wholetext.serving.settings import ServeOptions
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = "http://127.0.0.1:8765"
-
-
-class Sleeping(Scheduler):
-    """No job of it ever runs."""
-
-    def start(self) -> None: ...
-
-
-def client_of(data: Path, kind: type[Scheduler] = Sleeping, **options: Any) -> TestClient:
-    wanted = ServeOptions(data=data, **options)
-    jobs = Jobs(wanted.folder)
-    return TestClient(make_app(jobs, kind(jobs, wanted), wanted), base_url=HOST)
 
 
 @pytest.fixture
@@ -66,15 +50,16 @@ def test_from_the_upload_to_the_zip_file(working: TestClient) -> None:
     until(lambda: working.get(place).json()["state"] == "done", "the job")
     job = working.get(place).json()
     assert job["title"] == "a first try" and job["error"] == "" and job["metrics"] == ["chrf"]
-    assert [one["id"] for one in working.get("/v1/jobs").json()["jobs"]] == [job["id"]]
-    found = working.get(f"{place}/results").json()
-    assert {one["system"]: one["score"] for one in found["metrics"][0]["systems"]}["good"] == 100.0
+    assert [job["id"] for job in working.get("/v1/jobs").json()["jobs"]] == [job["id"]]
+    scores = working.get(f"{place}/results").json()["metrics"][0]["systems"]
+    assert {entry["system"]: entry["score"] for entry in scores}["good"] == 100.0
     with zipfile.ZipFile(io.BytesIO(working.get(f"{place}/run.zip").content)) as packed:
         assert "run/run.json" in packed.namelist() and packed.testzip() is None
     report = working.get(f"{place}/report")
     policy = report.headers["content-security-policy"]
-    assert "script-src 'sha256-" in policy and policy.endswith("sandbox allow-scripts allow-downloads")
-    assert "connect-src" not in policy and "default-src 'none'" in policy and "wholetext report" in report.text
+    assert policy.endswith("sandbox allow-scripts allow-downloads") and "wholetext report" in report.text
+    (own,) = re.findall('<meta http-equiv="Content-Security-Policy" content="([^"]+)">', report.text)
+    assert "default-src 'none'" in own and "connect-src" not in own
     assert working.delete(place).status_code == 204
     assert working.get(place).status_code == working.get(f"{place}/report").status_code == 404
 
@@ -87,7 +72,8 @@ def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) ->
                           files=[("hyp", ("good.txt", GOOD))])
     place = f"/v1/jobs/{answer.json()['id']}"
     until(lambda: working.get(place).json()["state"] == "done", "the job")
-    assert working.get(place).json()["metrics"] == ["chrf", "bleu"]  # as `wholetext score` chooses where none is named
+    scores = working.get(f"{place}/results").json()["metrics"]
+    assert [entry["name"] for entry in scores] == ["chrf", "bleu"]  # as `wholetext score` chooses where none is named
     (system,) = working.get(f"{place}/results").json()["metrics"][0]["systems"]
     assert system["system"] == "good" and system["score"] == 100.0 and "refs:human" in system["signature"]
     assert working.delete(place).status_code == 204
@@ -107,7 +93,7 @@ def test_scores_as_the_command_line_prints_them(
 def test_the_example_of_the_page(working: TestClient) -> None:
     (example,) = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
     answer = working.post("/v1/score", json=json.loads(example))
-    assert answer.status_code == 200 and [one["name"] for one in answer.json()["metrics"]] == ["chrf", "whole:chrf"]
+    assert answer.status_code == 200 and [entry["name"] for entry in answer.json()["metrics"]] == ["chrf", "whole:chrf"]
 
 
 def test_errors_of_jobs_reach_programs(working: TestClient) -> None:
@@ -115,8 +101,7 @@ def test_errors_of_jobs_reach_programs(working: TestClient) -> None:
     assert answer.status_code == 422 and "needs a reference" in answer.json()["error"]
     answer = working.post("/v1/score", json={"documents": DOCUMENTS, "metrics": ["chrff"]})
     assert answer.status_code == 400 and "chrf" in answer.json()["next"]
-    assert working.post("/v1/score", content=b"{}").status_code == 415
-    assert working.post("/v1/score", content=b"{", headers={"content-type": "application/json"}).status_code == 400
+    assert working.post("/v1/score", content=b"{").status_code == 400
 
 
 def test_errors_name_uploads_as_they_were_called(working: TestClient) -> None:
@@ -153,7 +138,7 @@ def test_limits(quiet: TestClient, tmp_path: Path) -> None:
     assert list((tmp_path / "data" / "jobs").iterdir()) == []
     assert [upload(quiet).status_code for _ in range(4)] == [202, 202, 202, 429]
     full = quiet.post("/v1/score", json={"documents": DOCUMENTS})
-    assert full.status_code == 429 and "3 jobs wait already" in full.json()["error"]
+    assert full.status_code == 429 and "lets 3 jobs wait" in full.json()["error"]
     job = quiet.get("/v1/jobs").json()["jobs"][0]
     cancelled = quiet.delete(f"/v1/jobs/{job['id']}")
     assert cancelled.json()["state"] == "cancelled" and upload(quiet).status_code == 202
@@ -169,7 +154,7 @@ def test_finished_jobs_count_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [
-    "/v1/jobs/..%2f..%2fjobs.sqlite", "/v1/jobs/../../jobs.sqlite", "/assets/..%2f..%2fapp.py", "/assets/app.html",
+    "/v1/jobs/..%2f..%2fjobs.sqlite", "/v1/jobs/../../jobs.sqlite", "/assets/..%2f..%2fapp.py",
     "/v1/jobs/%2e%2e/results", "/v1/jobs/x/run.zip", "/v1/jobs/" + "a" * 32 + "/report", "/jobs.sqlite", "/etc/passwd",
     "/assets/%2fetc%2fpasswd", "/v1/jobs/" + "a" * 32 + "/..%2f..%2fjobs.sqlite", "/files/x", "//etc/passwd",
 ])  # fmt: skip
@@ -200,4 +185,3 @@ def test_pages_and_assets(quiet: TestClient) -> None:
     for name in ("app.js", "app.css", "login.js"):
         asset = quiet.get(f"/assets/{name}")
         assert asset.status_code == 200 and "innerHTML" not in asset.text and "http://" not in asset.text
-    assert quiet.get("/login", follow_redirects=False).status_code == 303  # there is no token to ask for

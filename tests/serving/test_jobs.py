@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.errors import InputError, RunError
+from wholetext.errors import RunError
 from wholetext.serving.jobs import FILE, TRIES, Jobs
 
 
@@ -30,7 +30,7 @@ def test_jobs_run_in_their_order_and_are_listed_newest_first(tmp_path: Path) -> 
     assert found is not None and found.progress == ("chrf", 3, 7) and found.request == {"metrics": ["chrf"]}
     jobs.finish(first, "done")
     found = jobs.get(first)
-    assert found is not None and not found.active and found.progress is None and (found.ended or 0) >= found.created
+    assert found is not None and found.state == "done" and found.progress is None
     following = jobs.claim()
     assert following is not None and following.id == second and jobs.claim() is None
 
@@ -82,21 +82,9 @@ def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_damaged_list_is_an_error(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no database at all, and rather more bytes than a header has" * 30)
-    with pytest.raises(RunError, match="cannot be opened"):
+    with pytest.raises(RunError, match="cannot be used"):
         Jobs(tmp_path)
     assert (tmp_path / FILE).read_bytes().startswith(b"no database")
-
-
-def test_ids_are_no_paths(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path / "data")
-    (tmp_path / "data" / "jobs" / "x").mkdir()
-    for id in ("..", "x", "../../x", "", "A" * 32, "a" * 31, "a" * 32 + "\n"):
-        with pytest.raises(InputError, match="no such job"):
-            jobs.place(id)
-        with pytest.raises(InputError, match="no such job"):
-            jobs.delete(id)
-        assert jobs.get(id) is None
-    assert (tmp_path / "data" / "jobs" / "x").is_dir()
 
 
 def test_deleting_takes_the_files_along(tmp_path: Path) -> None:

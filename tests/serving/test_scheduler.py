@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 
 from tests.in_process import call
-from tests.serving.serving_material import BAD, GOOD, REF, install_hold, until
-from wholetext.errors import InputError
+from tests.serving.serving_material import BAD, GOOD, REF, gone, install_hold, until
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
-from wholetext.serving.worker import inside, load, pack
 
 Start = Callable[..., tuple[Jobs, Scheduler]]
 
@@ -95,7 +93,8 @@ def test_models_stay_loaded_as_the_process_stays(start: Start, tmp_path: Path, m
     assert [ended(jobs, id).state for id in ids] == ["done"] * 3
     (began,) = signs.glob("began-*")  # one process for all
     process = int(began.name.partition("-")[2])
-    os.kill(process, signal.SIGKILL)  # while it has nothing to do, and seen by nobody before the next job
+    os.kill(process, signal.SIGKILL)  # while it has nothing to do
+    until(lambda: gone(process), "the worker to end")
     after = add(jobs, "hold", good="another text\nand more\n")
     scheduler.wake()
     assert ended(jobs, after).state == "done" and len(list(signs.glob("began-*"))) == 2
@@ -114,7 +113,7 @@ def test_a_job_that_takes_too_long_and_one_whose_process_dies(
     leaving = add(jobs, "hold(leave=true)")
     scheduler.wake()
     told = ended(jobs, leaving).error
-    assert "the scoring process ended (exit code 3)" in told and "memory" not in told
+    assert "the scoring process ended (exit code 3)" in told
     scheduler.options = ServeOptions(data=scheduler.options.data, timeout=0.001)
     late = add(jobs, "hold", good="slow\ntext\n")
     scheduler.wake()
@@ -146,24 +145,6 @@ def test_cancelling_and_ending(start: Start, tmp_path: Path, monkeypatch: pytest
     assert not list(again.place(last).glob("try-*"))
 
 
-def test_what_a_job_reads_is_in_the_data_folder(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    (data / "files").mkdir(parents=True)
-    (tmp_path / "secret.txt").write_text("secret\n")
-    (data / "files" / "link.txt").symlink_to(tmp_path / "secret.txt")
-    (data / "files" / "plain.txt").write_text("a\n")
-    assert inside(data, "files/plain.txt") == data / "files" / "plain.txt"
-    for name in ("../secret.txt", str(tmp_path / "secret.txt"), "files/link.txt", "files", "files/none.txt"):
-        with pytest.raises(InputError, match="not there any more"):
-            inside(data, name)
-    with pytest.raises(InputError, match="not there any more"):
-        load({"files": {"corpus": [["x", "../secret.txt"]]}, "metrics": []}, data)
-    assert load({"demo": "de-en"}, data).corpus.id == "demo-de-en"
-    pack(data / "files", tmp_path / "packed.zip")
-    with zipfile.ZipFile(tmp_path / "packed.zip") as packed:
-        assert packed.namelist() == ["run/plain.txt"]  # links are not followed
-
-
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has no safe path")
 def test_workers_import_nothing_from_the_current_folder(start: Start, tmp_path: Path,
                                                         monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,9 +152,7 @@ def test_workers_import_nothing_from_the_current_folder(start: Start, tmp_path: 
     for name in ("multiprocessing", "random", "json"):
         (there / f"{name}.py").write_text(f"open('{name}.ran', 'w').close(); raise ImportError('not that one')")
     monkeypatch.chdir(there)
-    before = dict(os.environ)
     jobs, scheduler = start()
     id = add(jobs)
     scheduler.wake()
     assert ended(jobs, id).state == "done" and not list(there.glob("*.ran"))
-    assert dict(os.environ) == before

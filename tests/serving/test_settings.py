@@ -9,47 +9,40 @@ import pytest
 
 from wholetext.errors import InputError, RunError, SpecError
 from wholetext.serving.jobs import Jobs
-from wholetext.serving.settings import ServeOptions, allowed_metric, hostname, known_host, same
+from wholetext.serving.settings import ServeOptions, allowed_metric, known_host, same
 
 TOKEN = "0123456789abcdef"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.8.8"])
 def test_loopback_needs_no_token(host: str) -> None:
-    assert ServeOptions(host=host).is_loopback
+    assert known_host("localhost", ServeOptions(host=host)) and not known_host("192.168.1.5", ServeOptions(host=host))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org"])
 def test_other_addresses_need_one(host: str) -> None:
     with pytest.raises(InputError, match="needs a token"):
         ServeOptions(host=host)
-    assert not ServeOptions(host=host, token=TOKEN).is_loopback
+    assert known_host("192.168.1.5", ServeOptions(host=host, token=TOKEN))
 
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"token": "short"}, "at least 16"), ({"token": "ä" * 20}, "ASCII"),
-    ({"port": 70000}, "no port"),
-    ({"timeout": 0}, "timeout must be above 0"), ({"workers": 0}, "workers must be above 0"),
-    ({"upload": -1}, "upload must be above 0, not -1"),
+    ({"port": 70000}, "port 70000.*impossible"), ({"timeout": 0}, "impossible"), ({"workers": 0}, "impossible"),
+    ({"upload": -1}, "impossible"),
 ])  # fmt: skip
 def test_values_that_cannot_be(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as caught:
         ServeOptions(**given)
-
-
-@pytest.mark.parametrize(("header", "name"), [
-    ("localhost:8765", "localhost"), ("LOCALHOST", "localhost"), ("[::1]:80", "::1"), ("a.b.:1", "a.b"), ("", ""),
-    ("evil.org:80:80", ""), ("[::1", ""), ("127.0.0.1", "127.0.0.1"), ("user@localhost", "user@localhost"),
-])  # fmt: skip
-def test_names_in_host_headers(header: str, name: str) -> None:
-    assert hostname(header) == name
+    assert given.get("token", "none") not in str(caught.value)
 
 
 def test_a_server_on_loopback_is_reached_by_loopback_names_only() -> None:
     here = ServeOptions(names=("my.box",))
-    for header in ("localhost:8765", "127.0.0.1:8765", "[::1]:8765", "my.box:8765"):
+    for header in ("localhost:8765", "LOCALHOST", "127.0.0.1:8765", "[::1]:8765", "my.box.:8765"):
         assert known_host(header, here)
-    for header in ("evil.org:8765", "192.168.1.5", "localhost.evil.org", "0.0.0.0", "", "127.0.0.1.evil.org"):
+    for header in ("evil.org:8765", "192.168.1.5", "localhost.evil.org", "0.0.0.0", "", "127.0.0.1.evil.org",
+                   "localhost:80:80", "[::1", "user@localhost"):  # fmt: skip
         assert not known_host(header, here)
 
 
