@@ -71,7 +71,7 @@ class Guard:
                 403, "the request comes from a page of another site", "use a page of this server"
             )
         secret = self.options.token and not scope["path"].startswith(OPEN)
-        if secret and not self._signed_in(scope):
+        if secret and not signed_in(scope, self.options):
             if scope["method"] == "GET" and scope["path"] == "/":
                 return RedirectResponse("/login", 303)
             return problem(
@@ -84,13 +84,14 @@ class Guard:
             scope["state"]["connection"].known = True
         return None
 
-    def _signed_in(self, scope: Scope) -> bool:
-        """Whether a request has the token, or the cookie that a browser was given for it."""
-        client = HTTPConnection(scope)
-        scheme, _, token = client.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and same(token.strip(), self.options.token):
-            return True
-        return same(client.cookies.get(COOKIE, ""), self.options.cookie)
+
+def signed_in(scope: Scope, options: ServeOptions) -> bool:
+    """Whether a request has the token, or the cookie that a browser was given for it."""
+    client = HTTPConnection(scope)
+    scheme, _, token = client.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and same(token.strip(), options.token):
+        return True
+    return same(client.cookies.get(COOKIE, ""), options.cookie)
 
 
 def _own_origin(headers: Headers) -> bool:

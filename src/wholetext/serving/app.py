@@ -18,14 +18,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from wholetext.errors import RunError, WholetextError, WriteError
-from wholetext.files.parsing import printable, read_json
-from wholetext.serving.access import COOKIE, HEALTH, Guard, problem
+from wholetext.files.parsing import printable
+from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
 from wholetext.serving.intake import (
     TooLarge,
     TooSlow,
     form_request,
     json_request,
-    limited,
     listed_files,
     offered_metrics,
     read_form,
@@ -33,7 +32,7 @@ from wholetext.serving.intake import (
 )
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler
-from wholetext.serving.settings import ServeOptions, same
+from wholetext.serving.settings import ServeOptions
 
 # bytes of JSON that the server decodes; more, of which Python may make 30 times as many, is
 # decoded by the worker
@@ -116,10 +115,7 @@ class Api:
     async def login(self, request: Request) -> Response:
         if request.method == "GET":
             return _page("login.html")
-        body = b"".join([chunk async for chunk in limited(request, 10_000)])
-        sent = read_json(body, where="/login")
-        token = str(sent.get("token", "")) if isinstance(sent, dict) else ""
-        if not same(token, self.options.token):
+        if not signed_in(request.scope, self.options):
             return problem(
                 401, "this is not the token of the server", "the person who started it knows it"
             )

@@ -29,7 +29,6 @@ from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions
 
 CACHE = "cache.sqlite"  # of scores, in the data folder
-Progress = Callable[[str, int, int], None]
 
 
 def work(pipe: Connection, options: ServeOptions) -> None:
@@ -84,7 +83,10 @@ def _end_with_the_server() -> None:
 
 
 def run_job(
-    request: Mapping[str, Any], out: Path, options: ServeOptions, progress: Progress
+    request: Mapping[str, Any],
+    out: Path,
+    options: ServeOptions,
+    progress: Callable[[str, int, int], None],
 ) -> None:
     """Score and compare; write the run folder with its report, results.json and run.zip."""
     data = options.folder
