@@ -93,7 +93,8 @@ def test_no_parameter_of_any_metric_leaves_the_data_folder(tmp_path: Path, monke
     worker, states = Worker(options), []
     try:
         for spec in allowed:
-            request = {"files": {"corpus": [["x", "documents.jsonl"]]}, "metrics": [spec], "langs": "de-en", "keep": False}
+            files = {"corpus": [["x", "documents.jsonl"]]}
+            request = {"files": files, "metrics": [spec], "langs": "de-en", "keep": False}
             worker.pipe.send((request, options.folder / "out" / str(len(states))))
             message = ("progress",)
             while message[0] == "progress":

@@ -31,6 +31,7 @@ GRACE = 30.0  # seconds that a body may take, beside those that RATE allows it
 RATE = 10_000  # bytes per second below which a client is too slow
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role → limit of files
 MOST_METRICS = 30
+MOST_VALUES = 10_000_000  # in a request of JSON: Python makes up to 100 bytes of each
 # not served, or useless without a file of the user's
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
@@ -215,7 +216,14 @@ def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
         'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
         '"outputs": {"my-system": […]}}], "metrics": ["chrf"], "langs": "de-en"}'
     )
-    fields = read_json(body.read_bytes(), where="/v1/score", next=example)
+    text = body.read_bytes()
+    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise InputError(
+            f"the request has more than {MOST_VALUES:,} values",
+            where="/v1/score",
+            next="send fewer documents at a time",
+        )
+    fields = read_json(text, where="/v1/score", next=example)
     if not isinstance(fields, dict) or not fields.get("documents"):
         raise InputError("there are no documents", where="/v1/score", next=example)
     for name, value in fields.items():
