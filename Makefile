@@ -39,7 +39,7 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
 	$(PYTEST) -rs tests/judges/test_servers.py tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
-	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus"
+	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
 
 $(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt
 	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt
