@@ -31,9 +31,8 @@ class Connection(H11Protocol):
     def waiting(self) -> bool:
         """Whether the client has to send more of a request, or to read the response."""
         cycle = self.cycle
-        if cycle is None or cycle.response_complete:
-            return True
-        return cycle.more_body or self.flow.write_paused
+        ended = cycle is None or cycle.response_complete
+        return ended or cycle.more_body or self.flow.write_paused
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         strangers = [

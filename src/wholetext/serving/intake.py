@@ -35,8 +35,12 @@ MOST_VALUES = 10_000_000  # in a request of JSON: Python makes up to 100 bytes o
 # not served, or useless without a file of the user's
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
-TEXT = (str, NoneType)
-FIELDS = {"documents": (list,), "metrics": (list, NoneType), "langs": TEXT, "baseline": TEXT}
+FIELDS: dict[str, tuple[type, ...]] = {
+    "documents": (list,),
+    "metrics": (list, NoneType),
+    "langs": (str, NoneType),
+    "baseline": (str, NoneType),
+}
 
 
 # ---------------------------------------------------------------- bodies
@@ -250,10 +254,10 @@ def _choices(
             f"{len(metrics)} metrics are requested",
             next=f"request at most {MOST_METRICS} at a time",
         )
-    specs = list(dict.fromkeys(allowed_metric(metric, options) for metric in metrics))
     if langs and not re.fullmatch(r"[A-Za-z0-9_]{2,20}-[A-Za-z0-9_]{2,20}", langs):
         raise InputError(f"invalid language pair {langs!r}", next="write it as de-en")
-    return {"metrics": specs, "langs": langs, "baseline": baseline[:500]}
+    specs = dict.fromkeys(allowed_metric(metric, options) for metric in metrics)
+    return {"metrics": list(specs), "langs": langs, "baseline": baseline[:500]}
 
 
 def _fields(form: FormData, name: str) -> list[str]:

@@ -17,7 +17,6 @@ from wholetext.serving.jobs import Job, Jobs, State
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import work
 
-LOG = logging.getLogger(__name__)
 POLLING = 0.1  # seconds between looks at a running job
 
 
@@ -100,7 +99,7 @@ class Scheduler:
                     self._run(worker, job)
                     self.wake()
             except (OSError, WholetextError) as fault:  # the disk is full, say
-                LOG.error("%s", fault)
+                logging.getLogger(__name__).error("%s", fault)
                 time.sleep(1.0)
         if worker is not None:
             worker.kill()

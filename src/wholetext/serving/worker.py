@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -93,10 +93,9 @@ def run_job(
     if "body" in request:  # too large for the server to decode
         request = {**request, **json_request(data / request["body"], options)}
     loaded = load(request, data)
-    metrics: Sequence[str] = request["metrics"] or default_metrics(loaded.corpus, loaded.outputs)
     results = score(
         loaded,
-        metrics,
+        request["metrics"] or default_metrics(loaded.corpus, loaded.outputs),
         options=Options(cache=data / CACHE, progress=progress),
         significance=Significance(baseline=request.get("baseline") or None),
         out=out / "run",
