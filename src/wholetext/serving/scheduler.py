@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import printable
-from wholetext.serving.jobs import Job, Jobs, State
+from wholetext.serving.jobs import TRIES, Job, Jobs, State
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import work
 
@@ -140,10 +140,12 @@ class Scheduler:
             return None, ""
         if job.id in self._cancelled:
             return "cancelled", ""
+        begun = self.jobs.get(job.id)
+        if code is not None and begun and not begun.progress and job.tries < TRIES:
+            return "waiting", ""  # the process had died idle, which its pipe shows a little later
         if code is None:
-            seconds = f"{self.options.timeout:g} seconds"
             return "failed", (
-                f"the job took more than {seconds}, the limit of this server\n"
+                f"the job took more than {self.options.timeout:g} seconds, the server's limit\n"
                 "  → score fewer systems or metrics at a time"
             )
         return "failed", (

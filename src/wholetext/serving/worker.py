@@ -56,6 +56,7 @@ def work(pipe: Connection, options: ServeOptions) -> None:
             request, out = pipe.recv()
         except (EOFError, OSError):
             return
+        progress("starting", 0, 0)
         state, error = "done", ""
         try:
             run_job(request, out, options, progress)
