@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-integration test-browser test-all test-cpus test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-integration test-browser test-all test-cpus test-gpu test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
@@ -39,7 +39,7 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
 	$(PYTEST) -rs tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
-	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus"
+	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
 
 $(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt
 	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt
@@ -54,6 +54,10 @@ test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), on
 FUZZ ?= 100000
 fuzz: $(VENV)/test.ready  ## damaged inputs of every kind (FUZZ=100000 of them): results or clear errors only
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.test_fuzz 0 $(FUZZ)
+
+test-gpu: $(VENV)/test.ready  ## scores, full memory and several devices on the GPUs of this machine; skipped with a reason without one
+	$(PYTEST) -rs tests/models/test_gpu.py
+	$(BIN)/wholetext models verify --device auto
 
 test-all: $(VENV)/test.ready lint  ## everything, including slow tests
 	WHOLETEXT_EXAMPLES=100 $(PYTEST) -n 2 --dist worksteal

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -123,3 +127,35 @@ def test_a_cluster_is_joined_by_its_address(tmp_path: Path, monkeypatch: pytest.
             assert executor.submit(pow, 2, 2).result() == 4
     finally:
         cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_a_killed_actor_changes_no_score(tmp_path: Path) -> None:
+    """Ray starts the actor and its task again, wherever the kill meets it."""
+    pytest.importorskip("ray")
+    with Executor("ray", workers=2) as executor:
+        executor.submit(pow, 2, 2).result()  # the actors have started
+        killer = threading.Timer(0.5, lambda: actors()[0].kill())
+        killer.start()
+        there = results(tmp_path / "there", ["bleu", "chrf", "ter", "blonde"], executor, 12)
+        killer.join()
+        assert there == results(tmp_path / "here", ["bleu", "chrf", "ter", "blonde"], documents=12)
+
+
+@pytest.mark.slow
+def test_a_killed_driver_leaves_no_actor_and_can_be_started_again(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    (tmp_path / "out.txt").write_text("the cat sat on the mat\n" * 20_000)
+    command = [sys.executable, "-m", "wholetext", "score", "-t", "out.txt", "-r", "out.txt", "-m", "ter", "bleu",
+               "--on", "ray", "--workers", "2", "--out", "run", "--json"]  # fmt: skip
+    environment = {**os.environ, "WHOLETEXT_CACHE": str(tmp_path / "cache.sqlite")}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as driver:
+        while len(left := actors()) < 2:
+            assert driver.poll() is None, "it ended before it could be killed"
+            time.sleep(0.1)
+        driver.kill()
+    assert not psutil.wait_procs(left, timeout=60)[1]
+    assert not (tmp_path / "run").exists()
+    again = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert {metric["systems"][0]["score"] for metric in json.loads(again.stdout)["metrics"]} == {0.0, 100.0}

@@ -15,8 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from wholetext import plugins
+from wholetext.serving.app import make_app
+from wholetext.serving.jobs import Jobs
+from wholetext.serving.scheduler import Scheduler
+from wholetext.serving.settings import ServeOptions
 
 PATIENCE = 120.0  # seconds that a test waits for what must come; a busy machine is slow, not wrong
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the environment names
@@ -40,19 +45,32 @@ class Hold(Metric):
     needs: ClassVar[frozenset[str]] = frozenset({"hyp"})
     outputs: ClassVar[tuple[str, ...]] = ("score",)
     crash: bool = False
-    leave: bool = False
 
     def measure(self, requests, run):
         place = Path(os.environ["HOLD"])
         (place / f"began-{os.getpid()}").touch()
         if self.crash:
             os.kill(os.getpid(), signal.SIGKILL)
-        if self.leave:
-            os._exit(3)
         while not (place / "go").exists():
             time.sleep(0.02)
         return mean_stats(np.full(len(requests), 0.5))
 '''
+
+
+class Sleeping(Scheduler):
+    """No job of it ever runs."""
+
+    def start(self) -> None: ...
+
+
+def client_of(
+    data: Path, kind: type[Scheduler] = Sleeping, address: str = "http://127.0.0.1:8765", **options: Any
+) -> TestClient:
+    """A server without a socket."""
+    settings = ServeOptions(data=data, **options)
+    jobs = Jobs(settings.folder)
+    app = make_app(jobs, kind(jobs, settings), settings)
+    return TestClient(app, base_url=address, raise_server_exceptions=False)
 
 
 def install_hold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -70,11 +88,11 @@ def install_hold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return signs
 
 
-def until(found: Callable[[], Any], what: str) -> Any:
+def until(condition: Callable[[], Any], what: str) -> Any:
     """The first true value of a function that is asked again and again."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if value := found():
+        if value := condition():
             return value
         time.sleep(0.05)
     raise AssertionError(f"waited {PATIENCE:g} seconds for {what}")
@@ -85,11 +103,7 @@ def gone(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
     except OSError:
-        try:
-            os.kill(process, 0)
-        except OSError:
-            return True
-        return False
+        return True
 
 
 class Running:
@@ -122,6 +136,12 @@ class Running:
         request = urllib.request.Request(f"{self.address}/v1/jobs", f"{parts}--edge--\r\n".encode(), kind)
         with DIRECT.open(request, timeout=PATIENCE) as answer:
             return json.load(answer)
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(signal.SIGKILL)
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:

@@ -14,26 +14,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.in_process import call
-from tests.serving.serving_material import BAD, DOCUMENTS, GOOD, REF, until
-from wholetext.serving.app import make_app
-from wholetext.serving.jobs import Jobs
+from tests.serving.serving_material import BAD, DOCUMENTS, GOOD, REF, client_of, until
 from wholetext.serving.scheduler import Scheduler
-from wholetext.serving.settings import ServeOptions
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = "http://127.0.0.1:8765"
-
-
-class Sleeping(Scheduler):
-    """No job of it ever runs."""
-
-    def start(self) -> None: ...
-
-
-def client_of(data: Path, kind: type[Scheduler] = Sleeping, **options: Any) -> TestClient:
-    wanted = ServeOptions(data=data, **options)
-    jobs = Jobs(wanted.folder)
-    return TestClient(make_app(jobs, kind(jobs, wanted), wanted), base_url=HOST)
 
 
 @pytest.fixture
@@ -66,15 +50,16 @@ def test_from_the_upload_to_the_zip_file(working: TestClient) -> None:
     until(lambda: working.get(place).json()["state"] == "done", "the job")
     job = working.get(place).json()
     assert job["title"] == "a first try" and job["error"] == "" and job["metrics"] == ["chrf"]
-    assert [one["id"] for one in working.get("/v1/jobs").json()["jobs"]] == [job["id"]]
-    found = working.get(f"{place}/results").json()
-    assert {one["system"]: one["score"] for one in found["metrics"][0]["systems"]}["good"] == 100.0
+    assert [job["id"] for job in working.get("/v1/jobs").json()["jobs"]] == [job["id"]]
+    scores = working.get(f"{place}/results").json()["metrics"][0]["systems"]
+    assert {entry["system"]: entry["score"] for entry in scores}["good"] == 100.0
     with zipfile.ZipFile(io.BytesIO(working.get(f"{place}/run.zip").content)) as packed:
         assert "run/run.json" in packed.namelist() and packed.testzip() is None
     report = working.get(f"{place}/report")
     policy = report.headers["content-security-policy"]
-    assert "script-src 'sha256-" in policy and policy.endswith("sandbox allow-scripts allow-downloads")
-    assert "connect-src" not in policy and "default-src 'none'" in policy and "wholetext report" in report.text
+    assert policy.endswith("sandbox allow-scripts allow-downloads") and "wholetext report" in report.text
+    (own,) = re.findall('<meta http-equiv="Content-Security-Policy" content="([^"]+)">', report.text)
+    assert "default-src 'none'" in own and "connect-src" not in own
     assert working.delete(place).status_code == 204
     assert working.get(place).status_code == working.get(f"{place}/report").status_code == 404
 
@@ -87,7 +72,8 @@ def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) ->
                           files=[("hyp", ("good.txt", GOOD))])
     place = f"/v1/jobs/{answer.json()['id']}"
     until(lambda: working.get(place).json()["state"] == "done", "the job")
-    assert working.get(place).json()["metrics"] == ["chrf", "bleu"]  # as `wholetext score` chooses where none is named
+    scores = working.get(f"{place}/results").json()["metrics"]
+    assert [entry["name"] for entry in scores] == ["chrf", "bleu"]  # as `wholetext score` chooses where none is named
     (system,) = working.get(f"{place}/results").json()["metrics"][0]["systems"]
     assert system["system"] == "good" and system["score"] == 100.0 and "refs:human" in system["signature"]
     assert working.delete(place).status_code == 204
@@ -96,6 +82,9 @@ def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) ->
 def test_scores_as_the_command_line_prints_them(
     working: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (example,) = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
+    answer = working.post("/v1/score", json=json.loads(example))
+    assert answer.status_code == 200 and [entry["name"] for entry in answer.json()["metrics"]] == ["chrf", "whole:chrf"]
     answer = working.post("/v1/score", json={"documents": DOCUMENTS, "metrics": ["chrf", "ter"], "langs": "de-en"})
     assert answer.status_code == 200, answer.text
     (tmp_path / "documents.jsonl").write_text("\n".join(map(json.dumps, DOCUMENTS)) + "\n")
@@ -104,31 +93,17 @@ def test_scores_as_the_command_line_prints_them(
     assert not [job for job in working.get("/v1/jobs").json()["jobs"] if job["title"] == "/v1/score"]  # nothing is left
 
 
-def test_the_example_of_the_page(working: TestClient) -> None:
-    (example,) = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
-    answer = working.post("/v1/score", json=json.loads(example))
-    assert answer.status_code == 200 and [one["name"] for one in answer.json()["metrics"]] == ["chrf", "whole:chrf"]
-
-
 def test_errors_of_jobs_reach_programs(working: TestClient) -> None:
     answer = working.post("/v1/score", json={"documents": [{"doc": "d", "outputs": {"s": ["a"]}}], "metrics": ["chrf"]})
     assert answer.status_code == 422 and "needs a reference" in answer.json()["error"]
     answer = working.post("/v1/score", json={"documents": DOCUMENTS, "metrics": ["chrff"]})
     assert answer.status_code == 400 and "chrf" in answer.json()["next"]
-    assert working.post("/v1/score", content=b"{}").status_code == 415
-    assert working.post("/v1/score", content=b"{", headers={"content-type": "application/json"}).status_code == 400
-
-
-def test_errors_name_uploads_as_they_were_called(working: TestClient) -> None:
-    files = [("hyp", ("short.txt", b"one\n")), ("ref", ("human.txt", b"one\ntwo\n"))]
-    place = f"/v1/jobs/{working.post('/v1/jobs', data={'metric': 'chrf'}, files=files).json()['id']}"
-    until(lambda: working.get(place).json()["state"] == "failed", "the job")
-    assert working.get(place).json()["error"].startswith("short.txt:2: found 1 line, but human.txt has 2")
+    assert working.post("/v1/score", content=b"{").status_code == 400
 
 
 def test_errors_of_forms(quiet: TestClient, tmp_path: Path) -> None:
     wrong = [({"metric": "comet@/etc/passwd"}, "may not name files"), ({"src-file": "../jobs.sqlite"}, "no file"),
-             ({"langs": "../x"}, "invalid language pair"), ({"metric": "judge-da"}, "not served")]  # fmt: skip
+             ({"metric": "judge-da"}, "not served")]  # fmt: skip
     for fields, said in wrong:
         answer = upload(quiet, **fields)
         assert answer.status_code == 400 and said in answer.json()["error"], fields
@@ -138,38 +113,30 @@ def test_errors_of_forms(quiet: TestClient, tmp_path: Path) -> None:
 
 
 def test_limits(quiet: TestClient, tmp_path: Path) -> None:
-    big = quiet.post("/v1/jobs", files={"hyp": ("a.txt", "x" * 200_000)})
-    assert big.status_code == 413 and "100,000 bytes" in big.json()["error"]
-
-    def pieces() -> Iterator[bytes]:
+    def pieces() -> Iterator[bytes]:  # no length is announced
         yield b'--edge\r\nContent-Disposition: form-data; name="hyp"; filename="a"\r\n\r\n'
         for _ in range(1000):
             yield b"x" * 1000
 
     kind = {"content-type": "multipart/form-data; boundary=edge"}
-    assert quiet.post("/v1/jobs", content=pieces(), headers=kind).status_code == 413  # no length was announced
-    kind = {"content-type": "application/json"}
-    assert quiet.post("/v1/score", content=pieces(), headers=kind).status_code == 413
+    for answer in (quiet.post("/v1/jobs", files={"hyp": ("a.txt", "x" * 200_000)}),
+                   quiet.post("/v1/jobs", content=pieces(), headers=kind), quiet.post("/v1/score", content=pieces())):
+        assert answer.status_code == 413 and "100,000 bytes" in answer.json()["error"]
+        assert answer.headers["connection"] == "close"
     assert list((tmp_path / "data" / "jobs").iterdir()) == []
     assert [upload(quiet).status_code for _ in range(4)] == [202, 202, 202, 429]
     full = quiet.post("/v1/score", json={"documents": DOCUMENTS})
-    assert full.status_code == 429 and "3 jobs wait already" in full.json()["error"]
-    job = quiet.get("/v1/jobs").json()["jobs"][0]
-    cancelled = quiet.delete(f"/v1/jobs/{job['id']}")
-    assert cancelled.json()["state"] == "cancelled" and upload(quiet).status_code == 202
-
-
-def test_finished_jobs_count_too(tmp_path: Path) -> None:
-    with client_of(tmp_path / "data", kept=1) as client:
-        first = upload(client).json()
-        client.delete(f"/v1/jobs/{first['id']}")  # cancelled, but still kept
-        assert upload(client).status_code == 429
-        assert client.delete(f"/v1/jobs/{first['id']}").status_code == 204
-        assert upload(client).status_code == 202
+    assert full.status_code == 429 and "lets 3 jobs wait" in full.json()["error"]
+    place = f"/v1/jobs/{quiet.get('/v1/jobs').json()['jobs'][0]['id']}"
+    for name in ("results", "run.zip", "report"):
+        answer = quiet.get(f"{place}/{name}")
+        assert answer.status_code == 409 and "waiting" in answer.json()["error"]
+    assert quiet.delete(place).json()["state"] == "cancelled" and upload(quiet).status_code == 202
+    assert quiet.delete(place).status_code == 204 and quiet.get(place).status_code == 404  # now it is removed
 
 
 @pytest.mark.parametrize("path", [
-    "/v1/jobs/..%2f..%2fjobs.sqlite", "/v1/jobs/../../jobs.sqlite", "/assets/..%2f..%2fapp.py", "/assets/app.html",
+    "/v1/jobs/..%2f..%2fjobs.sqlite", "/v1/jobs/../../jobs.sqlite", "/assets/..%2f..%2fapp.py",
     "/v1/jobs/%2e%2e/results", "/v1/jobs/x/run.zip", "/v1/jobs/" + "a" * 32 + "/report", "/jobs.sqlite", "/etc/passwd",
     "/assets/%2fetc%2fpasswd", "/v1/jobs/" + "a" * 32 + "/..%2f..%2fjobs.sqlite", "/files/x", "//etc/passwd",
 ])  # fmt: skip
@@ -179,25 +146,11 @@ def test_paths_lead_nowhere_else(quiet: TestClient, path: str) -> None:
     assert quiet.delete(path, follow_redirects=False).status_code in (404, 405)
 
 
-def test_jobs_that_are_not_done_have_no_files(quiet: TestClient) -> None:
-    place = f"/v1/jobs/{upload(quiet).json()['id']}"
-    for name in ("results", "run.zip", "report"):
-        answer = quiet.get(f"{place}/{name}")
-        assert answer.status_code == 409 and "waiting" in answer.json()["error"]
-
-
-def test_what_there_is(quiet: TestClient, tmp_path: Path) -> None:
-    (tmp_path / "data" / "files" / "set.jsonl").write_text("{}\n")
-    known = quiet.get("/v1/metrics").json()
-    assert "chrf" in known["metrics"] and "doc-comet" in known["aliases"] and known["files"] == ["set.jsonl"]
-    assert not [name for name in known["metrics"] if name.startswith("judge")] and known["upload"] == 100_000
-    assert "wt-mini" not in known["missing"] and "learned" not in known["metrics"] and "whole" in known["views"]
-
-
 def test_pages_and_assets(quiet: TestClient) -> None:
+    known = quiet.get("/v1/metrics").json()
+    assert known["upload"] == 100_000 and "whole" in known["views"] and "learned" not in known["metrics"]
     page = quiet.get("/")
     assert page.headers["content-type"].startswith("text/html") and "style=" not in page.text
-    for name in ("app.js", "app.css", "login.js"):
+    for name in ("app.js", "app.css", "theme.css", "login.js"):
         asset = quiet.get(f"/assets/{name}")
         assert asset.status_code == 200 and "innerHTML" not in asset.text and "http://" not in asset.text
-    assert quiet.get("/login", follow_redirects=False).status_code == 303  # there is no token to ask for

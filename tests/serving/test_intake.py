@@ -1,74 +1,162 @@
-"""What people ask for becomes the request of a job, or an error that says what is wrong."""
+"""Requests: bodies are read as they arrive and within limits; forms and JSON become jobs or clear errors."""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.datastructures import FormData, Headers, UploadFile
 
 from tests.serving.serving_material import DOCUMENTS
 from wholetext.errors import InputError, SpecError
 from wholetext.serving import intake
-from wholetext.serving.intake import form_request, json_request, listed_files
+from wholetext.serving.intake import (
+    TooLarge,
+    TooSlow,
+    form_request,
+    json_request,
+    listed_files,
+    read_form,
+    safe_name,
+)
 from wholetext.serving.settings import ServeOptions
-from wholetext.serving.uploads import Form
 
 OPTIONS = ServeOptions()
+TYPE = "multipart/form-data; boundary=edge"
+END = b"--edge--\r\n"
+
+
+class Arriving:
+    """A request whose body arrives in pieces, each after a pause."""
+
+    def __init__(self, body: bytes, piece: int = 7, kind: str = TYPE, pause: float = 0.0) -> None:
+        self.headers = Headers({"content-type": kind})
+        self.body, self.piece, self.pause, self.sent = body, piece, pause, 0
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        for at in range(0, len(self.body), self.piece):
+            await asyncio.sleep(self.pause)
+            self.sent += self.piece
+            yield self.body[at : at + self.piece]
+
+
+def part(name: str, value: bytes, file: str | None = None) -> bytes:
+    named = f'; filename="{file}"' if file is not None else ""
+    return b'--edge\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n' % (
+        name.encode(), named.encode(), value)  # fmt: skip
+
+
+def read(request: Any, folder: Path, limit: int = 10**6) -> FormData:
+    return asyncio.run(read_form(request, folder, limit))
+
+
+@pytest.mark.parametrize("piece", [1, 7, 10**6])
+def test_fields_and_files(tmp_path: Path, piece: int) -> None:
+    text = b"a\r\n--edg\r\nb"
+    body = b"".join([part("metric", b"chrf"), part("metric", "größe".encode()), part("hyp", text, "A.txt"),
+                     part("hyp", b"", "B.txt"), END])  # fmt: skip
+    form = read(Arriving(body, piece), tmp_path)
+    assert form.getlist("metric") == ["chrf", "größe"]
+    files = [(upload.filename, Path(upload.file.name).read_bytes()) for upload in form.getlist("hyp")]  # type: ignore[union-attr]
+    assert files == [("A.txt", text), ("B.txt", b"")]
+
+
+@pytest.mark.parametrize(("given", "made"), [
+    ("../../etc/passwd", "passwd"), ("..\\..\\x.txt", "x.txt"), (".bashrc", "bashrc"), ("a b;c.txt", "a_b_c.txt"),
+    ("...", "file"), ("/", "file"), ("x" * 200, "x" * 80), ("größe.txt", "größe.txt"), ("a\0b", "a_b"),
+])  # fmt: skip
+def test_names_of_files_are_no_paths(tmp_path: Path, given: str, made: str) -> None:
+    assert safe_name(given) == made
+    upload: Any = read(Arriving(part("hyp", b"text", given) + END), tmp_path)["hyp"]
+    assert Path(upload.file.name).parent.parent == tmp_path and Path(upload.file.name).read_bytes() == b"text"
+
+
+def test_too_much_and_too_slow_are_refused_while_they_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = part("hyp", b"x" * 10**6, "a")
+    request = Arriving(body, piece=1000)
+    with pytest.raises(TooLarge, match="more than 50,000 bytes"):
+        read(request, tmp_path / "large", 50_000)
+    assert request.sent <= 51_000
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) <= 50_000
+    announced = Arriving(body)
+    announced.headers = Headers({"content-type": TYPE, "content-length": "50001"})
+    with pytest.raises(TooLarge):
+        read(announced, tmp_path / "announced", 50_000)
+    assert announced.sent == 0
+    monkeypatch.setattr(intake, "GRACE", 0.1)
+    with pytest.raises(TooSlow, match="less than 10,000 bytes per second"):
+        read(Arriving(body, piece=1, pause=0.03), tmp_path / "slow")
+
+
+@pytest.mark.parametrize(("body", "kind", "problem"), [
+    (b"", "application/json", "no form with files"),
+    (b"x", "multipart/form-data", "Missing boundary"),
+    (b"x", f"multipart/form-data; boundary={'x' * 300}", "cannot be read"),
+    (b"nonsense", TYPE, "Invalid multipart"),
+    (b"--edge\r\nno colon\r\n\r\n", TYPE, "Invalid multipart"),
+    (part("a", b"b"), TYPE, "incomplete"),
+    (b"", TYPE, "incomplete"),
+    (part("title", b"x" * 100_001) + END, TYPE, "exceeded maximum size"),
+    (b"--edge\r\nX: " + b"x" * 20_000, TYPE, "Invalid multipart"),
+    (part("a", b"") * 301 + END, TYPE, "Too many fields"),
+    (part("a", b"", "f") * 301 + END, TYPE, "Too many files"),
+    (part("hyp", b"\x1f\x8b\x08", "a.gz") + END, TYPE, "may not be compressed"),
+])  # fmt: skip
+def test_unusable_forms(tmp_path: Path, body: bytes, kind: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        read(Arriving(body, 5000, kind), tmp_path)
+
+
+# ---------------------------------------------------------------- requests of jobs
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
-    for name in ("files/set", "jobs/x/input/1", "outside"):
+    for name in ("files/set", "jobs/x/input/1"):
         (folder / name).mkdir(parents=True)
     (folder / "files" / "set" / "ref.txt").write_text("a\n")
     (tmp_path / "secret.txt").write_text("secret\n")
     (folder / "files" / "link.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "files" / "folder").symlink_to(tmp_path)
-    (folder / "jobs/x/input/1/sys.A.txt").write_text("a\n")
     return folder
 
 
 def test_a_form_with_files(data: Path) -> None:
-    path = data / "jobs/x/input/1/sys.A.txt"
-    form = Form({"metric": ["chrf", " ter  paragraph(size=2):chrf "], "langs": ["de-en"], "ref-file": ["set/ref.txt"]},
-                {"hyp": [("sys.A.txt", path)]})  # fmt: skip
-    title, request = form_request(form, data, OPTIONS)
+    file = io.BytesIO()
+    file.name = str(data / "jobs/x/input/1/sys.A.txt")
+    items: list[tuple[str, str | UploadFile]] = [
+        ("metric", "chrf"), ("metric", " ter  paragraph(size=2):chrf "), ("langs", "de-en"),
+        ("ref-file", "set/ref.txt"), ("hyp", UploadFile(file, filename="C:\\sys.A.txt")),
+        ("src", UploadFile(io.BytesIO(), filename="")), ("title", UploadFile(io.BytesIO(), filename="x"))]  # fmt: skip
+    title, request = form_request(FormData(items), data, OPTIONS)
     assert title == "sys.A"
     assert request["files"] == {"hyp": [["sys.A", "jobs/x/input/1/sys.A.txt"]], "ref": [["ref", "files/set/ref.txt"]]}
     assert request["metrics"] == ["chrf", "ter", "paragraph(size=2):chrf"] and request["langs"] == "de-en"
-    assert form_request(Form({"demo": ["zh-en"]}), data, OPTIONS)[0] == "demo zh-en"
-
-
-def test_only_files_of_the_folder_can_be_chosen(data: Path) -> None:
-    assert listed_files(data) == ["set/ref.txt"]  # neither links nor what they lead to
-    for name in ("link.txt", "../../secret.txt", "/etc/passwd", "set/../set/ref.txt", "folder/secret.txt", "x.sqlite"):
-        with pytest.raises(InputError, match="no file"):
-            form_request(Form({"demo": ["de-en"], "src-file": [name]}), data, OPTIONS)
+    assert form_request(FormData({"demo": "zh-en"}), data, OPTIONS)[0] == "demo zh-en"
 
 
 @pytest.mark.parametrize(("fields", "said"), [
-    ({}, "nothing to score"), ({"demo": ["xx"]}, "no demo 'xx'"),
-    ({"demo": ["de-en"], "langs": ["../.."]}, "invalid language"),
-    ({"demo": ["de-en"], "metric": ["chrf"] * 31}, "31 metrics"),
-    ({"demo": ["de-en"], "src-file": ["set/ref.txt"] * 2}, "2 files are given as src"),
+    ([], "nothing to score"), ([("langs", "../..")], "invalid language"), ([("metric", "chrf")] * 31, "31 metrics"),
+    ([("src-file", "set/ref.txt")] * 2, "2 files are given as src"),
+    *(([("src-file", name)], "no file")
+      for name in ("link.txt", "../../secret.txt", "/etc/passwd", "set/../set/ref.txt", "folder/secret.txt")),
 ])  # fmt: skip
-def test_forms_that_are_refused(data: Path, fields: dict[str, list[str]], said: str) -> None:
+def test_forms_that_are_refused(data: Path, fields: list[tuple[str, str]], said: str) -> None:
+    assert listed_files(data) == ["set/ref.txt"]  # neither links nor what they lead to
+    demo = [("demo", "de-en")] if fields else []
     with pytest.raises(InputError, match=said):
-        form_request(Form(fields), data, OPTIONS)
-
-
-def test_metrics_are_checked_at_once(data: Path) -> None:
-    for text in ("chrff", "comet@/etc/passwd", "chrf("):
-        with pytest.raises(SpecError):
-            form_request(Form({"demo": ["de-en"], "metric": [text]}), data, OPTIONS)
+        form_request(FormData([*demo, *fields]), data, OPTIONS)
 
 
 def test_documents_as_json(data: Path) -> None:
     folder = data / "jobs/x/input"
-    asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en"}
+    asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
     (folder / "request.json").write_text(json.dumps(asked))
     request = json_request(folder / "request.json", ServeOptions(data=data))
     files = {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}
@@ -77,23 +165,22 @@ def test_documents_as_json(data: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [
-    [], {}, {"documents": []}, {"documents": "x"}, {"documents": [1], "metrics": "chrf"},
-    {"documents": [1], "langs": 3},
-    {"documents": [1], "metrics": [1]}, {"documents": [1], "out": "/tmp/x"}, {"documents": [1], "langs": "x"},
+    "{", "[]", "{}", '{"documents": []}', '{"documents": "x"}', '{"documents": [1], "metrics": "chrf"}',
+    '{"documents": [1], "langs": 3}', '{"documents": [1], "metrics": [1]}', '{"documents": [1], "out": "/tmp/x"}',
+    '{"documents": [1], "langs": "x"}',
 ])  # fmt: skip
-def test_json_that_is_refused(data: Path, asked: Any) -> None:
+def test_json_that_is_refused(data: Path, asked: str) -> None:
     body = data / "jobs/x/input/request.json"
-    for text in (json.dumps(asked), "{"):
-        body.write_text(text)
-        with pytest.raises(InputError) as caught:
-            json_request(body, ServeOptions(data=data))
-        assert caught.value.next
+    body.write_text(asked)
+    with pytest.raises((InputError, SpecError)) as caught:
+        json_request(body, ServeOptions(data=data))
+    assert caught.value.next
 
 
 def test_metrics_whose_model_is_not_here_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "present", lambda model: None if "comet" in model or "bert" in model else model)
-    found = intake.offered_metrics()
-    assert found["missing"]["doc-comet"] == "Unbabel/wmt22-comet-da" and "wt-mini" not in found["missing"]
-    assert found["missing"]["bertscore"] == "FacebookAI/roberta-large"
-    assert "doc-bertscore@minilm" in found["aliases"] and not {"chrf2", "gemba-mqm"} & {*found["aliases"]}
-    assert "chrf" in found["metrics"] and "chrf" not in found["missing"] and "judge-da" not in found["metrics"]
+    offered = intake.offered_metrics()
+    assert offered["missing"]["doc-comet"] == "Unbabel/wmt22-comet-da" and "wt-mini" not in offered["missing"]
+    assert offered["missing"]["bertscore"] == "FacebookAI/roberta-large"
+    assert "doc-bertscore@minilm" in offered["aliases"] and not {"chrf2", "gemba-mqm"} & {*offered["aliases"]}
+    assert "chrf" in offered["metrics"] and "chrf" not in offered["missing"] and "judge-da" not in offered["metrics"]

@@ -2,62 +2,47 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wholetext.errors import InputError, RunError, SpecError
-from wholetext.serving.jobs import Jobs
-from wholetext.serving.settings import ServeOptions, allowed_metric, hostname, known_host, same
+from wholetext.errors import InputError, SpecError
+from wholetext.serving.settings import ServeOptions, allowed_metric, known_host, same
 
 TOKEN = "0123456789abcdef"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.8.8"])
-def test_loopback_needs_no_token(host: str) -> None:
-    assert ServeOptions(host=host).is_loopback
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org"])
-def test_other_addresses_need_one(host: str) -> None:
-    with pytest.raises(InputError, match="needs a token"):
-        ServeOptions(host=host)
-    assert not ServeOptions(host=host, token=TOKEN).is_loopback
+def test_addresses_other_than_loopback_need_a_token() -> None:
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        assert not known_host("192.168.1.5", ServeOptions(host=host))
+    for host in ("0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org"):
+        with pytest.raises(InputError, match="needs a token"):
+            ServeOptions(host=host)
+        assert known_host("192.168.1.5", ServeOptions(host=host, token=TOKEN))
 
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"token": "short"}, "at least 16"), ({"token": "ä" * 20}, "ASCII"),
-    ({"port": 70000}, "no port"),
-    ({"timeout": 0}, "timeout must be above 0"), ({"workers": 0}, "workers must be above 0"),
-    ({"upload": -1}, "upload must be above 0, not -1"),
+    ({"port": 70000}, "port 70000.*impossible"), ({"timeout": 0}, "impossible"), ({"workers": 0}, "impossible"),
+    ({"upload": -1}, "impossible"),
 ])  # fmt: skip
 def test_values_that_cannot_be(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as caught:
         ServeOptions(**given)
+    assert given.get("token", "none") not in str(caught.value)
 
 
-@pytest.mark.parametrize(("header", "name"), [
-    ("localhost:8765", "localhost"), ("LOCALHOST", "localhost"), ("[::1]:80", "::1"), ("a.b.:1", "a.b"), ("", ""),
-    ("evil.org:80:80", ""), ("[::1", ""), ("127.0.0.1", "127.0.0.1"), ("user@localhost", "user@localhost"),
-])  # fmt: skip
-def test_names_in_host_headers(header: str, name: str) -> None:
-    assert hostname(header) == name
-
-
-def test_a_server_on_loopback_is_reached_by_loopback_names_only() -> None:
+def test_names_under_which_a_server_is_reached() -> None:
     here = ServeOptions(names=("my.box",))
-    for header in ("localhost:8765", "127.0.0.1:8765", "[::1]:8765", "my.box:8765"):
+    for header in ("localhost:8765", "LOCALHOST", "127.0.0.1:8765", "[::1]:8765", "my.box.:8765"):
         assert known_host(header, here)
-    for header in ("evil.org:8765", "192.168.1.5", "localhost.evil.org", "0.0.0.0", "", "127.0.0.1.evil.org"):
+    for header in ("evil.org:8765", "192.168.1.5", "localhost.evil.org", "0.0.0.0", "", "127.0.0.1.evil.org",
+                   "localhost:80:80", "[::1", "user@localhost"):  # fmt: skip
         assert not known_host(header, here)
-
-
-def test_other_servers_are_reached_by_their_names_and_by_addresses() -> None:
-    open_ = ServeOptions(host="0.0.0.0", token=TOKEN, names=("scores.example.org",))
+    reachable = ServeOptions(host="0.0.0.0", token=TOKEN, names=("scores.example.org",))
     for header in ("192.168.1.5:8765", "scores.example.org", "localhost", "[2001:db8::1]:8765"):
-        assert known_host(header, open_)
-    assert not known_host("evil.org", open_)
+        assert known_host(header, reachable)
+    assert not known_host("evil.org", reachable)
 
 
 def test_secrets_are_compared_whole() -> None:
@@ -88,9 +73,3 @@ def test_metrics_that_are_served(text: str, spec: str) -> None:
 def test_metrics_that_are_not(text: str) -> None:
     with pytest.raises(SpecError, match=r"requests may not name files|judges are not served"):
         allowed_metric(text, ServeOptions(models=("our/model",)))
-
-
-def test_a_link_to_itself_is_no_data_folder(tmp_path: Path) -> None:
-    (tmp_path / "self").symlink_to("self")
-    with pytest.raises(RunError, match="data folder"):
-        Jobs(ServeOptions(data=tmp_path / "self").folder)

@@ -215,18 +215,36 @@ def fetch(name: Name, /, *, revision: Revision = "") -> None:
 
 @models.command
 def verify(
-    name: Name, /, *, revision: Revision = "", format: options.TableOrJson = "table"
+    name: Name = "",
+    /,
+    *,
+    revision: Revision = "",
+    device: Annotated[
+        str,
+        option(
+            "--device",
+            help="Verify this device instead (cuda, mps, cpu): score frozen texts with the small "
+            "bundled models in fp32, fp16 and bf16, and compare with frozen scores of a CPU.",
+        ),
+    ] = "",
+    format: options.TableOrJson = "table",
 ) -> None:
-    """Verify a model's files without loading them: complete, unchanged, safe."""
+    """Verify a model's files without loading them (complete, unchanged, safe), or a device."""
     from wholetext.metrics.verify import verify_model
     from wholetext.models.catalogue import show_model
 
-    findings = verify_model(name, revision)
+    if device:
+        from wholetext.scoring.verify_device import verify_device
+
+        findings = verify_device(device)
+    else:
+        findings = verify_model(name, revision)
     if format == "json":
         print_json([dataclasses.asdict(finding) for finding in findings])
     else:
-        model = show_model(name, revision)
-        print(f"{model['name']}  {model['revision']}  {model['path']}")
+        if not device:
+            model = show_model(name, revision)
+            print(f"{model['name']}  {model['revision']}  {model['path']}")
         for finding in findings:
             print(f"  {'ok ' if finding.good else 'BAD'} {finding.file:<36} {finding.what}")
     if not all(finding.good for finding in findings):

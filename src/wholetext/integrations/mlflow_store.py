@@ -33,11 +33,15 @@ def log(results: Results, compared: Mapping[str, Comparison], folder: Path | Non
             )
             for system in results.systems:
                 _log_system(client, experiment, results, compared, system, folder)
-        except (MlflowException, OSError) as fault:
+        except (
+            MlflowException,
+            OSError,
+            ValueError,
+        ) as fault:  # ValueError: a name of half characters
             raise WriteError(
                 f"MLflow cannot log the run ({str(fault)[:300]})",
                 where=uri,
-                next="check MLFLOW_TRACKING_URI; the scores themselves are not affected",
+                next="check MLFLOW_TRACKING_URI and the names of systems; the scores themselves are not affected",
             ) from fault
     return f"mlflow: {count(len(results.systems), 'run')} in {uri}"
 

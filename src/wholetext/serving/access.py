@@ -1,24 +1,20 @@
-"""Access control: host, origin, token and size of requests, and security headers of responses."""
+"""Access control: host, origin and token of requests, and security headers of responses."""
 
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wholetext.serving.settings import ServeOptions, known_host, same
-from wholetext.serving.uploads import too_large
 
 COOKIE = "wholetext"
-# served without a token
 HEALTH = "/healthz"  # served to everyone, whatever name the address has
-OPEN = {"/login", *(f"/assets/{name}" for name in ("app.css", "app.js", "login.js", "icon.svg"))}
+OPEN = ("/login", "/assets/")  # served without a token
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -48,11 +44,6 @@ class Guard:
         self.app, self.options = app, options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self.app(scope, receive, send)
-            return
-
         async def sending(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -60,9 +51,8 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        headers = [item for item in scope["headers"] if item[0] != b"range"]  # files are sent whole
-        scope = {**scope, "headers": headers}
-        refused = None if scope["path"] == HEALTH else self.refusal(scope)
+        free = scope["type"] == "lifespan" or scope["path"] == HEALTH
+        refused = None if free else self.refusal(scope)
         if refused is not None and scope["method"] not in ("GET", "HEAD"):
             refused.headers["connection"] = "close"  # the rest of the request is not read
         await (self.app if refused is None else refused)(scope, receive, sending)
@@ -80,7 +70,8 @@ class Guard:
             return problem(
                 403, "the request comes from a page of another site", "use a page of this server"
             )
-        if self.options.token and scope["path"] not in OPEN and not self._signed_in(headers):
+        secret = self.options.token and not scope["path"].startswith(OPEN)
+        if secret and not signed_in(scope, self.options):
             if scope["method"] == "GET" and scope["path"] == "/":
                 return RedirectResponse("/login", 303)
             return problem(
@@ -89,45 +80,22 @@ class Guard:
                 "send it as `Authorization: Bearer TOKEN`",
                 {"www-authenticate": "Bearer"},
             )
-        if self.options.token and "connection" in scope.get("state", {}):
-            scope["state"]["connection"].known |= scope["path"] not in OPEN
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 18 or int(length) > self.options.upload:
-            limit = too_large(self.options.upload)
-            return problem(413, limit.what, limit.next)
+        if secret and "connection" in scope.get("state", {}):
+            scope["state"]["connection"].known = True
         return None
 
-    def _signed_in(self, headers: Headers) -> bool:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and same(token.strip(), self.options.token):
-            return True
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        return COOKIE in cookies and same(cookies[COOKIE].value, self.options.cookie)
+
+def signed_in(scope: Scope, options: ServeOptions) -> bool:
+    """Whether a request has the token, or the cookie that a browser was given for it."""
+    client = HTTPConnection(scope)
+    scheme, _, token = client.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and same(token.strip(), options.token):
+        return True
+    return same(client.cookies.get(COOKIE, ""), options.cookie)
 
 
 def _own_origin(headers: Headers) -> bool:
     """Whether a request comes from a page of this server, or from a program."""
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        return False
-    origin = headers.get("origin")
-    try:
-        return origin is None or urlsplit(origin).netloc.lower() == headers["host"].lower()
-    except ValueError:  # not a URL
-        return False
-
-
-def signed_in(request: Request, options: ServeOptions) -> Response:
-    """The response to the right token: a cookie that scripts and other sites cannot use."""
-    answer = JSONResponse({})
-    answer.set_cookie(
-        COOKIE,
-        options.cookie,
-        httponly=True,
-        samesite="strict",
-        path="/",
-        secure=request.url.scheme == "https",
-    )
-    return answer
+    own = (None, f"http://{headers['host']}", f"https://{headers['host']}")
+    site = headers.get("sec-fetch-site", "none")
+    return site in ("same-origin", "none") and headers.get("origin") in own

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +13,37 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from wholetext.errors import RunError, WholetextError, WriteError
-from wholetext.files.parsing import printable, read_json
-from wholetext.serving.access import HEALTH, Guard, problem, signed_in
-from wholetext.serving.intake import form_request, json_request, listed_files, offered_metrics
+from wholetext.files.parsing import printable
+from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
+from wholetext.serving.intake import (
+    TooLarge,
+    TooSlow,
+    form_request,
+    json_request,
+    listed_files,
+    offered_metrics,
+    read_form,
+    store,
+)
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.scheduler import Scheduler
-from wholetext.serving.settings import ServeOptions, same
-from wholetext.serving.uploads import TooLarge, TooSlow, limited, read_form, store
+from wholetext.serving.settings import ServeOptions
 
 # bytes of JSON that the server decodes; more, of which Python may make 30 times as many, is
 # decoded by the worker
 DECODED = 1_000_000
 STATUS = {TooLarge: 413, TooSlow: 408, RunError: 507, WriteError: 507}  # of errors; others: 400
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
-ASSETS = {
-    "app.js": "text/javascript",
-    "login.js": "text/javascript",
-    "app.css": "text/css",
-    "icon.svg": "image/svg+xml",
-}
-REPORT = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]+)">')
+# folders of assets: nothing in them is secret
+PACKAGES: list[str | tuple[str, str]] = [
+    ("wholetext.serving", "assets"),
+    ("wholetext.reporting", "assets"),
+]
 
 
 def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
@@ -58,7 +63,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         Route(HEALTH, api.health),
         Route("/", api.page),
         Route("/login", api.login, methods=["GET", "POST"]),
-        Route("/assets/{name}", api.asset),
+        Mount("/assets", StaticFiles(packages=PACKAGES)),
         Route("/v1/metrics", api.metrics),
         Route("/v1/score", api.score, methods=["POST"]),
         Route("/v1/jobs", api.list_jobs, methods=["GET"]),
@@ -69,57 +74,28 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         Route("/v1/jobs/{id}/run.zip", api.folder),
         Route("/v1/jobs/{id}/report", api.report),
     ]
-    faults: Mapping[Any, Any] = {
-        WholetextError: _refused,
-        HTTPException: _missing,
-        ClientDisconnect: _gone,
-        OSError: _not_stored,
-        Exception: _failed,
-    }
+    kinds = (WholetextError, HTTPException, ClientDisconnect, OSError, Exception)
+    faults: Mapping[Any, Any] = dict.fromkeys(kinds, _fault)
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults), options)
 
 
-async def _refused(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, WholetextError)
-    what = f"{fault.where}: {fault.what}" if fault.where else fault.what
+async def _fault(_: Request, fault: Exception) -> Response:
+    """An error as JSON, without paths of the server."""
+    if isinstance(fault, HTTPException):
+        step = "`GET /v1/jobs` lists the jobs and their states; docs/serve.md lists the addresses"
+        return problem(fault.status_code, fault.detail, step)
+    if isinstance(fault, OSError):
+        fault = RunError(
+            f"the server cannot store the request ({fault.strerror or type(fault).__name__})",
+            next="free space on its disk, then send the request again",
+        )
+    if not isinstance(fault, WholetextError):
+        what = f"wholetext failed unexpectedly ({type(fault).__name__})"
+        return problem(500, what, "see the server's log, and report it")
     status = STATUS.get(type(fault), 400)
-    return problem(
-        status,
-        printable(fault.what if status == 507 else what, keep="\n"),  # without paths of the server
-        printable(fault.next, keep="\n"),
-        {"connection": "close"} if status != 400 else None,
-    )
-
-
-async def _not_stored(_: Request, fault: Exception) -> Response:
-    reason = getattr(fault, "strerror", None) or type(fault).__name__
-    return problem(
-        507,
-        f"the server cannot store the request ({reason})",
-        "free space on its disk, then send the request again",
-        {"connection": "close"},
-    )
-
-
-async def _failed(_: Request, fault: Exception) -> Response:
-    return problem(
-        500,
-        f"wholetext failed unexpectedly ({type(fault).__name__})",
-        "see the server's log, and report it",
-    )
-
-
-async def _missing(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, HTTPException)
-    return problem(
-        fault.status_code,
-        fault.detail,
-        "`GET /v1/jobs` lists the jobs and their states; docs/serve.md lists the addresses",
-    )
-
-
-async def _gone(_: Request, fault: Exception) -> Response:
-    return Response(status_code=400)
+    what = f"{fault.where}: {fault.what}" if fault.where and status != 507 else fault.what
+    closing = {"connection": "close"} if status != 400 else None
+    return problem(status, printable(what, keep="\n"), printable(fault.next, keep="\n"), closing)
 
 
 class Api:
@@ -134,28 +110,24 @@ class Api:
         return JSONResponse({"status": "ok"})
 
     async def page(self, _: Request) -> Response:
-        return Response(_asset("app.html"), media_type="text/html")
+        return _page("app.html")
 
     async def login(self, request: Request) -> Response:
         if request.method == "GET":
-            if not self.options.token:
-                return RedirectResponse("/", 303)
-            return Response(_asset("login.html"), media_type="text/html")
-        body = b"".join([chunk async for chunk in limited(request.stream(), 10_000)])
-        sent = read_json(body, where="/login")
-        token = str(sent.get("token", "")) if isinstance(sent, dict) else ""
-        if self.options.token and same(token, self.options.token):
-            return signed_in(request, self.options)
-        return problem(
-            401, "this is not the token of the server", "the person who started it knows it"
+            return _page("login.html")
+        if not signed_in(request.scope, self.options):
+            return problem(
+                401, "this is not the token of the server", "the person who started it knows it"
+            )
+        answer = JSONResponse({})  # with a cookie that scripts and other sites cannot use
+        answer.set_cookie(
+            COOKIE,
+            self.options.cookie,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
         )
-
-    async def asset(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in ASSETS:
-            raise HTTPException(404, "there is no such page")
-        theme = _asset("theme.css", "wholetext.reporting") if name == "app.css" else ""
-        return Response(theme + _asset(name), media_type=ASSETS[name])
+        return answer
 
     # -------------------------------------------------------- listings
 
@@ -190,12 +162,7 @@ class Api:
             return full
         id = self.jobs.new_id()
         try:
-            form = await read_form(
-                request.stream(),
-                request.headers.get("content-type", ""),
-                self.jobs.place(id) / "input",
-                self.options.upload,
-            )
+            form = await read_form(request, self.jobs.place(id) / "input", self.options.upload)
             parsed = await run_in_threadpool(form_request, form, self.jobs.folder, self.options)
             job = self.jobs.add(id, *parsed)
         except BaseException:
@@ -206,18 +173,13 @@ class Api:
 
     async def score(self, request: Request) -> Response:
         """Score documents sent as JSON; the response is that of `wholetext score -f json`."""
-        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if content_type != "application/json":
-            return problem(
-                415, "the request is not JSON", "send it with Content-Type: application/json"
-            )
         if full := self._full():
             return full
         id = self.jobs.new_id()
         body = self.jobs.place(id) / "input" / "request.json"
         parsed: dict[str, Any] = {"body": body.relative_to(self.jobs.folder).as_posix()}
         try:
-            if await store(request.stream(), body, self.options.upload) <= DECODED:
+            if await store(request, body, self.options.upload) <= DECODED:
                 parsed = await run_in_threadpool(json_request, body, self.options)
             self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
             self.scheduler.wake()
@@ -237,21 +199,15 @@ class Api:
             await run_in_threadpool(self._remove, id)
 
     def _full(self) -> Response | None:
-        jobs = self.jobs.all()
-        if sum(job.state == "waiting" for job in jobs) >= self.options.waiting:
-            return problem(
-                429,
-                f"{self.options.waiting} jobs wait already, the limit of this server",
-                "try again when some are done",
-                {"retry-after": "60"},
-            )
-        if len(jobs) >= self.options.kept:
-            return problem(
-                429,
-                f"the server keeps {self.options.kept} jobs already, its limit",
-                "delete old ones",
-            )
-        return None
+        jobs, waiting, kept = self.jobs.all(), self.options.waiting, self.options.kept
+        if sum(job.state == "waiting" for job in jobs) < waiting and len(jobs) < kept:
+            return None
+        return problem(
+            429,
+            f"this server lets {waiting} jobs wait and keeps {kept}, and has as many already",
+            "try again when some are done, or delete old ones",
+            {"retry-after": "60"},
+        )
 
     async def remove_job(self, request: Request) -> Response:
         """Cancel a job that is waiting or running; remove one that has ended, with its files."""
@@ -272,29 +228,22 @@ class Api:
         return FileResponse(self._result(request, "results.json"), media_type="application/json")
 
     async def folder(self, request: Request) -> Response:
-        job = self._job(request, done=True)
-        return FileResponse(self._result(request, "run.zip"), filename=f"run-{job.id[:8]}.zip")
+        name = f"run-{request.path_params['id'][:8]}.zip"
+        return FileResponse(self._result(request, "run.zip"), filename=name)
 
     async def report(self, request: Request) -> Response:
-        """The report under its own content policy, without access to this server."""
-        page = await run_in_threadpool(self._result(request, "run/report.html").read_bytes)
-        own = REPORT.search(page[:4096])
-        policy = own[1].decode("ascii") if own else "default-src 'none'"
-        policy = (
-            f"{policy.replace('&#39;', chr(39))}; frame-ancestors 'none'; "
-            "sandbox allow-scripts allow-downloads"
+        """The report, whose page has its own content policy, without access to this server."""
+        policy = "frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
+        return FileResponse(
+            self._result(request, "run/report.html"), headers={"content-security-policy": policy}
         )
-        return Response(page, media_type="text/html", headers={"content-security-policy": policy})
 
     def _result(self, request: Request, name: str) -> Path:
-        path = self.jobs.place(self._job(request, done=True).id) / "result" / name
-        if not path.is_file():
-            raise HTTPException(404, "the job has no such file")
-        return path
+        return self.jobs.place(self._job(request, done=True).id) / "result" / name
 
 
-def _asset(name: str, package: str = "wholetext.serving") -> str:
-    return (resources.files(package) / "assets" / name).read_text("utf-8")
+def _page(name: str) -> Response:
+    return FileResponse(Path(__file__).parent / "assets" / name)
 
 
 def _plain(job: Job) -> dict[str, Any]:
@@ -306,8 +255,6 @@ def _plain(job: Job) -> dict[str, Any]:
         "state": job.state,
         "metrics": job.request.get("metrics", []),
         "created": job.created,
-        "started": job.started,
-        "ended": job.ended,
         "progress": stage,
         "error": job.error,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from wholetext.cli.options import option, several
 
@@ -58,7 +58,10 @@ def serve(
     """Run a local web page for scoring, with a JSON interface."""
     previous = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the start-up at once
     try:
-        _serve(
+        from wholetext.serving.server import serve as run
+        from wholetext.serving.settings import ServeOptions
+
+        options = ServeOptions(
             data,
             host,
             port,
@@ -71,18 +74,7 @@ def serve(
             timeout,
             workers,
         )
+        line = f"   (data: {options.folder}; end with Ctrl-C)"
+        run(options, ready=lambda address: print(address + line, flush=True))
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _serve(*values: Any) -> None:
-    from wholetext.serving.server import serve as run
-    from wholetext.serving.settings import ServeOptions
-
-    options = ServeOptions(*values)
-    run(
-        options,
-        ready=lambda address: print(
-            f"{address}   (data: {options.folder}; end with Ctrl-C)", flush=True
-        ),
-    )

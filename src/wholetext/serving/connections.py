@@ -6,7 +6,6 @@ import asyncio
 import json
 from typing import Any
 
-import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS = 15.0  # seconds in which the first line and the headers of a request must arrive
@@ -32,9 +31,8 @@ class Connection(H11Protocol):
     def waiting(self) -> bool:
         """Whether the client has to send more of a request, or to read the response."""
         cycle = self.cycle
-        if cycle is None or cycle.response_complete:
-            return True
-        return cycle.more_body or self.flow.write_paused
+        ended = cycle is None or cycle.response_complete
+        return ended or cycle.more_body or self.flow.write_paused
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         strangers = [
@@ -64,14 +62,8 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Reject what is not HTTP, in the form of all other errors."""
-        body = json.dumps({"error": msg, "next": "send a request of HTTP/1.1"}).encode()
-        headers = [
-            ("content-type", "application/json"),
-            ("content-length", str(len(body))),
-            ("connection", "close"),
-        ]
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            response = h11.Response(status_code=400, headers=headers, reason="Bad Request")
-            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is None or self.cycle.response_complete:  # not within a response
+            body = json.dumps({"error": msg, "next": "send a request of HTTP/1.1"})
+            head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+            self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n{body}".encode())
         self.transport.close()

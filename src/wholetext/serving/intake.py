@@ -1,143 +1,248 @@
-"""Validate what clients send (a form, or documents as JSON) and turn it into the request of a job."""
+"""Requests: bodies are read within limits, forms and JSON become the request of a job."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import Any
 
-from wholetext.errors import InputError, WholetextError, did_you_mean
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
 from wholetext.registry import catalogue, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 
-if TYPE_CHECKING:
-    from wholetext.serving.uploads import Form
-
+FIELD_BYTES = 100_000  # limit of a field that is not a file
+PARTS = 300  # limit of fields, and of files
+NAME_BYTES = 200  # limit of a file name; file systems take 255
+GRACE = 30.0  # seconds that a body may take, beside those that RATE allows it
+RATE = 10_000  # bytes per second below which a client is too slow
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role → limit of files
-DEMOS = ("de-en", "zh-en")
 MOST_METRICS = 30
+MOST_VALUES = 10_000_000  # in a request of JSON: Python makes up to 100 bytes of each
 # not served, or useless without a file of the user's
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
-KEYS = {"documents", "metrics", "langs", "baseline"}  # of /v1/score
+FIELDS: dict[str, tuple[type, ...]] = {
+    "documents": (list,),
+    "metrics": (list, NoneType),
+    "langs": (str, NoneType),
+    "baseline": (str, NoneType),
+}
+
+
+# ---------------------------------------------------------------- bodies
+
+
+class TooLarge(InputError):
+    """A request with more bytes than the server accepts."""
+
+
+class TooSlow(InputError):
+    """A request that does not arrive in time."""
+
+
+class _Parser(MultiPartParser):
+    """Write files to a folder as they arrive, rather than to the folder for temporary files."""
+
+    folder: Path
+    complete = False
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None:
+            path = self.folder / str(len(self.items)) / safe_name(upload.filename or "")
+            path.parent.mkdir(parents=True)
+            upload.file = path.open("w+b")
+
+    def on_end(self) -> None:
+        self.complete = True
+
+
+async def read_form(request: Request, folder: Path, limit: int) -> FormData:
+    """Parse the form of a request; ``file.name`` of an upload is its path in ``folder``."""
+    content_type = request.headers.get("content-type", "")
+    if not content_type.lower().startswith("multipart/form-data"):
+        raise InputError(
+            "the request has no form with files", next="send it as multipart/form-data"
+        )
+    parser = _Parser(
+        request.headers,
+        limited(request, limit),
+        max_files=PARTS,
+        max_fields=PARTS,
+        max_part_size=FIELD_BYTES,
+    )
+    parser.folder = folder
+    try:
+        form = await parser.parse()
+        if not parser.complete:
+            raise MultiPartException("it is incomplete")
+    except (MultiPartException, ValueError) as fault:  # ValueError: of python-multipart, of codecs
+        reason = getattr(fault, "message", fault)
+        raise InputError(
+            f"the form of the request cannot be read ({reason})",
+            next="send it again, with a boundary of at most 70 characters",
+        ) from None
+    for _, upload in form.multi_items():
+        if not isinstance(upload, str):
+            with upload.file as file:
+                if file.read(2) == b"\x1f\x8b":  # a small file can expand to terabytes
+                    raise InputError("uploads may not be compressed", next="gunzip the file first")
+    return form
+
+
+async def store(request: Request, path: Path, limit: int) -> int:
+    """Write the body of a request to a file and return its size."""
+    with path.open("wb") as file:
+        async for chunk in limited(request, limit):
+            await run_in_threadpool(file.write, chunk)
+        return file.tell()
+
+
+async def limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
+    """Yield the body of a request; raise an error if it is too large, or comes too slowly."""
+    chunks, received, start = request.stream(), 0, time.monotonic()
+    announced = int(request.headers.get("content-length", 0))
+    while max(received, announced) <= limit:
+        left = start + GRACE + received / RATE - time.monotonic()
+        try:
+            chunk = await asyncio.wait_for(anext(chunks, None), left)
+        except asyncio.TimeoutError:
+            raise TooSlow(
+                f"the request arrives at less than {RATE:,} bytes per second",
+                next="send it again over a faster connection, or in smaller parts",
+            ) from None
+        if chunk is None:
+            return
+        received += len(chunk)
+        yield chunk
+    raise TooLarge(
+        f"the request has more than {limit:,} bytes, the limit of this server",
+        next="send fewer files at a time, or start the server with a larger --max-upload",
+    )
+
+
+def safe_name(name: str) -> str:
+    """Reduce a file name to its last part, with plain characters only."""
+    plain = re.sub(r"[^\w.+-]", "_", re.split(r"[/\\]", name)[-1])[-80:]
+    return plain.encode()[-NAME_BYTES:].decode("utf-8", "ignore").lstrip(".") or "file"
+
+
+# ---------------------------------------------------------------- what can be requested
 
 
 def listed_files(data: Path) -> list[str]:
-    """Files that the operator has put into ``files`` of the data folder."""
-    paths: list[str] = []
-    for folder, _, names in os.walk(data / "files"):  # links to folders are not followed
-        paths += [
-            path.relative_to(data / "files").as_posix()
-            for name in names
-            if (path := Path(folder, name)).is_file() and not path.is_symlink()
-        ]
-    return sorted(paths)[:1000]
+    """Files that the operator has put into ``files`` of the data folder; links are left out."""
+    paths = [
+        Path(folder, name)
+        for folder, _, names in os.walk(data / "files")  # does not follow links to folders
+        for name in names
+    ]
+    files = [path for path in paths if path.is_file() and not path.is_symlink()]
+    return sorted(path.relative_to(data / "files").as_posix() for path in files)[:1000]
 
 
 def offered_metrics() -> dict[str, Any]:
     """Metrics, aliases (one per spec) and views that can be requested, and missing models."""
     known, missing = catalogue(), {}
-    metrics = {
-        name: entry for name, entry in known["metrics"].items() if not NOT_OFFERED.fullmatch(name)
-    }
-    aliases: dict[str, str] = {}
+    first: dict[str, str] = {}
     for alias, spec in {**known["aliases"], **SMALL}.items():
-        if spec not in {*known["metrics"], *aliases.values()} and not NOT_OFFERED.fullmatch(alias):
-            aliases[alias] = spec
+        first.setdefault(spec, alias)
+    aliases = {alias: spec for spec, alias in first.items() if spec not in known["metrics"]}
+    metrics, aliases = (
+        {name: entry for name, entry in entries.items() if not NOT_OFFERED.fullmatch(name)}
+        for entries in (known["metrics"], aliases)
+    )
     for name in (*metrics, *aliases):
         metric = scorer(name).metric
         model = getattr(metric, "model", None)
         usual = [entry.name for entry in users_of(metric.name)] if model == "" else []
         models = [model] if model else usual  # several if they depend on the language
-        if models and not any(map(_is_installed, models)):
+        if models and not any(map(present, models)):
             missing[name] = models[0]
     return {"metrics": metrics, "aliases": aliases, "views": known["views"], "missing": missing}
 
 
-def _is_installed(model: str) -> bool:
-    try:
-        return present(model) is not None
-    except WholetextError:
-        return False
+# ---------------------------------------------------------------- requests of jobs
 
 
-def form_request(form: Form, data: Path, options: ServeOptions) -> tuple[str, dict[str, Any]]:
+def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str, dict[str, Any]]:
     """Title and request of a job from the form of the page."""
     demo = _field(form, "demo")
-    if demo and demo not in DEMOS:
-        raise InputError(f"there is no demo {demo!r}", next=f"choose one of {', '.join(DEMOS)}")
-    files = {
-        role: [
-            [_system(name), path.relative_to(data).as_posix()]
-            for name, path in form.files.get(role, ())
-        ]
-        for role in ROLES
-    }
-    known = set(listed_files(data))
-    for role, entries in files.items():
-        for name in form.fields.get(f"{role}-file", ()):
-            if name and name not in known:
+    known, files = listed_files(data), {}
+    for role, limit in ROLES.items():
+        uploads = [upload for upload in form.getlist(role) if not isinstance(upload, str)]
+        entries = [(upload.filename, upload.file.name) for upload in uploads if upload.filename]
+        for name in filter(None, _fields(form, f"{role}-file")):
+            if name not in known:
                 raise InputError(
                     f"there is no file {name!r} to choose",
-                    next=did_you_mean(name, sorted(known)) or "choose one of the list",
+                    next=did_you_mean(name, known) or "choose one of the list",
                 )
-            entries += [[_system(name), f"files/{name}"]] if name else []
-        if len(entries) > ROLES[role]:
+            entries.append((name, f"{data}/files/{name}"))
+        if len(entries) > limit:
             raise InputError(
-                f"{len(entries)} files are given as {role}", next=f"give at most {ROLES[role]}"
+                f"{len(entries)} files are given as {role}", next=f"give at most {limit}"
             )
-    files = {role: entries for role, entries in files.items() if entries}
+        if entries:
+            files[role] = [
+                [_system(name), Path(path).relative_to(data).as_posix()] for name, path in entries
+            ]
     if not demo and not (files.get("corpus") or files.get("hyp")):
         raise InputError(
             "there is nothing to score",
             next="choose a corpus file, or outputs and a reference or source",
         )
-    metrics = " ".join(form.fields.get("metric", ())).split()
-    title = _field(form, "title") or _title(demo, files)
-    return title[:200], {
-        "demo": demo,
-        "files": files,
-        **_choices(metrics, _field(form, "langs"), _field(form, "baseline"), options),
-    }
+    names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
+    title = _field(form, "title") or (f"demo {demo}" if demo else ", ".join(names))
+    metrics = " ".join(_fields(form, "metric")).split()
+    choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
+    return title[:200], {"demo": demo, "files": files, **choices}
 
 
 def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
     """The request of ``POST /v1/score``; its documents are written beside the body as JSONL."""
-    fields = read_json(body.read_bytes(), where="/v1/score", next="send a JSON object")
-    documents = fields.get("documents") if isinstance(fields, dict) else None
-    if not isinstance(documents, list) or not documents:
+    example = (
+        'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
+        '"outputs": {"my-system": […]}}], "metrics": ["chrf"], "langs": "de-en"}'
+    )
+    text = body.read_bytes()
+    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise InputError(
-            "there are no documents",
+            f"the request has more than {MOST_VALUES:,} values",
             where="/v1/score",
-            next='send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
-            '"outputs": {"my-system": […]}}]}',
+            next="send fewer documents at a time",
         )
-    if unknown := sorted({*fields} - KEYS):
-        raise InputError(
-            f"there is no field {unknown[0]!r}",
-            where="/v1/score",
-            next=did_you_mean(unknown[0], sorted(KEYS)) or f"fields are {', '.join(sorted(KEYS))}",
-        )
-    metrics = fields.get("metrics") or []
-    langs, baseline = fields.get("langs") or "", fields.get("baseline") or ""
-    if not isinstance(metrics, list) or not all(
-        isinstance(value, str) for value in (*metrics, langs, baseline)
-    ):
-        raise InputError(
-            "metrics is a list of strings, langs and baseline are strings",
-            where="/v1/score",
-            next='write "metrics": ["chrf", "bleu"], "langs": "de-en"',
-        )
+    fields = read_json(text, where="/v1/score", next=example)
+    if not isinstance(fields, dict) or not fields.get("documents"):
+        raise InputError("there are no documents", where="/v1/score", next=example)
+    for name, value in fields.items():
+        if not isinstance(value, FIELDS.get(name, ())):
+            raise InputError(
+                f"{name!r} is not a field of the request, or has a value of another kind",
+                where="/v1/score",
+                next=did_you_mean(name, [*FIELDS]) or example,
+            )
     file = body.with_name("documents.jsonl")
-    lines = [json.dumps(document, ensure_ascii=False) for document in documents]
+    lines = [json.dumps(document, ensure_ascii=False) for document in fields["documents"]]
     write_file(file, "\n".join(lines) + "\n")
     files = {"corpus": [["documents", file.relative_to(options.folder).as_posix()]]}
+    langs, baseline = fields.get("langs") or "", fields.get("baseline") or ""
+    metrics = [str(metric) for metric in fields.get("metrics") or ()]
     return {"files": files, **_choices(metrics, langs, baseline, options)}
 
 
@@ -149,24 +254,21 @@ def _choices(
             f"{len(metrics)} metrics are requested",
             next=f"request at most {MOST_METRICS} at a time",
         )
-    specs = list(dict.fromkeys(allowed_metric(metric, options) for metric in metrics))
     if langs and not re.fullmatch(r"[A-Za-z0-9_]{2,20}-[A-Za-z0-9_]{2,20}", langs):
         raise InputError(f"invalid language pair {langs!r}", next="write it as de-en")
-    return {"metrics": specs, "langs": langs, "baseline": baseline[:500]}
+    specs = dict.fromkeys(allowed_metric(metric, options) for metric in metrics)
+    return {"metrics": list(specs), "langs": langs, "baseline": baseline[:500]}
 
 
-def _field(form: Form, name: str) -> str:
-    return printable(form.fields.get(name, [""])[0].strip())
+def _fields(form: FormData, name: str) -> list[str]:
+    return [printable(value.strip()) for value in form.getlist(name) if isinstance(value, str)]
+
+
+def _field(form: FormData, name: str) -> str:
+    return next(iter(_fields(form, name)), "")
 
 
 def _system(name: str) -> str:
     """The name of a system or reference: that of its file, without folder and extension."""
-    stem = Path(name).name
+    stem = printable(re.split(r"[/\\]", name)[-1])
     return stem.rpartition(".")[0] or stem
-
-
-def _title(demo: str, files: Mapping[str, Sequence[Sequence[str]]]) -> str:
-    if demo:
-        return f"demo {demo}"
-    names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
-    return ", ".join(names)

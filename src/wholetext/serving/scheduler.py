@@ -8,36 +8,34 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from wholetext.errors import WholetextError
 from wholetext.files.parsing import printable
-from wholetext.serving.jobs import Job, Jobs
+from wholetext.serving.jobs import TRIES, Job, Jobs, State
 from wholetext.serving.settings import ServeOptions
-from wholetext.serving.worker import TAKEN, Task, work
+from wholetext.serving.worker import work
 
-LOG = logging.getLogger(__name__)
-_STARTING = threading.Lock()
 POLLING = 0.1  # seconds between looks at a running job
-REPLY = 30.0  # seconds in which an idle worker must accept a job, else it is replaced
 
 
 class Worker:
     """A worker process and the pipe to it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, options: ServeOptions) -> None:
+        # the current folder may hold foreign data: no process imports modules from it
+        os.environ["PYTHONSAFEPATH"] = "1"
         context = get_context("spawn")
-        self.pipe: Connection
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=work, args=(other, folder), daemon=False)
-        with _without_current_folder():
-            self.process.start()
+        self.process = context.Process(target=work, args=(other, options))
+        self.process.start()
         other.close()
+
+    @property
+    def idle(self) -> bool:
+        """Whether the process waits for a job; one that has ended leaves a pipe that can be read."""
+        return not self.pipe.closed and not self.pipe.poll()
 
     def kill(self) -> None:
         self.process.kill()
@@ -45,178 +43,118 @@ class Worker:
         self.pipe.close()
 
 
-@contextmanager
-def _without_current_folder() -> Iterator[None]:
-    """Keep new processes from importing modules of the current folder, which may hold foreign data."""
-    with _STARTING:
-        before = os.environ.get("PYTHONSAFEPATH")
-        os.environ["PYTHONSAFEPATH"] = "1"
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = before
-
-
 class Scheduler:
     """A thread per worker that takes the next job, follows it and records how it ended."""
 
     def __init__(self, jobs: Jobs, options: ServeOptions) -> None:
         self.jobs, self.options = jobs, options
-        self._wake, self._closing = threading.Condition(), False
+        self._changed, self._closing = threading.Condition(), False
         self._cancelled: set[str] = set()
-        self._threads = [
-            threading.Thread(target=self._loop, name=f"worker {i}") for i in range(options.workers)
-        ]
+        self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
+        self._threads = [threading.Thread(target=self._loop) for _ in range(self.options.workers)]
         for thread in self._threads:
             thread.start()
 
     def wake(self) -> None:
-        """Announce a new job."""
-        with self._wake:
-            self._wake.notify_all()
+        """Announce a new job, or the end of one."""
+        with self._changed:
+            self._changed.notify_all()
 
     def cancel(self, id: str) -> None:
         """Cancel a job that is waiting or running; return when it has ended."""
-        with self._wake:
+
+        def ended() -> bool:
             job = self.jobs.get(id)
-            if job is None or not job.active:
-                return
-            self._cancelled.add(id)
-            if job.state == "waiting":
+            return self._closing or job is None or not job.active
+
+        with self._changed:
+            job = self.jobs.get(id)
+            if job is not None and job.state == "waiting":
                 self.jobs.finish(id, "cancelled")
-                self._cancelled.discard(id)
-                return
-            while (job := self.jobs.get(id)) is not None and job.active and not self._closing:
-                self._wake.wait(POLLING)
+            self._cancelled.add(id)
+            self._changed.wait_for(ended)
+            self._cancelled.discard(id)
 
     def close(self) -> None:
         """End the workers; a running job keeps its state, and the next server resumes it."""
-        with self._wake:
-            self._closing = True
-            self._wake.notify_all()
+        self._closing = True
+        self.wake()
         for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
+            thread.join()
 
     # -------------------------------------------------------- in the threads
 
     def _loop(self) -> None:
         worker: Worker | None = None
-        try:
-            while not self._closing:
-                with self._wake:
+        while not self._closing:
+            try:
+                worker = worker if worker and worker.idle else Worker(self.options)
+                with self._changed:
                     job = self.jobs.claim()
                     if job is None:
-                        self._wake.wait(1.0)
-                        continue
-                try:
-                    worker = self._run(self._assign(job, worker), job)
-                except (OSError, WholetextError) as fault:  # the disk is full, say
-                    LOG.error("job %s: %s", job.id, fault)
-                    with suppress(WholetextError):
-                        self.jobs.finish(job.id, "failed", f"the job cannot be run ({fault})")
-                with self._wake:
-                    self._wake.notify_all()
-        finally:
-            if worker is not None:
-                worker.kill()
-
-    def _assign(self, job: Job, worker: Worker | None) -> Worker:
-        """Send the job to the idle worker, or to a new one if there is none or it has died.
-
-        A worker is known to be alive only by its reply: a process with threads counts as alive for
-        some time after its end.
-        """
-        out = self.jobs.place(job.id) / f"try-{job.tries}"
-        shutil.rmtree(out, ignore_errors=True)
-        task = Task(job.request, out, self.options)
+                        self._changed.wait(1.0)
+                if job is not None:
+                    self._run(worker, job)
+                    self.wake()
+            except (OSError, WholetextError) as fault:  # the disk is full, say
+                logging.getLogger(__name__).error("%s", fault)
+                time.sleep(1.0)
         if worker is not None:
-            try:
-                worker.pipe.send(task)
-                if worker.pipe.poll(REPLY) and worker.pipe.recv() == TAKEN:
-                    return worker
-            except (EOFError, OSError):
-                pass
             worker.kill()
-        worker = Worker(self.options.folder / "work")
-        with suppress(OSError):  # it died at once; _follow notices
-            worker.pipe.send(task)
-        return worker
 
-    def _run(self, worker: Worker, job: Job) -> Worker | None:
-        """Follow a job to its end; return the worker if it can take another."""
+    def _run(self, worker: Worker, job: Job) -> None:
+        """Run a job to its end and publish its results."""
         place = self.jobs.place(job.id)
         out = place / f"try-{job.tries}"
+        state, error = self._follow(worker, job, out)
         try:
-            answer = self._follow(worker, job)
-        except (EOFError, OSError):
-            answer = ("lost",)
-        kind = answer[0]
-        if kind == "done":
-            self._publish(job, out, answer[1])
-        elif kind == "failed":
-            self.jobs.finish(job.id, "failed", self._shown(answer[1], place))
-        elif kind == "late":
-            self.jobs.finish(
-                job.id,
-                "failed",
-                f"the job took more than {self.options.timeout:g} seconds, the limit "
-                "of this server\n  → score fewer systems or metrics at a time",
-            )
-        elif kind == "cancelled":
-            self.jobs.finish(job.id, "cancelled")
-        elif kind == "lost" and not self._closing:
-            worker.process.join(5)
-            code = worker.process.exitcode
-            hint = "see the server's log"
-            if code is None or code < 0:  # killed by a signal
-                hint = "perhaps it ran out of memory: try fewer or smaller models"
-            self.jobs.finish(
-                job.id, "failed", f"the scoring process ended (exit code {code})\n  → {hint}"
-            )
-        if kind != "done":
-            shutil.rmtree(out, ignore_errors=True)
-        self._cancelled.discard(job.id)
-        if kind in ("done", "failed"):
-            return worker
-        worker.kill()
-        return None
+            if state == "done":
+                shutil.rmtree(place / "result", ignore_errors=True)  # of an attempt killed here
+                out.replace(place / "result")
+        except OSError as fault:
+            state, error = "failed", f"the results cannot be kept ({fault.strerror})"
+        if state is not None:
+            self.jobs.finish(job.id, state, self._without_paths(error))
+        shutil.rmtree(out, ignore_errors=True)
 
-    def _follow(self, worker: Worker, job: Job) -> tuple[Any, ...]:
+    def _follow(self, worker: Worker, job: Job, out: Path) -> tuple[State | None, str]:
+        """Wait for the end of a job; return its state (None if the server ends) and error."""
         deadline = time.monotonic() + self.options.timeout
-        while not self._closing:
-            if worker.pipe.poll(POLLING):
-                message: tuple[Any, ...] = worker.pipe.recv()
-                if message[0] == "progress":
-                    self.jobs.report(job.id, *message[1:])
-                elif message != TAKEN:
-                    return message
-            if job.id in self._cancelled:
-                return ("cancelled",)
-            if time.monotonic() > deadline:
-                return ("late",)
-        return ("closing",)
-
-    def _publish(self, job: Job, out: Path, metrics: list[str]) -> None:
-        """Move the results into place at once and finish the job."""
-        result = self.jobs.place(job.id) / "result"
         try:
-            shutil.rmtree(result, ignore_errors=True)  # of an attempt that was killed right here
-            out.replace(result)
-            self.jobs.finish(job.id, "done", metrics=metrics)
-        except (OSError, WholetextError) as fault:
-            self.jobs.finish(job.id, "failed", f"the results cannot be kept ({fault})")
-
-    def _shown(self, message: str, place: Path) -> str:
-        """Remove paths of this machine from an error; uploads keep their names."""
-        message = re.sub(
-            rf"{re.escape(f'{place}{os.sep}input{os.sep}')}\d+{re.escape(os.sep)}", "", message
+            worker.pipe.send((job.request, out))
+            while not self._closing and job.id not in self._cancelled:
+                if worker.pipe.poll(POLLING):
+                    kind, *values = worker.pipe.recv()
+                    if kind != "progress":
+                        return kind, values[0]
+                    self.jobs.report(job.id, *values)
+                if time.monotonic() > deadline:
+                    break
+        except (EOFError, OSError):
+            worker.process.join(5)
+        code = worker.process.exitcode
+        worker.kill()
+        if self._closing:
+            return None, ""
+        if job.id in self._cancelled:
+            return "cancelled", ""
+        begun = self.jobs.get(job.id)
+        if code is not None and begun and not begun.progress and job.tries < TRIES:
+            return "waiting", ""  # the process had died idle, which its pipe shows a little later
+        if code is None:
+            return "failed", (
+                f"the job took more than {self.options.timeout:g} seconds, the server's limit\n"
+                "  → score fewer systems or metrics at a time"
+            )
+        return "failed", (
+            f"the scoring process ended (exit code {code})\n"
+            "  → try fewer or smaller models if it ran out of memory; see the server's log"
         )
-        for folder in (place / "input", place, self.options.folder):
-            message = message.replace(f"{folder}{os.sep}", "")
+
+    def _without_paths(self, message: str) -> str:
+        """Remove folders of this machine from an error; uploads keep their names."""
+        folder = re.escape(f"{self.options.folder}{os.sep}")
+        message = re.sub(rf"{folder}(jobs/\w+/(input/(\d+/)?|try-\d+/)?)?", "", message)
         return printable(message, keep="\n")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class ServeOptions:
     data: Path | str = "wholetext-data"  # everything that is uploaded or computed
     host: str = "127.0.0.1"
     port: int = 8765  # 0: any free one
-    token: str = ""
+    token: str = field(default="", repr=False)
     names: tuple[str, ...] = ()  # further host names under which the server may be reached
     models: tuple[str, ...] = ()  # models that metrics may name beside their own defaults
     upload: int = 200_000_000  # bytes of one request
@@ -39,7 +39,7 @@ class ServeOptions:
     workers: int = 1  # jobs at a time; each worker keeps its models loaded
 
     def __post_init__(self) -> None:
-        if not self.is_loopback and not self.token:
+        if not _is_loopback(self.host) and not self.token:
             raise InputError(
                 "a server that others can reach needs a token",
                 where=self.host,
@@ -50,15 +50,13 @@ class ServeOptions:
                 f"the token needs at least {SHORTEST} letters, digits or ASCII signs",
                 next="python -c 'import secrets; print(secrets.token_urlsafe())' makes one",
             )
-        if not 0 <= self.port <= 65535:
-            raise InputError(f"there is no port {self.port}", next="choose one from 1024 to 65535")
-        for name in ("upload", "waiting", "kept", "timeout", "workers"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
-
-    @property
-    def is_loopback(self) -> bool:
-        return _loopback(self.host)
+        limits = (self.upload, self.waiting, self.kept, self.timeout, self.workers)
+        if not (0 <= self.port <= 65535 and min(limits) > 0):
+            raise InputError(
+                "the port, a limit or the number of workers is impossible",
+                where=f"port {self.port}, limits {limits}",
+                next="give a port from 0 to 65535, and limits and workers above 0",
+            )
 
     @property
     def folder(self) -> Path:
@@ -70,32 +68,29 @@ class ServeOptions:
         return hmac.new(self.token.encode(), b"wholetext cookie", hashlib.sha256).hexdigest()
 
 
-def _loopback(host: str) -> bool:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ip_address(host)
     except ValueError:
-        return host.lower() == "localhost"
+        return None
 
 
-def hostname(header: str) -> str:
-    """The name in a Host header, without port and brackets of IPv6 addresses; "" if malformed."""
-    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]*))(?::[0-9]{1,5})?", header.strip())
-    return (match[1] or match[2] or "").lower().rstrip(".") if match else ""
+def _is_loopback(host: str) -> bool:
+    address = _address(host)
+    return address.is_loopback if address else host.lower() == "localhost"
 
 
 def known_host(header: str, options: ServeOptions) -> bool:
-    """Whether a request is addressed to this server (against DNS rebinding).
+    """Whether the Host header of a request names this server (against DNS rebinding).
 
     Names must be listed in the options. Addresses cannot be rebound, but a server on loopback is
     reached by loopback addresses only.
     """
-    name = hostname(header)
-    if _loopback(name) or name in {host.lower() for host in (options.host, *options.names)}:
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]*))(?::[0-9]{1,5})?", header.strip())
+    name = (match[1] or match[2]).lower().rstrip(".") if match else ""
+    if _is_loopback(name) or name in [host.lower() for host in (options.host, *options.names)]:
         return True
-    try:
-        return bool(ipaddress.ip_address(name)) and not options.is_loopback
-    except ValueError:
-        return False
+    return _address(name) is not None and not _is_loopback(options.host)
 
 
 def same(secret: str, expected: str) -> bool:
@@ -116,9 +111,8 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
         where=text,
         next="leave them out, or start the server with --allow-model MODEL",
     )
-    args = parse(text).metric.args
-    table = str(args.get("table", ""))
-    if any(args.get(name) for name in FILES) or not re.fullmatch(r"[A-Za-z-]*", table):
+    args = {name: str(value or "") for name, value in parse(text).metric.args.items()}
+    if any(map(args.get, FILES)) or not re.fullmatch(r"[A-Za-z-]*", args.get("table", "")):
         raise refusal  # before a table is read
     checked = scorer(text)
     metric: Any = checked.metric
@@ -130,15 +124,11 @@ def allowed_metric(text: str, options: ServeOptions) -> str:
         )
     default = type(metric)()
     listed = (parse(spec).model for spec in ALIASES.values())
-    known = {*options.models, *EMBEDDED, *listed, getattr(default, "model", None)}
-    loaded = [
-        getattr(metric, name)
-        for name in LOADS
-        if getattr(metric, name, None) != getattr(default, name, None)
-    ]
-    rest = text
-    for model in filter(None, known):
-        rest = rest.replace(f"@{model}", "")
-    if any(value not in known for value in loaded) or re.search(r"[/\\~]|\.\.", rest):
+    known = {*options.models, *EMBEDDED, *listed, "", None}
+    for name in LOADS:
+        value = getattr(metric, name, None)
+        if value not in known and value != getattr(default, name, None):
+            raise refusal
+    if any(re.search(r"[/\\~]|\.\.", value) for value in args.values() if value not in known):
         raise refusal
     return checked.spec

@@ -10,11 +10,12 @@ document.getElementById("form").addEventListener("submit", async (event) => {
     field = document.getElementById("token");
   error.textContent = "";
   try {
-    const answer = await fetch("/login", { method: "POST", body: JSON.stringify({ token: field.value.trim() }) });
+    const headers = { authorization: `Bearer ${field.value.trim()}` };
+    const answer = await fetch("/login", { method: "POST", headers });
     if (answer.ok) location.assign("/");
     else error.textContent = (await answer.json()).error;
   } catch {
-    error.textContent = "The server does not answer.";
+    error.textContent = "The server does not answer, or a token cannot have these characters.";
   }
   field.select();
 });
