@@ -27,7 +27,8 @@ PUBLIC = [
     "sweep", "write",
 ]  # fmt: skip
 ERRORS = [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]
-PACKAGES = [wt.alignment, wt.annotation, wt.integrations, wt.judges, wt.meta, wt.models, wt.ranking, wt.scoring,
+PACKAGES = [wt.alignment, wt.annotation, wt.integrations, wt.judges, wt.meta, wt.models, wt.ranking, wt.reproduce,
+            wt.scoring,
             wt.serving, wt.stress, wt.training]  # fmt: skip
 
 

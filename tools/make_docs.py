@@ -61,13 +61,15 @@ functions themselves.
 | `contrast` | `meta.read_contrast_set`, then `meta.contrast` |
 | `judge-check` | `judges.judge_check`, `judges.write_judge_check` |
 | `stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` for the documents alone, `stress.list_changes` |
+| `reproduce` | `reproduce.papers`, `reproduce.reproduce` |
 | `serve` | `serving.serve` |
 | `train` | `training.make_recipe`, then `training.train` |
 | `list`, `cache` | `list_metrics`, `scoring.Cache` |
 | `models` | `models.list_models`, `models.show_model`, `models.fetch_model`, `models.verify_model` |
 """
 PACKAGES = ("wholetext", "wholetext.scoring", "wholetext.alignment", "wholetext.annotation", "wholetext.integrations",
-            "wholetext.judges", "wholetext.meta", "wholetext.models", "wholetext.ranking", "wholetext.serving",
+            "wholetext.judges", "wholetext.meta", "wholetext.models", "wholetext.ranking", "wholetext.reproduce",
+            "wholetext.serving",
             "wholetext.stress", "wholetext.training", "wholetext.errors")  # fmt: skip
 
 

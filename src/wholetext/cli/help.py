@@ -39,6 +39,7 @@ COMMANDS = {
         "sample": "Choose documents for human annotation",
         "annotations": "Read the annotations of a Pearmut campaign",
         "train": "Train a metric on human scores",
+        "reproduce": "Compute tables and figures of the papers again",
     },
     "Other": {
         "demo": "Score the bundled documents",

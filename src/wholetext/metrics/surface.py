@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -156,6 +157,8 @@ class Bleu(Surface):
                 f"bleu(smooth={self.smooth}) does not read smooth_value",
                 next=f"leave it out, or choose smooth={' or smooth='.join(_WITH_VALUE)}",
             )
+        if self.tokenize in _SENTENCEPIECE:
+            _require_tokenizer(self.tokenize)
         try:
             return BLEU(
                 tokenize=None if self.tokenize == "auto" else self.tokenize,
@@ -237,6 +240,21 @@ class Bleu(Surface):
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
         return precision, np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
+
+
+def _require_tokenizer(name: str) -> None:
+    """Raise an error if sacrebleu would download a tokenizer although downloads are disabled."""
+    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
+    from sacrebleu.utils import SACREBLEU_DIR
+
+    from wholetext.models.hub.locate import offline
+
+    path = Path(SACREBLEU_DIR, "models", SPM_MODELS[name]["url"].rpartition("/")[2])
+    if offline() and not path.is_file():
+        raise ModelError(
+            f"the tokenizer {name} is not on this machine, and HF_HUB_OFFLINE disables downloads",
+            next=f"fetch it: wholetext demo -m 'bleu(tokenize={name})' where downloads are allowed",
+        )
 
 
 @dataclass(frozen=True)
