@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from wholetext.judges.chat.calls import Calls
+from wholetext.judges.chat import Calls
 
 import wholetext as wt
 from tests.judges.judge_material import numbered
