@@ -117,7 +117,7 @@ READERS: dict[str, Read] = {  # of single files
     "spec.txt": lambda path: scorer(path.read_text("utf-8", "surrogateescape")),
     "an.txt": lambda path: read_annotations(str(path)), "ner.txt": lambda path: read_names(str(path)),
     "vectors.txt": lambda path: vectors.load(str(path)), "contrast.json": lambda path: read_study(path).plain(),
-    "log.jsonl": lambda path: (read_pearmut(path).system_scores(), read_pearmut(path).loaded("de-en")),
+    "log.jsonl": lambda path: read_pearmut(path).judgments(),
     "answer.txt": answer,
 }  # fmt: skip
 

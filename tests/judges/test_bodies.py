@@ -7,12 +7,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from wholetext.judges.chat import Calls
 
 import wholetext as wt
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer
 from wholetext.errors import ModelError
+from wholetext.judges.chat import Calls
 
 GZIP = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
 

@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from wholetext.errors import SpecError
 from wholetext.metrics.words import words_of
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
 
@@ -41,6 +42,10 @@ class Cider(Metric):
 
     sigma: float = 6.0  # width of the penalty on a difference in length
     lowercase: bool = True
+
+    def __post_init__(self) -> None:
+        if self.sigma <= 0:
+            raise SpecError("cider: sigma is above 0", next="leave it out for the published 6")
 
     def facts(self) -> Mapping[str, str]:
         return {"several_refs": "mean"}

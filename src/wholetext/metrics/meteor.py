@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.words import words_of
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
@@ -48,6 +48,16 @@ class Meteor(Metric):
     delta: float = 0.75
     synonyms: bool = True
 
+    def __post_init__(self) -> None:
+        if (
+            not all(0 <= weight <= 1 for weight in (self.alpha, self.gamma, self.delta))
+            or self.beta < 0
+        ):
+            raise SpecError(
+                "meteor: alpha, gamma and delta are from 0 to 1, beta is not negative",
+                next="leave them out for the published values",
+            )
+
     def facts(self) -> Mapping[str, str]:
         wordnet = {"wordnet": str(_wordnet().get_version())} if self.synonyms else {}
         return {**wordnet, "several_refs": "max"}
@@ -74,6 +84,8 @@ class Meteor(Metric):
             sum(link.weight * self._importance(words[at]) for link, at in zip(links, places))
             for words, places in ((hyp, [x.hyp for x in links]), (ref, [x.ref for x in links]))
         ]
+        if not all(matched):  # only words that weigh nothing
+            return 0.0
         precision, recall = (
             share / sum(map(self._importance, words)) for share, words in zip(matched, (hyp, ref))
         )
