@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -60,7 +59,7 @@ class Excerpt:
     @property
     def text(self) -> str:
         """The scored segments as one string, without context."""
-        return self.glue.join(self.scored)
+        return self.glue.join(self.parts[self.focus[0] : self.focus[1]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +260,12 @@ class Corpus:
     id: str
     langs: tuple[str, str]
     docs: tuple[Document, ...]
+    ids: tuple[str, ...] = field(init=False, repr=False, compare=False)  # of the documents
+    sizes: IntArray = field(init=False, repr=False, compare=False)  # (documents,) segments
+    # that every document has, in order of first appearance
+    references: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    # whether every document has a source; one of empty segments is a placeholder
+    has_source: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
@@ -278,6 +283,14 @@ class Corpus:
                 next='write ("de", "en"), or ("", "") where they are not known',
             )
         object.__setattr__(self, "langs", langs)
+        object.__setattr__(self, "ids", tuple(doc.id for doc in self.docs))
+        object.__setattr__(self, "sizes", np.array(list(map(len, self.docs)), dtype=np.int64))
+        first = self.docs[0].refs if self.docs else ()
+        names = tuple(name for name in first if all(name in doc.refs for doc in self.docs))
+        object.__setattr__(self, "references", names)
+        sourced = all(doc.src is not None for doc in self.docs)
+        written = any(any(doc.src or ()) for doc in self.docs)
+        object.__setattr__(self, "has_source", sourced and written)
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -291,28 +304,6 @@ class Corpus:
         return (
             f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
             f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
-        )
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(doc.id for doc in self.docs)
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """(documents,) segments of each."""
-        return np.array(list(map(len, self.docs)), dtype=np.int64)
-
-    @cached_property
-    def references(self) -> tuple[str, ...]:
-        """Names of the references that every document has, in order of first appearance."""
-        first = self.docs[0].refs if self.docs else ()
-        return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
-
-    @cached_property
-    def has_source(self) -> bool:
-        """Whether every document has a source; one of empty segments is a placeholder."""
-        return all(doc.src is not None for doc in self.docs) and any(
-            any(doc.src or ()) for doc in self.docs
         )
 
 
@@ -381,7 +372,7 @@ class Scores(Tabular):
 
         Notes are made from data stored with the scores: cached or not, they are the same.
         """
-        scores = self.at("row") if len(self.rows) else np.zeros(0)
+        scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
         evidence = Evidence(self.stated, scores, self.lost, self.details)
         notes = row_notes(evidence, UNITS.get(self.signature.get("view", ""), "segments"))
         dropped = int((~self.rows.covered).sum())

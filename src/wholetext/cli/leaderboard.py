@@ -32,12 +32,13 @@ def render(
 
     The format ``scores`` has one line per system, in the order of the run: scores between tabs.
     """
-    from wholetext.scoring.comparison import notes_with, run_json, scores_by_domain
+    from wholetext.scoring.comparison import run_json, scores_by_domain
 
     comparisons = [compared[spec] for spec in results.scores]
     if decimals is not None:
         comparisons = [replace(comparison, decimals=decimals) for comparison in comparisons]
-    notes = notes_with(results, comparisons)
+    of_comparisons = [note for comparison in comparisons for note in comparison.warnings]
+    notes = list(dict.fromkeys((*results.notes, *of_comparisons)))
     domains = scores_by_domain(results, comparisons) if by_domain else {}
     if by_domain and not any(map(any, domains.values())):
         notes.append("no document has a domain: there are no scores by domain")
@@ -60,11 +61,6 @@ def _title(comparison: Comparison) -> str:
     return f"{comparison.label} {'↑' if comparison.higher_is_better else '↓'}"
 
 
-def order(comparisons: Sequence[Comparison]) -> list[str]:
-    """Order systems by the first metric, best first."""
-    return [standing.system for standing in comparisons[0].standings]
-
-
 def _table(
     results: Results,
     comparisons: Sequence[Comparison],
@@ -73,7 +69,7 @@ def _table(
     domains: Domains,
 ) -> None:
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
-    systems = order(comparisons)
+    systems = [standing.system for standing in first.standings]  # best first
     scores = [
         [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
         for system in systems
@@ -197,7 +193,7 @@ def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
         arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
         head += [f"{c.label.translate(LATEX)} {arrow}", *within]
     rows = []
-    for system in order(comparisons):
+    for system in (standing.system for standing in comparisons[0].standings):
         cells = [printable(system).translate(LATEX)]
         for c in comparisons:
             standing, score = c[system], number(c[system].score, c.decimals)

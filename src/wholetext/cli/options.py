@@ -377,27 +377,18 @@ class Execution:
             dtype=self.dtype,
             batch_tokens=self.batch_tokens,
             calls=calls,
-            executor=self.executor,
+            executor=self.executor if self.on or self.workers or self.gpus else "local",
             **others,
         )
 
     @cached_property
     def executor(self) -> Executor:
         """The executor of the command, whose workers end with it."""
-        return executor(self.on, self.workers, self.gpus)
+        from wholetext.executor import Executor
 
-    def close(self) -> None:
-        """End the workers, if there are any."""
-        if "executor" in vars(self):  # cached: it was used
-            self.executor.close()
-
-
-def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Executor:
-    """Make the executor of a command."""
-    from wholetext.executor import Executor
-
-    os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers import nothing from the current folder
-    return Executor(on or ("processes" if workers or gpus else "local"), workers, gpus or None)
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers import nothing from the folder
+        on = self.on or ("processes" if self.workers or self.gpus else "local")
+        return Executor(on, self.workers, self.gpus or None)
 
 
 @Parameter(name="*", group="Alignment")
@@ -421,13 +412,6 @@ class Aligning:
         ),
     ] = None
     nulls: Nulls = None
-
-    def options(self) -> dict[str, Any]:
-        """Options of scoring that concern alignment."""
-        align = None
-        if self.align or self.align_to:
-            align = slices.required("align-options", "--align")(self.align_to or "auto")
-        return {"align": align, "nulls": self.nulls}
 
 
 @Parameter(name="*", group="Significance tests")
@@ -500,7 +484,7 @@ class Testing:
 
 def load(files: Files, chosen: Chosen) -> Loaded:
     """Read one file, folder or test set (with more outputs by -t), or parallel files."""
-    from wholetext.io import LineFiles, read
+    from wholetext.io.detect import LineFiles, read
 
     corpus = files.input
     if chosen.test_set is not None:

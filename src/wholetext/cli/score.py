@@ -90,7 +90,12 @@ def score(
         number_of_calls = write_prompts(loaded.corpus, loaded.outputs, metrics, dry_run, calls)
         print(f"written: {dry_run} ({count(number_of_calls, 'call')}, none made)")
         return
-    how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
+    align = None
+    if aligning.align or aligning.align_to:
+        align = slices.required("align-options", "--align")(aligning.align_to or "auto")
+    how = execution.options(
+        overflow=overflow, flags=not no_flags, align=align, nulls=aligning.nulls
+    )
     try:
         with progress_bar(quiet) as progress:
             results = score_systems(

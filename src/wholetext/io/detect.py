@@ -64,7 +64,8 @@ def read(
             loaded = lines.read(files, langs)
         else:
             loaded = _with_corpus(files, langs, format, segments, systems)
-    loaded = loaded.keep(systems, refs)
+    if systems is not None or refs is not None:
+        loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
 

@@ -114,7 +114,10 @@ def run_task(task: Task, progress: Progress) -> list[str]:
         significance=Significance(baseline=request.get("baseline") or None),
         out=run,
     )
-    values = run_json(results, list(results.comparisons.values()))
+    comparisons = list(results.comparisons.values())
+    of_comparisons = [note for comparison in comparisons for note in comparison.warnings]
+    notes = list(dict.fromkeys((*results.notes, *of_comparisons)))
+    values = run_json(results, comparisons, notes)
     write_file(task.out / "results.json", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     if request.get("keep", True):
         progress(PAGE, 0, 1)

@@ -81,7 +81,8 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     shown, bound = with_controls(items, bound)
     corpus, output = as_documents(shown)
     with options.computer(items.langs) as computer:
-        work = bind(bound, corpus, [output], computer.engine, (), remote=computer.executor.remote)
+        remote = computer.executor is not None and computer.executor.remote
+        work = bind(bound, corpus, [output], computer.engine, (), remote=remote)
         evidence = _last_segments(
             computer, work, output, options.block or trait(work.metric, "block")
         )
