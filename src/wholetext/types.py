@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -461,7 +461,13 @@ class Fit:
 
 
 class Backend(Protocol[In_contra, Out_co]):
-    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders."""
+    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders.
+
+    A backend may have more methods. ``pack(output) -> bytes`` and ``unpack(data)``: outputs are
+    cached between runs, by id and (JSON-ready) input. ``spread(work, batches)`` runs batches in
+    parallel and yields ``work(batch)`` of each, in order. ``arrive(inputs, keep)`` passes each
+    output to ``keep(input, output)`` when it arrives, to be cached at once.
+    """
 
     id: str  # name, revision, dtype: cache key and part of the signature
 
@@ -470,29 +476,6 @@ class Backend(Protocol[In_contra, Out_co]):
 
     def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
         """One output per input; must not depend on what else is in the batch."""
-
-
-@runtime_checkable
-class Cacheable(Protocol):
-    """A backend whose outputs are cached between runs, by its id and the (JSON-ready) input."""
-
-    def pack(self, output: Any) -> bytes: ...
-
-    def unpack(self, data: bytes) -> Any: ...
-
-
-@runtime_checkable
-class ParallelBackend(Protocol):
-    """A backend that runs batches in parallel and yields ``work(batch)`` of each, in order."""
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
-
-
-@runtime_checkable
-class ArrivingBackend(Protocol):
-    """A backend that passes each output to ``keep`` when it arrives, to be cached at once."""
-
-    def arrive(self, inputs: Sequence[Any], keep: Callable[[Any, Any], None]) -> list[Any]: ...
 
 
 class OutOfMemory(Exception):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, TIED, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
     from wholetext.scoring.significance.compare import Comparison, SystemResult
@@ -94,14 +96,14 @@ def _table(
         )
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     size = terminal.wrapped(f"{size}{langs}. {legend}.", console.width, " ")
-    console.print(terminal.styled(f"\n{size}", "dim"))
+    console.print(f"\n{size}", style="dim")
     test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
-    console.print(terminal.styled(test, "dim"))
+    console.print(test, style="dim")
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
             if not signatures:
                 signature = terminal.wrapped(signature, console.width, "| ", "  ")
-            console.print(terminal.styled(signature, "dim"), soft_wrap=True)
+            console.print(signature, style="dim", soft_wrap=True)
     terminal.notes(notes, console)
 
 
@@ -124,7 +126,7 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
         rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
         if rows:
             baseline = printable(comparison.baseline)
-            console.print(terminal.styled(f"\n{_title(comparison)}  against {baseline}"))
+            console.print(f"\n{_title(comparison)}  against {baseline}")
             needed = {row[-1] for row in rows} - {""}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
@@ -139,9 +141,8 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
             legend += "; draws: close to significance, more --draws would settle it"
         if "∞" in needs:
             legend += "; ∞: the same score"
-        console.print(
-            terminal.styled("\n" + terminal.wrapped(f"{legend}.", console.width, " "), "dim")
-        )
+        legend = terminal.wrapped(f"{legend}.", console.width, " ")
+        console.print(f"\n{legend}", style="dim")
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
@@ -161,14 +162,15 @@ def _row(standing: SystemResult, places: int) -> list[str]:
     ]
 
 
-def _cell(standing: SystemResult, places: int, systems: int) -> Any:
+def _cell(standing: SystemResult, places: int, systems: int) -> Text:
+    from rich.text import Text
+
     rank = "" if standing.rank is None else f"#{standing.rank}"
     half = standing.interval.half_width
     marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
-    text = terminal.styled(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
-    if standing.rank == 1 and systems > 1:
-        text.stylize("bold green")
-    return text
+    best = standing.rank == 1 and systems > 1
+    score = f"{number(standing.score, places)} ±{number(half, places)}{marks}"
+    return Text(score, style="bold green" if best else "")
 
 
 def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> str:

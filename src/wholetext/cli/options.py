@@ -363,14 +363,11 @@ class Execution:
         """Make the library's options; ``others`` are passed on."""
         from wholetext.scoring.evaluate import Options
 
-        make_calls = slices.hook("calls")
-        calls = make_calls and make_calls(
-            self.endpoint,
-            self.parallel,
-            self.timeout,
-            budget=self.budget,
-            prices=self.prices,
-        )
+        judging = (self.endpoint, self.parallel, self.timeout)
+        calls = None
+        if (*judging, self.budget, self.prices) != ("", 8, 600, None, ""):
+            make_calls = slices.required("calls", "options of judges")
+            calls = make_calls(*judging, budget=self.budget, prices=self.prices)
         return Options(
             cache=not self.no_cache,
             device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0
@@ -484,7 +481,8 @@ class Testing:
 
 def load(files: Files, chosen: Chosen) -> Loaded:
     """Read one file, folder or test set (with more outputs by -t), or parallel files."""
-    from wholetext.io.detect import LineFiles, read
+    from wholetext.io.detect import read
+    from wholetext.io.formats.lines import LineFiles
 
     corpus = files.input
     if chosen.test_set is not None:

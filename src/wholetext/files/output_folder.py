@@ -63,12 +63,14 @@ def replacing_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -
         with _locked(target.parent):
             _check_own(target, kind, overwrite)  # another process may have been faster
             old = _old(target)
-            _carry(old, target, kind)  # what a killed process left to do
+            if old.is_dir():
+                _carry(old, target, kind)  # what a killed process left to do
             if target.exists():
                 shutil.copymode(target, staged)
                 target.rename(old)
             staged.rename(target)
-            _carry(old, target, kind)
+            if old.is_dir():
+                _carry(old, target, kind)
 
 
 def check_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -> None:
@@ -119,8 +121,6 @@ def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
 
 def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
     """Move files of others from the older folder to the new one, then remove the older."""
-    if not old.is_dir():
-        return
     ours = [name for name in kind.written(old) or () if kind.names.fullmatch(name)]
     for path in list(old.iterdir()):
         if path.name not in ours and not os.path.lexists(folder / path.name):

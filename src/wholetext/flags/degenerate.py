@@ -85,8 +85,11 @@ def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
     proportion. Where an output has other segments than the source, the document is judged as one
     text.
     """
+    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
+    if texts.guide is not None:  # where the reference (or source) has some text
+        blank = [at for at in blank if texts.guide[at].strip()]
     every: dict[Kind, dict[int, str]] = {
-        "empty": empty(texts),
+        "empty": dict.fromkeys(blank, "no text"),
         "copied": copied(texts),
         "loop": loops(texts),
         "repeat": repeats(texts),
@@ -146,12 +149,6 @@ def _documents(texts: SideBySide, single: list[Flag]) -> list[Flag]:
 
 
 # ---------------------------------------------------------------- checks
-
-
-def empty(texts: SideBySide) -> Notes:
-    """Find outputs without text where the reference (or source) has some."""
-    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
-    return {at: "no text" for at in blank if texts.guide is None or texts.guide[at].strip()}
 
 
 def copied(texts: SideBySide) -> Notes:

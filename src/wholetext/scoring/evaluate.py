@@ -35,7 +35,7 @@ from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Only, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Progress
-from wholetext.scoring.engine import Engine, default_calls
+from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
 from wholetext.scoring.significance.compare import Comparison, Significance
@@ -64,7 +64,7 @@ class Options:
     nulls: Literal["count", "worst", "drop"] | None = None
     block: int | None = None  # requests measured and cached at a time; None: as suits the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
-    calls: Any = field(default_factory=default_calls, compare=False)  # of judges, with their budget
+    calls: Any = field(default=None, compare=False)  # judges.Calls: how judges are called
     # segments to score, by document; rows that touch none of them are left out
     only: Only | None = field(default=None, compare=False)
     progress: Progress | None = field(default=None, compare=False)
@@ -280,7 +280,7 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
     return replace(
         results,
         warnings=tuple(dict.fromkeys(notes)),
-        counts={**computer.engine.counts, **getattr(options.calls, "counts", {})},
+        counts={**computer.engine.counts, **getattr(computer.engine.calls, "counts", {})},
         flags={
             system: [dataclasses.asdict(flag) for flag in of_system]
             for system, of_system in flags.items()
