@@ -14,7 +14,7 @@ import numpy as np
 from wholetext.errors import InputError, MetricError, count
 from wholetext.notebook.display import brief, listed, printed, shortened
 from wholetext.notebook.frames import Tabular
-from wholetext.notes import UNITS, Evidence, Note, row_notes
+from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
 
 if TYPE_CHECKING:
@@ -199,34 +199,29 @@ class Nulls:
 # ---------------------------------------------------------------- texts
 
 
-def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
-    if isinstance(texts, str):
-        raise InputError(
-            "segments are a list of strings, not one string", where=where, next="write [text]"
-        )
-    segments = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-    wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
-    if wrong:
-        raise InputError(
-            f"segments are a list of strings, and one is of the type {wrong[0].__name__}",
-            where=where,
-            next='write "" for a segment without text',
-        )
-    return segments
-
-
-def _by_name(
+def _segments(
     texts: Mapping[str, Iterable[str]], what: str, where: str
 ) -> dict[str, tuple[str, ...]]:
+    """Check texts by name, each a list of strings."""
     if not isinstance(texts, Mapping):
         raise InputError(
             f"expected {what} → segments, got {type(texts).__name__}",
             where=where,
             next=f"write {{{what}: [text, …]}}",
         )
-    return {
-        name: _segments(segments, f"{where}, {what} {name}") for name, segments in texts.items()
-    }
+    checked = {}
+    for name, text in texts.items():
+        segments = tuple(text) if isinstance(text, Iterable) else (text,)
+        wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
+        if isinstance(text, str) or wrong:
+            fault = f"and one is of the type {wrong[0].__name__}" if wrong else "not one string"
+            raise InputError(
+                f"segments are a list of strings, {fault}",
+                where=f"{where}, {what} {name}".rstrip(),
+                next='write [text], and "" for a segment without text',
+            )
+        checked[name] = segments
+    return checked
 
 
 @dataclass(frozen=True)
@@ -240,8 +235,9 @@ class Document:
 
     def __post_init__(self) -> None:
         if self.src is not None:
-            object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
-        object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
+            src = _segments({"": self.src}, "source", f"document {self.id}")[""]
+            object.__setattr__(self, "src", src)
+        object.__setattr__(self, "refs", _segments(self.refs, "reference", f"document {self.id}"))
 
     def __len__(self) -> int:
         """Number of segments (of the source; of the first reference where there is no source)."""
@@ -321,7 +317,7 @@ class Output:
     )  # document id → what has no counterpart
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
+        object.__setattr__(self, "docs", _segments(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
@@ -373,8 +369,8 @@ class Scores(Tabular):
         Notes are made from data stored with the scores: cached or not, they are the same.
         """
         scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
-        evidence = Evidence(self.stated, scores, self.lost, self.details)
-        notes = row_notes(evidence, UNITS.get(self.signature.get("view", ""), "segments"))
+        unit = UNITS.get(self.signature.get("view", ""), "segments")
+        notes = row_notes(self.stated, scores, self.lost, self.details, unit)
         dropped = int((~self.rows.covered).sum())
         if dropped:
             text = "text that fills no window is not scored; partial=include scores it"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wholetext.scoring.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
+ARROWS = {True: "↑", False: "↓"}  # to better scores
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
@@ -58,11 +59,6 @@ def render(
         print((_latex if format == "latex" else _tsv)(comparisons, domains))
 
 
-def _title(comparison: Comparison) -> str:
-    """The metric with an arrow that points to better scores."""
-    return f"{comparison.label} {'↑' if comparison.higher_is_better else '↓'}"
-
-
 def _table(
     results: Results,
     comparisons: Sequence[Comparison],
@@ -76,10 +72,11 @@ def _table(
         [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
         for system in systems
     ]
-    terminal.print_blocks(["system", *map(_title, comparisons)], scores, 1, console)
-    for comparison in comparisons:
+    titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in comparisons]
+    terminal.print_blocks(["system", *titles], scores, 1, console)
+    for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
-            head = [_title(comparison), *next(iter(rows.values()))]
+            head = [title, *next(iter(rows.values()))]
             cells = [
                 [system, *(number(value, comparison.decimals) for value in rows[system].values())]
                 for system in systems
@@ -126,7 +123,8 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
         rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
         if rows:
             baseline = printable(comparison.baseline)
-            console.print(f"\n{_title(comparison)}  against {baseline}")
+            title = f"{comparison.label} {ARROWS[comparison.higher_is_better]}"
+            console.print(f"\n{title}  against {baseline}")
             needed = {row[-1] for row in rows} - {""}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)

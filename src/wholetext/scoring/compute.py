@@ -78,7 +78,7 @@ class Computer:
 
     engine: Engine
     executor: Executor | None = None  # None: in this process
-    _environments: dict[str, set[str]] = field(default_factory=dict)  # of workers
+    environments: dict[str, set[str]] = field(default_factory=dict)  # of workers
 
     def run(self, chunks: Iterable[Chunk]) -> None:
         """Compute chunks and pass on their statistics in order; store rows as chunks finish."""
@@ -100,11 +100,6 @@ class Computer:
         finally:
             for left in pending:
                 left.computed.cancel()
-
-    def environment(self) -> dict[str, str]:
-        """The packages and devices that computed the scores, here and on workers."""
-        workers = {name: ", ".join(sorted(values)) for name, values in self._environments.items()}
-        return environment(self.engine.device, here=self.executor is None) | workers
 
     def _begin(self, chunk: Chunk) -> _Pending:
         """Look up the distinct requests; compute the missing ones, or submit them to a worker."""
@@ -146,7 +141,7 @@ class Computer:
                     f"a worker has {name} {value}, this process {own[name]}: scores could differ",
                     next=f"install {name} {own[name]} on every machine that has workers",
                 )
-            self._environments.setdefault(name, set()).add(value)
+            self.environments.setdefault(name, set()).add(value)
         missing = [at for at, row in enumerate(pending.rows) if not row]
         for at, row in zip(missing, computed):
             pending.rows[at] = row

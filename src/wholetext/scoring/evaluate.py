@@ -34,7 +34,7 @@ from wholetext.models.hub.locate import embedded
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Only, bind, check
-from wholetext.scoring.compute import Computer, MetricRun, Progress
+from wholetext.scoring.compute import Computer, MetricRun, Progress, environment
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
@@ -285,7 +285,10 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
             system: [dataclasses.asdict(flag) for flag in of_system]
             for system, of_system in flags.items()
         },
-        environment=computer.environment(),
+        environment={
+            **environment(options.device, here=executor is None),
+            **{name: ", ".join(sorted(values)) for name, values in computer.environments.items()},
+        },
     )
 
 
