@@ -172,7 +172,10 @@ def score(
         out: a run folder to write; mistakes are refused before scoring.
         overwrite: whether an earlier run in ``out`` is replaced.
     """
-    loaded = _load(data, refs, srcs, docs, langs)
+    if isinstance(data, Loaded) and refs is srcs is docs is langs is None:
+        loaded = data
+    else:
+        loaded = _load(data, refs, srcs, docs, langs)
     options = Options() if options is None else options
     if not isinstance(options, Options):
         raise InputError(
