@@ -17,12 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from wholetext.flags.degenerate import Flag, Kind, flags
+from wholetext.flags.degenerate import Flag, Kind, degenerate, side_by_side
 from wholetext.io import read
 from wholetext.types import Corpus, Output
 
 EVERY = 10
 Damage = Callable[[Corpus, Output, str, int], str]
+
+
+def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
+    """The flags for degenerate output."""
+    return degenerate(side_by_side(corpus, output))
 
 
 def human(folder: Path) -> Iterator[tuple[str, Corpus, Output]]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wholetext.flags.degenerate import Flag
-from wholetext.flags.formats import format_flags
+from wholetext.flags.formats import WORDS, flags
 from wholetext.io import read
 from wholetext.types import Corpus, Document, Output
 
@@ -69,8 +69,8 @@ def hits(runs: Iterator[tuple[str, Corpus, Output]]) -> list[Hit]:
     found = []
     for name, corpus, output in runs:
         sources = {doc.id: doc.src for doc in corpus.docs}
-        for flag in format_flags(corpus, output):
-            if flag.doc is not None:
+        for flag in flags(corpus, output):
+            if flag.kind in WORDS:
                 part = slice(None) if flag.segment is None else slice(flag.segment, flag.segment + 1)
                 src, hyp = ("\n".join((side or ())[part]) for side in (sources[flag.doc], output.docs[flag.doc]))
                 found.append(Hit(name, output.system, flag, src, hyp))

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from tests.scored import scored
 from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options
+from wholetext.text import joiner as joiner_of
 from wholetext.types import Corpus, Document, Output, Request
 from wholetext.views import (
     Context,
@@ -19,7 +20,6 @@ from wholetext.views import (
     Sides,
     Slide,
     Whole,
-    joiner_for,
     token_windows,
 )
 
@@ -162,7 +162,7 @@ def test_slide_kiwi_joins_chinese_with_a_space_as_its_paper_does() -> None:
     ],
 )
 def test_text_is_joined_as_the_language_is_written(lang: str, joiner: str, glue: str) -> None:
-    assert joiner_for(lang, joiner) == glue  # type: ignore[arg-type]
+    assert joiner_of(lang, joiner) == glue  # type: ignore[arg-type]
 
 
 def corpus_of(sizes: list[int]) -> tuple[Corpus, Output]:

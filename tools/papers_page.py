@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 from wholetext.reproduce import Entry, papers
 
@@ -69,7 +70,8 @@ def _table(entry: Entry, cells: list[dict[str, Any]]) -> str:
     rows = [f"| {c['row']} | {c['column']} | {c['obtained']:.{entry.digits}f} | {c['published']:.{entry.digits}f} | "
             f"{c['obtained'] - c['published']:+.{entry.digits}f} |"
             for c in cells if c["published"] is not None and c["obtained"] is not None]
-    head = f"**{entry.paper} {entry.name}**\n\n| row | column | obtained | published | difference |\n|---|---|---|---|---|"
+    head = f"**{entry.paper} {entry.name}**\n\n| row | column | obtained | published | difference |"
+    head += "\n|---|---|---|---|---|"
     return "\n".join([head, *rows, ""]) if rows else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from wholetext.cli.leaderboard import MARKS, order
+from wholetext.cli.leaderboard import MARKS
 from wholetext.cli.terminal import number
 from wholetext.demo import load
 from wholetext.io import Loaded
@@ -22,7 +22,7 @@ def table() -> str:
     comparisons = list(compare(results).values())
     lines = ["| system | " + " | ".join(f"{c.metric} {'↑' if c.higher_is_better else '↓'}" for c in comparisons) + " |"]
     lines.append("|---" * (len(comparisons) + 1) + "|")
-    for system in order(comparisons):
+    for system in (standing.system for standing in comparisons[0].standings):
         cells = []
         for comparison in comparisons:
             standing, places = comparison[system], comparison.decimals

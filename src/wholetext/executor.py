@@ -41,11 +41,7 @@ class Executor:
         self._stops: list[Call] = []
         self._idle: SimpleQueue[Call] = SimpleQueue()
         self._threads: ThreadPoolExecutor | None = None  # each waits for one worker
-
-    @property
-    def ahead(self) -> int:
-        """Number of results that may be outstanding: enough to keep all workers busy."""
-        return 3 * len(self._calls)
+        self.ahead = 0  # results that may be outstanding: enough to keep all workers busy
 
     def submit(self, function: Call, *args: Any) -> Future[Any]:
         """Compute ``function(*args)``: at once if local, otherwise on the next idle worker."""
@@ -56,6 +52,7 @@ class Executor:
         if self._threads is None:
             self._start_actors() if self.remote else self._start_processes()
             self._threads = ThreadPoolExecutor(len(self._calls))
+            self.ahead = 3 * len(self._calls)
             for call in self._calls:
                 self._idle.put(call)
         return self._threads.submit(_on_idle_worker, self._idle, function, *args)

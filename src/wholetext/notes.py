@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,37 +60,41 @@ def without_kinds(notes: Sequence[str], *kinds: str) -> list[str]:
     return [note for note in notes if getattr(note, "kind", None) not in kinds]
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Data that notes on a system's scores are made from, stored with its rows."""
+def row_notes(
+    stated: Sequence[str],
+    scores: NDArray[np.float64],
+    lost: NDArray[np.int64] | None,
+    details: Sequence[Mapping[str, Any] | None],
+    unit: str,
+) -> list[Note]:
+    """Statements of the metric, its warnings about rows, undefined rows, cut text.
 
-    stated: Sequence[str]  # what the metric states about itself
-    scores: NDArray[np.float64]  # (rows,)
-    lost: NDArray[np.int64] | None  # (rows, 2) context and scored tokens
-    details: Sequence[Mapping[str, Any] | None]  # per row, or empty
-
-
-def row_notes(evidence: Evidence, unit: str) -> list[Note]:
-    """Statements of the metric, its warnings about rows, undefined rows, cut text."""
-    statements = dict.fromkeys(evidence.stated)
+    Args:
+        stated: what the metric states about itself.
+        scores: (rows,)
+        lost: (rows, 2) context and scored tokens that did not fit the model.
+        details: facts of each row, or empty.
+        unit: what a row is.
+    """
+    statements = dict.fromkeys(stated)
     counted: Counter[tuple[str, str]] = Counter()  # (kind, text) → rows
-    for facts in filter(None, evidence.details):
+    for facts in filter(None, details):
         statements.update(dict.fromkeys(facts.get("said", ())))
         counted.update(("row", text) for text in facts.get("notes", ()))
-    undefined = np.isnan(evidence.scores)
+    undefined = np.isnan(scores)
     text = (
         "every score is undefined, so there is no average"
         if undefined.all()
         else "the score is undefined and left out of the averages"
     )
     for at in np.flatnonzero(undefined).tolist():
-        reason = (evidence.details[at] or {}).get("reason", "") if len(evidence.details) else ""
+        reason = (details[at] or {}).get("reason", "") if len(details) else ""
         counted["undefined", f"{text}: {reason}" if reason else text] += 1
-    if evidence.lost is not None and len(evidence.lost):
-        context, scored = (int(number) for number in (evidence.lost > 0).sum(axis=0))
+    if lost is not None and len(lost):
+        context, scored = (int(number) for number in (lost > 0).sum(axis=0))
         counted["cut", "scored text was cut to fit the model"] += scored
         counted["context-cut", "context was cut to fit the model"] += context
-    total = len(evidence.scores)
+    total = len(scores)
     return [
         *(note if isinstance(note, Note) else Note("metric", note) for note in statements),
         *(Note(*key, "", rows, total, unit) for key, rows in counted.items() if rows),

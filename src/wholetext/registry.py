@@ -277,12 +277,6 @@ def expand(spec: Spec) -> Spec:
     )
 
 
-def facts(metric: Metric) -> dict[str, str]:
-    """Return facts for the signature besides the parameters, with the package of a plug-in."""
-    package = "" if metric.name in BUILTIN else plugins.origin(plugins.METRICS, metric.name)
-    return {**metric.facts(), **({"plugin": package} if package else {})}
-
-
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
     """Return field name → (type, default) of a metric or view class."""
     hints = typing.get_type_hints(kind)

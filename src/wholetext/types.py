@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 
 from wholetext.errors import InputError, MetricError, count
 from wholetext.notebook.display import brief, listed, printed, shortened
 from wholetext.notebook.frames import Tabular
-from wholetext.notes import UNITS, Evidence, Note, row_notes
+from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Excerpt:
     @property
     def text(self) -> str:
         """The scored segments as one string, without context."""
-        return self.glue.join(self.scored)
+        return self.glue.join(self.parts[self.focus[0] : self.focus[1]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,34 +199,29 @@ class Nulls:
 # ---------------------------------------------------------------- texts
 
 
-def _segments(texts: Iterable[str], where: str) -> tuple[str, ...]:
-    if isinstance(texts, str):
-        raise InputError(
-            "segments are a list of strings, not one string", where=where, next="write [text]"
-        )
-    segments = tuple(texts) if isinstance(texts, Iterable) else (texts,)
-    wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
-    if wrong:
-        raise InputError(
-            f"segments are a list of strings, and one is of the type {wrong[0].__name__}",
-            where=where,
-            next='write "" for a segment without text',
-        )
-    return segments
-
-
-def _by_name(
+def _segments(
     texts: Mapping[str, Iterable[str]], what: str, where: str
 ) -> dict[str, tuple[str, ...]]:
+    """Check texts by name, each a list of strings."""
     if not isinstance(texts, Mapping):
         raise InputError(
             f"expected {what} → segments, got {type(texts).__name__}",
             where=where,
             next=f"write {{{what}: [text, …]}}",
         )
-    return {
-        name: _segments(segments, f"{where}, {what} {name}") for name, segments in texts.items()
-    }
+    checked = {}
+    for name, text in texts.items():
+        segments = tuple(text) if isinstance(text, Iterable) else (text,)
+        wrong = [kind for kind in set(map(type, segments)) if not issubclass(kind, str)]
+        if isinstance(text, str) or wrong:
+            fault = f"and one is of the type {wrong[0].__name__}" if wrong else "not one string"
+            raise InputError(
+                f"segments are a list of strings, {fault}",
+                where=f"{where}, {what} {name}".rstrip(),
+                next='write [text], and "" for a segment without text',
+            )
+        checked[name] = segments
+    return checked
 
 
 @dataclass(frozen=True)
@@ -241,8 +235,9 @@ class Document:
 
     def __post_init__(self) -> None:
         if self.src is not None:
-            object.__setattr__(self, "src", _segments(self.src, f"document {self.id}"))
-        object.__setattr__(self, "refs", _by_name(self.refs, "reference", f"document {self.id}"))
+            src = _segments({"": self.src}, "source", f"document {self.id}")[""]
+            object.__setattr__(self, "src", src)
+        object.__setattr__(self, "refs", _segments(self.refs, "reference", f"document {self.id}"))
 
     def __len__(self) -> int:
         """Number of segments (of the source; of the first reference where there is no source)."""
@@ -261,6 +256,12 @@ class Corpus:
     id: str
     langs: tuple[str, str]
     docs: tuple[Document, ...]
+    ids: tuple[str, ...] = field(init=False, repr=False, compare=False)  # of the documents
+    sizes: IntArray = field(init=False, repr=False, compare=False)  # (documents,) segments
+    # that every document has, in order of first appearance
+    references: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    # whether every document has a source; one of empty segments is a placeholder
+    has_source: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
@@ -278,6 +279,14 @@ class Corpus:
                 next='write ("de", "en"), or ("", "") where they are not known',
             )
         object.__setattr__(self, "langs", langs)
+        object.__setattr__(self, "ids", tuple(doc.id for doc in self.docs))
+        object.__setattr__(self, "sizes", np.array(list(map(len, self.docs)), dtype=np.int64))
+        first = self.docs[0].refs if self.docs else ()
+        names = tuple(name for name in first if all(name in doc.refs for doc in self.docs))
+        object.__setattr__(self, "references", names)
+        sourced = all(doc.src is not None for doc in self.docs)
+        written = any(any(doc.src or ()) for doc in self.docs)
+        object.__setattr__(self, "has_source", sourced and written)
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -291,28 +300,6 @@ class Corpus:
         return (
             f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
             f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
-        )
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(doc.id for doc in self.docs)
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """(documents,) segments of each."""
-        return np.array(list(map(len, self.docs)), dtype=np.int64)
-
-    @cached_property
-    def references(self) -> tuple[str, ...]:
-        """Names of the references that every document has, in order of first appearance."""
-        first = self.docs[0].refs if self.docs else ()
-        return tuple(name for name in first if all(name in doc.refs for doc in self.docs))
-
-    @cached_property
-    def has_source(self) -> bool:
-        """Whether every document has a source; one of empty segments is a placeholder."""
-        return all(doc.src is not None for doc in self.docs) and any(
-            any(doc.src or ()) for doc in self.docs
         )
 
 
@@ -330,7 +317,7 @@ class Output:
     )  # document id → what has no counterpart
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "docs", _by_name(self.docs, "document", f"system {self.system}"))
+        object.__setattr__(self, "docs", _segments(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
         return hash((self.system, tuple(self.docs)))
@@ -381,9 +368,9 @@ class Scores(Tabular):
 
         Notes are made from data stored with the scores: cached or not, they are the same.
         """
-        scores = self.at("row") if len(self.rows) else np.zeros(0)
-        evidence = Evidence(self.stated, scores, self.lost, self.details)
-        notes = row_notes(evidence, UNITS.get(self.signature.get("view", ""), "segments"))
+        scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
+        unit = UNITS.get(self.signature.get("view", ""), "segments")
+        notes = row_notes(self.stated, scores, self.lost, self.details, unit)
         dropped = int((~self.rows.covered).sum())
         if dropped:
             text = "text that fills no window is not scored; partial=include scores it"
@@ -470,7 +457,13 @@ class Fit:
 
 
 class Backend(Protocol[In_contra, Out_co]):
-    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders."""
+    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders.
+
+    A backend may have more methods. ``pack(output) -> bytes`` and ``unpack(data)``: outputs are
+    cached between runs, by id and (JSON-ready) input. ``spread(work, batches)`` runs batches in
+    parallel and yields ``work(batch)`` of each, in order. ``arrive(inputs, keep)`` passes each
+    output to ``keep(input, output)`` when it arrives, to be cached at once.
+    """
 
     id: str  # name, revision, dtype: cache key and part of the signature
 
@@ -479,29 +472,6 @@ class Backend(Protocol[In_contra, Out_co]):
 
     def run(self, batch: Sequence[In_contra]) -> Sequence[Out_co]:
         """One output per input; must not depend on what else is in the batch."""
-
-
-@runtime_checkable
-class Cacheable(Protocol):
-    """A backend whose outputs are cached between runs, by its id and the (JSON-ready) input."""
-
-    def pack(self, output: Any) -> bytes: ...
-
-    def unpack(self, data: bytes) -> Any: ...
-
-
-@runtime_checkable
-class ParallelBackend(Protocol):
-    """A backend that runs batches in parallel and yields ``work(batch)`` of each, in order."""
-
-    def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]: ...
-
-
-@runtime_checkable
-class ArrivingBackend(Protocol):
-    """A backend that passes each output to ``keep`` when it arrives, to be cached at once."""
-
-    def arrive(self, inputs: Sequence[Any], keep: Callable[[Any, Any], None]) -> list[Any]: ...
 
 
 class OutOfMemory(Exception):

@@ -6,11 +6,10 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar, Literal
 
-from wholetext import text as languages
 from wholetext.errors import AlignmentError, SpecError, count
+from wholetext.text import joiner
 from wholetext.types import Document, Excerpt, Request, Scores
 
 Span = tuple[int, int, float]  # start, stop, weight
@@ -32,17 +31,9 @@ class Sides:
     own_context: bool = False  # context(hyp=auto) is the hypothesis's own
 
 
-@lru_cache(maxsize=256)
-def joiner_for(lang: str, joiner: str) -> str:
-    """What joins segments of a language: nothing in Chinese and Japanese, else a blank."""
-    if joiner in ("space", "none"):
-        return " " if joiner == "space" else ""
-    return languages.joiner(lang)
-
-
 def glue_of(lang: str, scores: Scores) -> str:
     """What the view of these scores joins segments with."""
-    return joiner_for(lang, scores.signature.get("view.joiner", "auto"))
+    return joiner(lang, scores.signature.get("view.joiner", "auto"))
 
 
 def stretches(
@@ -92,7 +83,7 @@ class View:
         self, doc: Document, hyp: tuple[str, ...], sides: Sides, start: int, stop: int
     ) -> Request:
         """Segments ``start:stop`` of every side, all of them scored."""
-        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
+        source, target = (joiner(lang, self.joiner) for lang in sides.langs)
         src = doc.src if sides.src else None
         return Request(
             hyp=(without_context(hyp[start:stop], target),),
@@ -142,7 +133,7 @@ class Context(View):
     ) -> Request:
         before, after = self._places(doc, start, sides)
         lender, lent = sides.other if self.source == "other" and sides.other else (doc, hyp)
-        source, target = (joiner_for(lang, self.joiner) for lang in sides.langs)
+        source, target = (joiner(lang, self.joiner) for lang in sides.langs)
 
         def around(segment: str, stream: tuple[str, ...], glue: str) -> Excerpt:
             parts = (*(stream[j] for j in before), segment, *(stream[j] for j in after))

@@ -14,7 +14,7 @@ from wholetext.alignment import vectors
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files import packages
-from wholetext.flags.degenerate import flags
+from wholetext.flags.formats import flags
 from wholetext.types import Corpus, Document, Output
 
 

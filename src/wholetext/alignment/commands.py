@@ -64,7 +64,7 @@ def align(
             langs=langs, test_set=test_set, reader=reader, system=system, segments=segments
         ),
     )
-    with options.executor(None, workers) as executor:
+    with options.Execution(workers=workers).executor as executor:
         done = run(
             loaded.corpus,
             loaded.outputs,

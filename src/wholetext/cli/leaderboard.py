@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, TIED, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
     from wholetext.scoring.significance.compare import Comparison, SystemResult
     from wholetext.types import Scores
 
+ARROWS = {True: "↑", False: "↓"}  # to better scores
 MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
 
 
@@ -32,12 +35,13 @@ def render(
 
     The format ``scores`` has one line per system, in the order of the run: scores between tabs.
     """
-    from wholetext.scoring.comparison import notes_with, run_json, scores_by_domain
+    from wholetext.scoring.comparison import run_json, scores_by_domain
 
     comparisons = [compared[spec] for spec in results.scores]
     if decimals is not None:
         comparisons = [replace(comparison, decimals=decimals) for comparison in comparisons]
-    notes = notes_with(results, comparisons)
+    of_comparisons = [note for comparison in comparisons for note in comparison.warnings]
+    notes = list(dict.fromkeys((*results.notes, *of_comparisons)))
     domains = scores_by_domain(results, comparisons) if by_domain else {}
     if by_domain and not any(map(any, domains.values())):
         notes.append("no document has a domain: there are no scores by domain")
@@ -55,16 +59,6 @@ def render(
         print((_latex if format == "latex" else _tsv)(comparisons, domains))
 
 
-def _title(comparison: Comparison) -> str:
-    """The metric with an arrow that points to better scores."""
-    return f"{comparison.label} {'↑' if comparison.higher_is_better else '↓'}"
-
-
-def order(comparisons: Sequence[Comparison]) -> list[str]:
-    """Order systems by the first metric, best first."""
-    return [standing.system for standing in comparisons[0].standings]
-
-
 def _table(
     results: Results,
     comparisons: Sequence[Comparison],
@@ -73,15 +67,16 @@ def _table(
     domains: Domains,
 ) -> None:
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
-    systems = order(comparisons)
+    systems = [standing.system for standing in first.standings]  # best first
     scores = [
         [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
         for system in systems
     ]
-    terminal.print_blocks(["system", *map(_title, comparisons)], scores, 1, console)
-    for comparison in comparisons:
+    titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in comparisons]
+    terminal.print_blocks(["system", *titles], scores, 1, console)
+    for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
-            head = [_title(comparison), *next(iter(rows.values()))]
+            head = [title, *next(iter(rows.values()))]
             cells = [
                 [system, *(number(value, comparison.decimals) for value in rows[system].values())]
                 for system in systems
@@ -98,14 +93,14 @@ def _table(
         )
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     size = terminal.wrapped(f"{size}{langs}. {legend}.", console.width, " ")
-    console.print(terminal.styled(f"\n{size}", "dim"))
+    console.print(f"\n{size}", style="dim")
     test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
-    console.print(terminal.styled(test, "dim"))
+    console.print(test, style="dim")
     for comparison in comparisons:
         for signature in _signatures(results.scores[comparison.metric], signatures):
             if not signatures:
                 signature = terminal.wrapped(signature, console.width, "| ", "  ")
-            console.print(terminal.styled(signature, "dim"), soft_wrap=True)
+            console.print(signature, style="dim", soft_wrap=True)
     terminal.notes(notes, console)
 
 
@@ -128,7 +123,8 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
         rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
         if rows:
             baseline = printable(comparison.baseline)
-            console.print(terminal.styled(f"\n{_title(comparison)}  against {baseline}"))
+            title = f"{comparison.label} {ARROWS[comparison.higher_is_better]}"
+            console.print(f"\n{title}  against {baseline}")
             needed = {row[-1] for row in rows} - {""}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]
             terminal.print_blocks(head, [row[: len(head)] for row in rows], 1, console)
@@ -143,9 +139,8 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
             legend += "; draws: close to significance, more --draws would settle it"
         if "∞" in needs:
             legend += "; ∞: the same score"
-        console.print(
-            terminal.styled("\n" + terminal.wrapped(f"{legend}.", console.width, " "), "dim")
-        )
+        legend = terminal.wrapped(f"{legend}.", console.width, " ")
+        console.print(f"\n{legend}", style="dim")
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
@@ -165,14 +160,15 @@ def _row(standing: SystemResult, places: int) -> list[str]:
     ]
 
 
-def _cell(standing: SystemResult, places: int, systems: int) -> Any:
+def _cell(standing: SystemResult, places: int, systems: int) -> Text:
+    from rich.text import Text
+
     rank = "" if standing.rank is None else f"#{standing.rank}"
     half = standing.interval.half_width
     marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
-    text = terminal.styled(f"{number(standing.score, places)} ±{number(half, places)}{marks}")
-    if standing.rank == 1 and systems > 1:
-        text.stylize("bold green")
-    return text
+    best = standing.rank == 1 and systems > 1
+    score = f"{number(standing.score, places)} ±{number(half, places)}{marks}"
+    return Text(score, style="bold green" if best else "")
 
 
 def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> str:
@@ -197,7 +193,7 @@ def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
         arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
         head += [f"{c.label.translate(LATEX)} {arrow}", *within]
     rows = []
-    for system in order(comparisons):
+    for system in (standing.system for standing in comparisons[0].standings):
         cells = [printable(system).translate(LATEX)]
         for c in comparisons:
             standing, score = c[system], number(c[system].score, c.decimals)

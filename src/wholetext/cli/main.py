@@ -192,8 +192,8 @@ def _run(words: list[str]) -> None:
         function(*bound.args, **bound.kwargs)
     finally:
         for group in bound.arguments.values():
-            if hasattr(group, "close"):
-                group.close()
+            if "executor" in getattr(group, "__dict__", ()):  # cached: it was used
+                group.executor.close()
 
 
 def usage_error(fault: CycloptsError) -> InputError:

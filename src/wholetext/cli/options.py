@@ -363,41 +363,29 @@ class Execution:
         """Make the library's options; ``others`` are passed on."""
         from wholetext.scoring.evaluate import Options
 
-        make_calls = slices.hook("calls")
-        calls = make_calls and make_calls(
-            self.endpoint,
-            self.parallel,
-            self.timeout,
-            budget=self.budget,
-            prices=self.prices,
-        )
+        judging = (self.endpoint, self.parallel, self.timeout)
+        calls = None
+        if (*judging, self.budget, self.prices) != ("", 8, 600, None, ""):
+            make_calls = slices.required("calls", "options of judges")
+            calls = make_calls(*judging, budget=self.budget, prices=self.prices)
         return Options(
             cache=not self.no_cache,
             device="cpu" if self.gpus == 0 else self.device,  # as COMET's --gpus 0
             dtype=self.dtype,
             batch_tokens=self.batch_tokens,
             calls=calls,
-            executor=self.executor,
+            executor=self.executor if self.on or self.workers or self.gpus else "local",
             **others,
         )
 
     @cached_property
     def executor(self) -> Executor:
         """The executor of the command, whose workers end with it."""
-        return executor(self.on, self.workers, self.gpus)
+        from wholetext.executor import Executor
 
-    def close(self) -> None:
-        """End the workers, if there are any."""
-        if "executor" in vars(self):  # cached: it was used
-            self.executor.close()
-
-
-def executor(on: str | None, workers: int | None, gpus: int | None = None) -> Executor:
-    """Make the executor of a command."""
-    from wholetext.executor import Executor
-
-    os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers import nothing from the current folder
-    return Executor(on or ("processes" if workers or gpus else "local"), workers, gpus or None)
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers import nothing from the folder
+        on = self.on or ("processes" if self.workers or self.gpus else "local")
+        return Executor(on, self.workers, self.gpus or None)
 
 
 @Parameter(name="*", group="Alignment")
@@ -421,13 +409,6 @@ class Aligning:
         ),
     ] = None
     nulls: Nulls = None
-
-    def options(self) -> dict[str, Any]:
-        """Options of scoring that concern alignment."""
-        align = None
-        if self.align or self.align_to:
-            align = slices.required("align-options", "--align")(self.align_to or "auto")
-        return {"align": align, "nulls": self.nulls}
 
 
 @Parameter(name="*", group="Significance tests")
@@ -500,7 +481,8 @@ class Testing:
 
 def load(files: Files, chosen: Chosen) -> Loaded:
     """Read one file, folder or test set (with more outputs by -t), or parallel files."""
-    from wholetext.io import LineFiles, read
+    from wholetext.io.detect import read
+    from wholetext.io.formats.lines import LineFiles
 
     corpus = files.input
     if chosen.test_set is not None:

@@ -199,23 +199,25 @@ def explain(
 
 def _side_by_side(explained: Explained, *, every: bool) -> None:
     """Print a document beside its reference: its score, what differs, and a line per category."""
-    console, values = terminal.console(80, highlight=False), explained.values()
+    from rich.text import Text
+
+    console, values = terminal.console(80), explained.values()
     shown_values = list(values)[: 3 if explained.reasons else 1]
     scores = " ".join(f"{name} {number(values[name], 4)}" for name in shown_values)
     names = terminal.printable(f"{explained.doc}  {explained.system}  {explained.spec}")
-    console.print(terminal.styled(f"{names}  {scores}", "bold"))
+    console.print(f"{names}  {scores}", style="bold")
     if explained.reason:
-        console.print(terminal.styled(f"! {explained.reason}", "yellow"))
+        console.print(f"! {explained.reason}", style="yellow")
     if explained.reasons:
-        console.print(terminal.styled(explained.reasons.sentence(values["f1"])))
+        console.print(explained.reasons.sentence(values["f1"]))
     table = terminal.plain_table()
     reference = f"reference {explained.ref}" if explained.ref else "no reference"
     for name in ("", explained.system, reference):
-        table.add_column(terminal.styled(terminal.printable(name)), ratio=1 if name else None)
+        table.add_column(terminal.printable(name), ratio=1 if name else None)
     shown = [segment for segment in explained.segments if every or not segment.faultless]
     for segment in shown:
         table.add_row(
-            terminal.styled(str(segment.number), "dim"),
+            Text(str(segment.number), "dim"),
             _marked(segment.hyp, segment.matched, segment.extra, "+"),
             _marked(segment.ref, segment.matched_ref, segment.missing, "-"),
         )
@@ -228,11 +230,13 @@ def _side_by_side(explained: Explained, *, every: bool) -> None:
         )
     hidden = len(explained.segments) - len(shown)
     segments = count(len(explained.segments), "segment")
-    console.print(terminal.styled(f"\n{hidden} of {segments} not shown. {legend}", "dim"))
+    console.print(f"\n{hidden} of {segments} not shown. {legend}", style="dim")
 
 
 def _severities(explained: Explained) -> Table:
     """One line per severity of the spans that a metric marked."""
+    from rich.text import Text
+
     marked: dict[str, list[str]] = {}
     for segment in explained.segments:
         for span in segment.extra:
@@ -241,14 +245,16 @@ def _severities(explained: Explained) -> Table:
     table = terminal.plain_table("severity", "marked")
     for severity, words in marked.items():
         table.add_row(
-            terminal.styled(terminal.printable(severity)),
-            terminal.styled(", ".join(words), "magenta"),
+            terminal.printable(severity),
+            Text(", ".join(words), "magenta"),
         )
     return table
 
 
 def _categories(explained: Explained) -> Table:
     """One line per category of BlonDe: F1, matches, missing and extra words, why it is 0."""
+    from rich.text import Text
+
     from wholetext.metrics.blonde.units import DISCOURSE, HUMAN
 
     def words(kind: str, category: str) -> list[str]:
@@ -266,9 +272,9 @@ def _categories(explained: Explained) -> Table:
                 factor.name,
                 number(math.nan if factor.f1 is None else factor.f1, 4),
                 str(len(words("matched", factor.name))),
-                terminal.styled(", ".join(words("missing", factor.name)), "red"),
-                terminal.styled(", ".join(words("extra", factor.name)), "magenta"),
-                terminal.styled(factor.why, "dim"),
+                Text(", ".join(words("missing", factor.name)), "red"),
+                Text(", ".join(words("extra", factor.name)), "magenta"),
+                Text(factor.why, "dim"),
             )
     return table
 
@@ -277,7 +283,9 @@ def _marked(
     text: str, matched: Sequence[MatchedSpan], faults: Sequence[MatchedSpan], sign: str
 ) -> Text:
     """Colour the spans of a segment: green where they match, marked with ``sign`` where not."""
-    styled, at = terminal.styled(), 0
+    from rich.text import Text
+
+    styled, at = Text(), 0
     colour = "bold red" if sign == "-" else "bold magenta"
     marks = [(span.start, 0, -span.end) for span in faults]
     marks += [(span.start, 1, -span.end) for span in matched]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -90,7 +91,12 @@ def score(
         number_of_calls = write_prompts(loaded.corpus, loaded.outputs, metrics, dry_run, calls)
         print(f"written: {dry_run} ({count(number_of_calls, 'call')}, none made)")
         return
-    how = execution.options(overflow=overflow, flags=not no_flags, **aligning.options())
+    align = None
+    if aligning.align or aligning.align_to:
+        align = slices.required("align-options", "--align")(aligning.align_to or "auto")
+    how = execution.options(
+        overflow=overflow, flags=not no_flags, align=align, nulls=aligning.nulls
+    )
     try:
         with progress_bar(quiet) as progress:
             results = score_systems(
@@ -106,8 +112,9 @@ def score(
         raise
     shown = "scores" if score_only else format
     render(results, results.comparisons, shown, signatures, width, by_domain)
-    if getattr(how.calls, "counts", None) and not quiet:
-        print(how.calls.summary(), file=sys.stderr)
+    if "judge_calls" in results.counts and not quiet:
+        calls = how.calls or slices.required("calls", "judges")(counts=Counter(results.counts))
+        print(calls.summary(), file=sys.stderr)
     for name in log or ():
         print(slices.required("log-run", "--log")(results, name, out), file=sys.stderr)
     if not quiet and (out is not None or shown == "table"):
@@ -303,13 +310,13 @@ def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
         printed = [number(value, places) for value in values]
         rows.append([*map(str, cell.settings.values()), *printed, *percents])
     console = terminal.console(80)
-    console.print(terminal.styled(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", "bold"))
+    console.print(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", style="bold")
     head = [*grid.axes, *systems, *(titles[i] for i in losses)]
     terminal.print_blocks(head, rows, len(grid.axes), console)
     legend = "; ".join(f"{titles[i]}: {_LOSSES[titles[i]]}" for i in losses)
     legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
-    console.print(terminal.styled(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", "dim"))
+    console.print(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim")
     terminal.notes(notes, console)
 
 

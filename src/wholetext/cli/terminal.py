@@ -107,7 +107,7 @@ def notes(texts: Iterable[str], console: Console) -> None:
     """Print notes below a table, wrapped to its width."""
     for note in condensed(texts):
         lines = wrapped(f"! {printable(note)}", console.width, " ", "  ")
-        console.print(styled(lines, "yellow"))
+        console.print(lines, style="yellow")
 
 
 # ---------------------------------------------------------------- standard output
@@ -130,7 +130,7 @@ class Guarded:
 def console(width: int | None = None, **options: Any) -> Console:
     """Make a rich console whose own colours reach the terminal, and no other control character.
 
-    ``width`` applies where the output is not a terminal.
+    Markup in texts is not read. ``width`` applies where the output is not a terminal.
     """
     from rich.console import Console
     from rich.segment import Segment
@@ -142,17 +142,10 @@ def console(width: int | None = None, **options: Any) -> Console:
 
     if "file" not in options and not options.get("stderr"):
         options["file"] = getattr(sys.stdout, "inner", sys.stdout)
-    made = Escaping(**options)
+    made = Escaping(markup=False, emoji=False, highlight=False, **options)
     if width is not None and not made.is_terminal:
         made.width = width
     return made
-
-
-def styled(text: str = "", style: str = "") -> Text:
-    """Make a text for a console, with a style of rich; markup in it is not read."""
-    from rich.text import Text
-
-    return Text(text, style=style)
 
 
 # ---------------------------------------------------------------- tables
@@ -222,7 +215,7 @@ def print_blocks(
 
 def print_signature(signature: str, console: Console) -> None:
     """Print a signature below a table, wrapped between its fields."""
-    console.print(styled(wrapped(signature, console.width, "| ", "  "), "dim"))
+    console.print(wrapped(signature, console.width, "| ", "  "), style="dim")
 
 
 # ---------------------------------------------------------------- progress

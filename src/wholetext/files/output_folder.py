@@ -22,6 +22,7 @@ from wholetext.errors import WholetextError
 from wholetext.files.parsing import read_json
 from wholetext.files.storage import refusing, sha256, sync, write_file
 
+OLD = ".{}.wholetext-old"  # the older folder, while the new one takes its name
 LIST = ".wholetext-files.json"  # manifest: files that wholetext wrote, with their SHA-256
 _FOREIGN = "wholetext would replace this, and did not write it, or it was changed since"
 _REMEDY = "move it elsewhere, or choose another --out"
@@ -62,13 +63,15 @@ def replacing_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -
             sync(path)
         with _locked(target.parent):
             _check_own(target, kind, overwrite)  # another process may have been faster
-            old = _old(target)
-            _carry(old, target, kind)  # what a killed process left to do
+            old = target.with_name(OLD.format(target.name))
+            if old.is_dir():
+                _carry(old, target, kind)  # what a killed process left to do
             if target.exists():
                 shutil.copymode(target, staged)
                 target.rename(old)
             staged.rename(target)
-            _carry(old, target, kind)
+            if old.is_dir():
+                _carry(old, target, kind)
 
 
 def check_folder(folder: Path, kind: OwnFolder, *, overwrite: bool = True) -> None:
@@ -84,10 +87,11 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
     target = Path(os.path.realpath(folder))
     with refusing(str(folder), error, "the folder that an interrupted command left"):
         # pathlib raises where a name is too long
-        if not os.path.lexists(target) and os.path.isdir(_old(target)):  # noqa: PTH112
+        old = target.with_name(OLD.format(target.name)) if target.name else target
+        if not os.path.lexists(target) and os.path.isdir(old):  # noqa: PTH112
             with _locked(target.parent):  # unless a running command is about to
                 if not os.path.lexists(target):
-                    _old(target).rename(target)
+                    old.rename(target)
 
 
 def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
@@ -119,8 +123,6 @@ def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
 
 def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
     """Move files of others from the older folder to the new one, then remove the older."""
-    if not old.is_dir():
-        return
     ours = [name for name in kind.written(old) or () if kind.names.fullmatch(name)]
     for path in list(old.iterdir()):
         if path.name not in ours and not os.path.lexists(folder / path.name):
@@ -129,10 +131,6 @@ def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
         (old / name).unlink(missing_ok=True)
     with suppress(OSError):
         old.rmdir()
-
-
-def _old(folder: Path) -> Path:
-    return folder.parent / f".{folder.name}.wholetext-old"
 
 
 # ---------------------------------------------------------------- folders of several commands

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext import slices
-from wholetext.errors import count
 from wholetext.text import code_of, scripts_of
-from wholetext.text.identify import listed, other_language
+from wholetext.text.identify import other_language
 from wholetext.text.scripts import CONTENT, SCRIPTS, letters
 from wholetext.types import Corpus, IntArray, Output
 
@@ -78,47 +77,35 @@ class SideBySide:
     guide: list[str] | None  # the measure of the output: the first reference, or the source
 
 
-def flags(corpus: Corpus, output: Output) -> tuple[Flag, ...]:
-    """Flag one system's output: segments, then documents.
+def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
+    """Flag the output of one system: segments, then documents.
 
     A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A
     document gets one if half of its segments have, or if taken together they are out of
     proportion. Where an output has other segments than the source, the document is judged as one
     text.
     """
-    texts = side_by_side(corpus, output)
-    unrelated = slices.hook("unrelated")
+    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
+    if texts.guide is not None:  # where the reference (or source) has some text
+        blank = [at for at in blank if texts.guide[at].strip()]
     every: dict[Kind, dict[int, str]] = {
-        "empty": empty(texts),
+        "empty": dict.fromkeys(blank, "no text"),
         "copied": copied(texts),
         "loop": loops(texts),
         "repeat": repeats(texts),
         "script": wrong_script(texts),
         "language": wrong_language(texts),
         "length": lengths(texts),
-        "unrelated": unrelated(texts) if unrelated else {},
     }
+    # references show more than sentence vectors do
+    if texts.src is not None and not texts.refs and (unrelated := slices.hook("unrelated")):
+        every["unrelated"] = unrelated(texts)
     first: dict[int, Flag] = {}
     for kind, notes in every.items():
         for at, note in notes.items():
             first.setdefault(at, Flag(kind, texts.docs[at], texts.segments[at], note))
     single = [first[at] for at in sorted(first)]
     return (*single, *_documents(texts, single))
-
-
-def summary(system: str, flags: Iterable[Flag], words: Mapping[str, str] = DEGENERATE) -> str:
-    """Summarise a system in one line, or ``""``: counts by kind, and where to look first."""
-    flagged = [(flag, (flag.kind, flag.segment is None)) for flag in flags]
-    if not flagged:
-        return ""
-    counts = Counter(group for _, group in flagged).most_common()
-    parts = [
-        f"{words[kind]} in {count(number, 'document' if whole else 'segment')}"
-        for (kind, whole), number in counts
-    ]
-    first = next(flag for flag, group in flagged if group == counts[0][0])
-    place = "" if first.segment is None else f", segment {first.segment + 1}"
-    return f"{system}: {', '.join(parts)}; see document {first.doc}{place}: {first.note}"
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
@@ -162,12 +149,6 @@ def _documents(texts: SideBySide, single: list[Flag]) -> list[Flag]:
 
 
 # ---------------------------------------------------------------- checks
-
-
-def empty(texts: SideBySide) -> Notes:
-    """Find outputs without text where the reference (or source) has some."""
-    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
-    return {at: "no text" for at in blank if texts.guide is None or texts.guide[at].strip()}
 
 
 def copied(texts: SideBySide) -> Notes:
@@ -232,8 +213,6 @@ def _without_kept_names(texts: SideBySide, at: int) -> str:
 def wrong_language(texts: SideBySide) -> Notes:
     """Find outputs in another language by function words, where no reference has them too."""
     lang = code_of(texts.langs[1])
-    if not listed(lang):
-        return {}
     others = {at: other_language([text], lang, JUDGE) for at, text in enumerate(texts.hyp)}
     return {
         at: f"looks like {other}, not {lang}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from wholetext.text import code_of, scripts_of
-from wholetext.text.identify import listed, other_language
+from wholetext.text.identify import other_language
 from wholetext.text.scripts import CONTENT, SCRIPTS, letters
 from wholetext.types import Corpus, Output
 
@@ -32,7 +32,10 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     for name in corpus.references:
         sides[f"the reference {name}"] = [doc.refs[name] for doc in corpus.docs]
     sides |= {f"the output of {output.system}": output.docs.values() for output in outputs}
-    samples = {name: _sample(docs) for name, docs in sides.items()}
+    samples = {}
+    for name, docs in sides.items():  # segments from all over a side
+        texts = [text for segments in docs for text in segments]
+        samples[name] = texts[:: max(1, sum(map(len, texts)) // SAMPLE)]
     return [*_languages(corpus.langs, samples), *_equal(corpus, outputs)]
 
 
@@ -87,7 +90,7 @@ def _look(texts: Sequence[str], lang: str) -> str:
         kana = content[np.isin(SCRIPTS, ("Hiragana", "Katakana"))].sum() / content.sum()
         if kana < KANA[0] if code == "ja" else kana > KANA[1]:
             other = "zh" if code == "ja" else "ja"
-    elif listed(code):
+    else:
         other = other_language(texts, code, WORDS)
     return f"looks like {other}, not {lang}" if other else ""
 
@@ -102,12 +105,6 @@ def _undeclared(name: str, texts: Sequence[str]) -> list[str]:
         f"{name} is written in {script}, and no language pair is given: tokenizers and "
         f"joiners are those of languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
     ]
-
-
-def _sample(docs: Iterable[Sequence[str]]) -> list[str]:
-    """Sample segments from all over a side, about ``SAMPLE`` characters."""
-    texts = [text for segments in docs for text in segments]
-    return texts[:: max(1, sum(map(len, texts)) // SAMPLE)]
 
 
 def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:

@@ -273,11 +273,11 @@ def runs_of(
     stop = 0
     for (domain, doc), group in groupby(entries):
         start, stop = stop, stop + sum(1 for _ in group)
-        place = at(where, lines[start] if lines else start + 1)
+        line = lines[start] if lines else start + 1
         if not doc or "\t" in domain:
             raise InputError(
                 "there is no document id here",
-                where=place,
+                where=at(where, line),
                 next="write one document id per segment, or DOMAIN<tab>ID",
             )
         name = doc
@@ -287,7 +287,7 @@ def runs_of(
         copies[name] = 1
         if name != doc:
             again.append(
-                f"{place}: document id {doc!r} comes back after another document "
+                f"{at(where, line)}: document id {doc!r} comes back after another document "
                 f"and is taken as a new document {name!r}"
             )
         runs.append(DocumentRun(name, start, stop, {"domain": domain} if domain else {}))

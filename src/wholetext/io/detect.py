@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any, Protocol
 
 from wholetext.errors import InputError
-from wholetext.io import formats, records
 from wholetext.io.assembly import BARE, Column, Langs, Loaded, assemble, length
-from wholetext.io.formats import lines, wmt
+from wholetext.io.formats import find, lines, read as read_format, recognise, wmt
 from wholetext.io.formats.lines import LineFiles, named
+from wholetext.io.records import key_of, load as load_records
 from wholetext.io.text import FilePath, TextFile, is_folder, opened, shown, stem
 from wholetext.types import Output
 
@@ -46,7 +46,7 @@ def read(
     columns of a TSV.
     """
     if format is not None:
-        formats.find(format)
+        find(format)
     names = None if isinstance(source, LineFiles) else columns_of(source)
     if names is not None:
         loaded = _table(source, names, langs)
@@ -64,7 +64,8 @@ def read(
             loaded = lines.read(files, langs)
         else:
             loaded = _with_corpus(files, langs, format, segments, systems)
-    loaded = loaded.keep(systems, refs)
+    if systems is not None or refs is not None:
+        loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
 
 
@@ -85,7 +86,7 @@ def columns_of(source: object) -> list[Any] | None:
 def _table(table: Any, names: Sequence[Any], langs: Langs) -> Loaded:
     """Read one segment (or document) per row; the columns are those of a TSV."""
     labels = [str(name).strip() for name in names]
-    kinds = [records.key_of(label) for label in labels]
+    kinds = [key_of(label) for label in labels]
     if not any(key and key[0] in ("hyp", "hyps") for key in kinds):
         raise InputError(
             f"no column has the output of a system: {', '.join(labels)}",
@@ -96,7 +97,7 @@ def _table(table: Any, names: Sequence[Any], langs: Langs) -> Loaded:
         labels[kinds.index(("hyp", ""))] = "hyp:hyp"
     rows = zip(*(table[name] for name in names))
     numbered = ((i, dict(zip(labels, row))) for i, row in enumerate(rows))
-    return records.load(numbered, "table", langs)
+    return load_records(numbered, "table", langs)
 
 
 def _files(source: object) -> LineFiles:
@@ -138,7 +139,7 @@ def _with_corpus(
         first = next(iter(hyps))
         corpus = hyps.pop(first)
     with opened(corpus) as file:
-        kind = format or formats.recognise(file)
+        kind = format or recognise(file)
         if segments != "auto" and kind != "wmt":
             raise InputError(
                 f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
@@ -146,7 +147,7 @@ def _with_corpus(
                 next="leave --segments (segments=) out, or force the format: --reader wmt",
             )
         options = {"segments": segments, "system": first} if kind == "wmt" else {}
-        loaded = formats.read(kind, file, langs, **options)
+        loaded = read_format(kind, file, langs, **options)
     loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
     for name, path in hyps.items():
         loaded = _with_outputs(loaded, name, path, segments)
@@ -188,13 +189,13 @@ def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> L
     corpus, notes, left_out = loaded.corpus, loaded.warnings, loaded.others - {*loaded.corpus.ids}
     with opened(path) as file:
         file.head()  # a folder or a test set is not an output
-        kind = formats.recognise(file)
+        kind = recognise(file)
         if kind == "lines":
             outputs = [_lines(file, loaded, name)]
         else:
             options = {"segments": segments, "corpus": corpus, "system": name}
             langs = corpus.langs if all(corpus.langs) else None
-            more = formats.read(kind, file, langs, **(options if kind == "wmt" else {}))
+            more = read_format(kind, file, langs, **(options if kind == "wmt" else {}))
             outputs = [
                 replace(
                     output,

@@ -48,10 +48,6 @@ class TextFile:
             return raw
         return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=raw)), _BUFFER)
 
-    def close(self) -> None:
-        if "_raw" in self.__dict__:
-            self._raw.close()
-
     def head(self) -> str:
         """Return the first characters (of 64 KiB) without leading blanks; they stay unread."""
         start = self._raw.peek(_BUFFER).removeprefix(_BOM)
@@ -91,7 +87,8 @@ def opened(path: FilePath) -> Iterator[TextFile]:
             remedy = did_you_mean(Path(path).name, names) or "check the path"
             raise InputError("no such file", where=file.name, next=remedy) from None
         finally:
-            file.close()
+            if "_raw" in vars(file):
+                file._raw.close()
 
 
 def read_lines(path: FilePath) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from wholetext.errors import MetricError, SpecError
-from wholetext.judges.chat import Answer, Ask, Chat, Sampling
+from wholetext.judges.chat import Answer, Ask, Calls, Chat, Sampling
 from wholetext.judges.parsers import (
     ASPECTS,
     CUT,
@@ -142,6 +142,8 @@ class Judge(Metric):
     def chat(self, run: Runtime) -> Chat:
         tokens = self.max_tokens or self.limit
         sampling = Sampling(self.temperature, self.top_p, self.seed, tokens)
+        if run.calls is None:
+            run.calls = Calls()
         return Chat(self.model, sampling, run.calls)
 
     # -------------------------------------------------------- requests

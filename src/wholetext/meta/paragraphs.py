@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from wholetext import text as languages
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
@@ -26,7 +27,7 @@ from wholetext.meta.participants import Participants
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score as score_texts
 from wholetext.types import Corpus, Document, FloatArray, Judgments, Output
-from wholetext.views import Joiner, joiner_for
+from wholetext.views import Joiner
 
 Raters = Literal["each", "first", "mean"]
 
@@ -162,7 +163,7 @@ def texts(
     """
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
-    source, target = (joiner_for(lang, joiner) for lang in corpus.langs)
+    source, target = (languages.joiner(lang, joiner) for lang in corpus.langs)
     docs: list[Document] = []
     outputs: dict[str, dict[str, tuple[str, ...]]] = {
         output.system: {} for output in loaded.outputs

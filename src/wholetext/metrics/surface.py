@@ -192,13 +192,10 @@ class Bleu(Surface):
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
         return np.column_stack([found.hyp[:, 0], nearest, found.match_any, found.hyp])
 
-    def reduce(self, totals: FloatArray) -> FloatArray:
-        return self._bleu(totals, self.effective_order == "always")
-
     def reduce_rows(self, stats: FloatArray) -> FloatArray:
-        return self._bleu(stats, self.effective_order != "never")
+        return self.reduce(stats, rows=True)
 
-    def _bleu(self, totals: FloatArray, effective: bool) -> FloatArray:
+    def reduce(self, totals: FloatArray, rows: bool = False) -> FloatArray:
         """(..., 2 + 2·order) lengths, matches, counts → (..., outputs)."""
         highest = self.max_ngram_order
         hyp_len, ref_len = np.trunc(totals[..., 0]), np.trunc(totals[..., 1])
@@ -208,38 +205,27 @@ class Bleu(Surface):
         if self.smooth == "add-k":
             more = np.append(0.0, np.full(highest - 1, value))
             match, count = match + more, count + more
-        with np.errstate(divide="ignore", invalid="ignore"):
-            brevity = np.where(
-                hyp_len < ref_len, np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0), 1.0
-            )
-            precision, mean = self._smoothed(match, count, value, effective)
-        score = np.where(none, 0.0, brevity * mean)
-        precision = np.where(none[..., None], 0.0, 100 * precision)
-        columns = [
-            score[..., None],
-            precision,
-            brevity[..., None],
-            *([totals] if self.counts else []),
-        ]
-        return np.concatenate(columns, axis=-1)
-
-    def _smoothed(
-        self, match: FloatArray, count: FloatArray, value: float, effective: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """Precisions (..., order) and their geometric mean (...), where n-grams may be missing."""
-        highest = self.max_ngram_order
-        seen = np.logical_and.accumulate(
-            count > 0, axis=-1
-        )  # orders up to the first that has no n-gram
-        precision = np.where(seen, match / count, 0.0)
+        # orders up to the first that has no n-gram
+        seen = np.logical_and.accumulate(count > 0, axis=-1)
         missed = seen & (match == 0)
-        if self.smooth == "exp":
-            precision = np.where(missed, 1 / (2.0 ** np.cumsum(missed, axis=-1) * count), precision)
-        elif self.smooth == "floor":
-            precision = np.where(missed, value / count, precision)
+        effective = self.effective_order == "always" or (rows and self.effective_order == "rows")
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
-        return precision, np.exp(np.where(used, np.log(100 * precision), 0.0).sum(axis=-1) / order)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            short = np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0)
+            brevity = np.where(hyp_len < ref_len, short, 1.0)
+            precision = np.where(seen, match / count, 0.0)
+            if self.smooth == "exp":
+                halved = 1 / (2.0 ** np.cumsum(missed, axis=-1) * count)
+                precision = np.where(missed, halved, precision)
+            elif self.smooth == "floor":
+                precision = np.where(missed, value / count, precision)
+            logs = np.where(used, np.log(100 * precision), 0.0)
+            mean = np.exp(logs.sum(axis=-1) / order)  # geometric, (...)
+        score = np.where(none, 0.0, brevity * mean)[..., None]
+        precision = np.where(none[..., None], 0.0, 100 * precision)
+        counts = [totals] if self.counts else []
+        return np.concatenate([score, precision, brevity[..., None], *counts], axis=-1)
 
 
 def _require_tokenizer(name: str) -> None:

@@ -9,13 +9,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wholetext import plugins
 from wholetext.errors import AlignmentError, InputError, MetricError, TextTooLong, count
 from wholetext.models.device import pick_device
-from wholetext.registry import Scorer, facts as facts_of
+from wholetext.registry import BUILTIN, Scorer
 from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
 from wholetext.spec import given_parameters
+from wholetext.text import joiner
 from wholetext.types import (
     Corpus,
     Document,
@@ -28,7 +32,9 @@ from wholetext.types import (
     Signature,
 )
 from wholetext.version import __version__
-from wholetext.views import VIEWS, Context, Sides, Span, View, joiner_for, lenders, without_context
+from wholetext.views import VIEWS, Context, Sides, Span, View, lenders, without_context
+
+Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 
 
 def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
@@ -76,9 +82,10 @@ class BoundMetric:
     sides: Sides
     engine: Engine
     lenders: Mapping[str, Document]  # of wrong context, for ``context(source=other)``
+    only: Only | None = None  # segments to score; rows that touch none of them are left out
 
     def cut(self, doc: Document, output: Output) -> tuple[list[Span], list[Request]]:
-        """Cut a document of a system into rows and requests."""
+        """Cut a document of a system into rows and a request for each."""
         texts = scored_text(self.metric, output, doc.id) if output.nulls else output.docs[doc.id]
         sides = self.sides
         if doc.id in self.lenders:
@@ -89,7 +96,12 @@ class BoundMetric:
             refs = {other.system: other.docs[doc.id] for other in others}
             doc = dataclasses.replace(doc, refs=refs)
             sides = dataclasses.replace(sides, refs=tuple(refs))
-        return self.scorer.view.cut(doc, texts, sides)
+        spans, requests = self.scorer.view.cut(doc, texts, sides)
+        if self.only is None:
+            return spans, requests
+        requested = self.only[doc.id]
+        kept = [i for i, (start, stop, _) in enumerate(spans) if requested[start:stop].any()]
+        return [spans[i] for i in kept], [requests[i] for i in kept]
 
 
 def bind(
@@ -99,6 +111,7 @@ def bind(
     engine: Engine,
     refs: tuple[str, ...] | None,
     remote: bool = False,
+    only: Only | None = None,
 ) -> BoundMetric:
     """Bind a scorer to a corpus; raise an error if something that the metric needs is missing.
 
@@ -139,7 +152,7 @@ def bind(
     lending: Mapping[str, Document] = {}
     if isinstance(view, Context) and view.source == "other":
         lending = lenders(corpus.docs, view.seed, view.prev + view.next)
-    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, lending)
+    return BoundMetric(parsed, metric, corpus, tuple(outputs), sides, engine, lending, only)
 
 
 def sides_of(
@@ -205,7 +218,7 @@ def refuse_losses(work: BoundMetric) -> None:
 
 def references(work: BoundMetric) -> Iterator[tuple[Excerpt, ...]]:
     """Yield the references of every segment that the metric reads, for its survey."""
-    glue = joiner_for(work.corpus.langs[1], "auto")
+    glue = joiner(work.corpus.langs[1])
     for doc in work.corpus.docs:
         for segments in zip(*(doc.refs[name] for name in work.sides.refs)):
             yield tuple(without_context((segment,), glue) for segment in segments)
@@ -217,7 +230,7 @@ def salt_of(work: BoundMetric, survey: object = None) -> str:
     survey = "" if survey is None else hashlib.blake2b(repr(survey).encode()).hexdigest()
     facts = [
         metric.name,
-        parameters_of(metric) | facts_of(metric),
+        settings_of(metric),
         work.corpus.langs,
         engine.dtype,
         survey,
@@ -228,13 +241,19 @@ def salt_of(work: BoundMetric, survey: object = None) -> str:
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
 
 
-def parameters_of(thing: object) -> dict[str, str]:
-    """Return every parameter with its value, as signatures spell them."""
+def settings_of(thing: Metric | View) -> dict[str, str]:
+    """Parameters and further facts as signatures spell them, with the package of a plug-in."""
     values = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}  # type: ignore[arg-type]
-    return {
+    settings = {
         name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
         for name, value in values.items()
     }
+    settings |= thing.facts() if isinstance(thing, Metric) else {}
+    if thing.name not in BUILTIN and thing.name not in VIEWS:
+        group = plugins.METRICS if isinstance(thing, Metric) else plugins.VIEWS
+        package = plugins.origin(group, thing.name)
+        settings |= {"plugin": package} if package else {}
+    return settings
 
 
 def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
@@ -257,9 +276,8 @@ def signature(
 ) -> Signature:
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
-    items |= {f"view.{key}": value for key, value in parameters_of(view).items()}
-    items |= {} if view.name in VIEWS else {"view.plugin": plugins.origin(plugins.VIEWS, view.name)}
-    items |= parameters_of(metric) | facts_of(metric)
+    items |= {f"view.{key}": value for key, value in settings_of(view).items()}
+    items |= settings_of(metric)
     items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
     if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
         items |= {"context_refs": ",".join(lent)}

@@ -40,10 +40,9 @@ def compare(
 
 
 def run_json(
-    results: Results, comparisons: Sequence[Comparison], notes: Sequence[str] | None = None
+    results: Results, comparisons: Sequence[Comparison], notes: Sequence[str]
 ) -> dict[str, Any]:
     """Convert a run to what `wholetext score -f json` prints; undefined numbers are null."""
-    shown = list(notes_with(results, comparisons) if notes is None else notes)
     domains = scores_by_domain(results, comparisons)
     metrics = [
         {
@@ -71,15 +70,9 @@ def run_json(
         "langs": list(results.corpus.langs),
         "documents": len(results.corpus),
         "metrics": metrics,
-        "notes": shown,
-        "warnings": shown,  # two names of one list: 0.1.0 called it warnings
+        "notes": notes,
+        "warnings": notes,  # two names of one list: 0.1.0 called it warnings
     }
-
-
-def notes_with(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
-    """List the notes of the run, then those of its comparisons, without repetitions."""
-    of_comparisons = (note for compared in comparisons for note in compared.warnings)
-    return list(dict.fromkeys((*results.notes, *of_comparisons)))
 
 
 def scores_by_domain(results: Results, comparisons: Sequence[Comparison]) -> Domains:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -21,7 +21,6 @@ from platform import python_version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.errors import WorkerError
 from wholetext.executor import Executor
@@ -44,7 +43,6 @@ from wholetext.views import Context, Whole
 
 Progress = Callable[[str, int, int], None]  # spec or stage, rows done, rows in all
 _PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on them
-Only = Mapping[str, NDArray[np.bool_]]  # document → (segments,)
 Answer = tuple[list[bytes], dict[str, str]]  # encoded rows, environment of the worker
 
 
@@ -79,8 +77,8 @@ class Computer:
     """Computes chunks on an executor; equal requests of a chunk are computed once."""
 
     engine: Engine
-    executor: Executor = field(default_factory=Executor)
-    _environments: dict[str, set[str]] = field(default_factory=dict)  # of workers
+    executor: Executor | None = None  # None: in this process
+    environments: dict[str, set[str]] = field(default_factory=dict)  # of workers
 
     def run(self, chunks: Iterable[Chunk]) -> None:
         """Compute chunks and pass on their statistics in order; store rows as chunks finish."""
@@ -88,7 +86,7 @@ class Computer:
         try:
             for chunk in chunks:
                 pending.append(self._begin(chunk))
-                while len(pending) > self.executor.ahead:
+                while len(pending) > (self.executor.ahead if self.executor else 0):
                     self._finish(pending.popleft())
             while pending:
                 self._finish(pending.popleft())
@@ -96,16 +94,12 @@ class Computer:
             for left in pending:
                 if left.computed.done() and not left.computed.exception():
                     self._finish(left)
-            self.executor.close()
+            if self.executor:
+                self.executor.close()
             raise
         finally:
             for left in pending:
                 left.computed.cancel()
-
-    def environment(self) -> dict[str, str]:
-        """The packages and devices that computed the scores, here and on workers."""
-        workers = {name: ", ".join(sorted(values)) for name, values in self._environments.items()}
-        return environment(self.engine.device, here=self.executor.local) | workers
 
     def _begin(self, chunk: Chunk) -> _Pending:
         """Look up the distinct requests; compute the missing ones, or submit them to a worker."""
@@ -125,7 +119,7 @@ class Computer:
         computed: Future[Answer] = Future()
         if not missing:
             computed.set_result(([], {}))
-        elif self.executor.local or trait(chunk.metric, "remote"):
+        elif self.executor is None or trait(chunk.metric, "remote"):
             # services have budgets, so they are called from here
             rows_here = engine.rows(chunk.metric, missing, chunk.survey, chunk.report)
             computed.set_result((rows_here, {}))
@@ -147,7 +141,7 @@ class Computer:
                     f"a worker has {name} {value}, this process {own[name]}: scores could differ",
                     next=f"install {name} {own[name]} on every machine that has workers",
                 )
-            self._environments.setdefault(name, set()).add(value)
+            self.environments.setdefault(name, set()).add(value)
         missing = [at for at, row in enumerate(pending.rows) if not row]
         for at, row in zip(missing, computed):
             pending.rows[at] = row
@@ -194,42 +188,42 @@ def environment(device: str, here: bool = True) -> dict[str, str]:
 class MetricRun:
     """One metric under some views: documents in chunks, then scores."""
 
-    def __init__(
-        self, works: Sequence[BoundMetric], only: Only | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, works: Sequence[BoundMetric], progress: Progress | None) -> None:
         self.works, self._progress, self._done = works, progress, -1
-        self._parts = [_Part(work, output, only) for work in works for output in works[0].outputs]
+        self._parts = [(work, output) for work in works for output in work.outputs]
+        # by part: document, start, stop, weight of each row; statistics by chunk
+        self._spans = [array("d") for _ in self._parts]
+        self._measured: list[list[Measured]] = [[] for _ in self._parts]
         self._before = np.concatenate([[0], np.cumsum(works[0].corpus.sizes)])  # segments
 
     def chunks(self, size: int | None, refuse: bool) -> Iterator[Chunk]:
         """Yield about ``size`` requests at a time; ``refuse``: raise an error if a text is cut."""
-        bound, parts = self.works[0], self._parts
-        metric = bound.metric
+        bound = self.works[0]
+        metric, docs = bound.metric, bound.corpus.docs
         survey = metric.survey(references(bound), bound.engine) if metric.surveys else None
         for work in self.works if refuse else ():
             refuse_losses(work)
-        salt = salt_of(bound, survey)
+        salt = salt_of(bound, survey) if bound.engine.cache else ""
         self._report(0, 0)
-        block = max(1, (size or trait(metric, "block")) // len(parts))  # segments
+        block = max(1, (size or trait(metric, "block")) // len(self._parts))  # segments
         starts = np.flatnonzero(np.diff(self._before[:-1] // block, prepend=-1)).tolist()
-        for begin, end in zip(starts, [*starts[1:], len(bound.corpus)]):  # documents stay whole
-            pairs = [  # row by row over views and systems
-                (owner, request)
-                for number in range(begin, end)
-                for row in zip_longest(*(part.cut(number) for part in parts))
-                for owner, request in enumerate(row)
-                if request is not None
-            ]
-            if pairs:
-                owners = np.array([owner for owner, _ in pairs])
-                take = partial(self._take, owners, end)
+        for begin, end in zip(starts, [*starts[1:], len(docs)]):  # documents stay whole
+            owners, requests = list[int](), list[Request]()
+            for number in range(begin, end):
+                cuts = [work.cut(docs[number], output) for work, output in self._parts]
+                for spans, (rows, _) in zip(self._spans, cuts):
+                    spans.extend(value for row in rows for value in (number, *row))
+                for row in zip_longest(*(cut for _, cut in cuts)):  # over views and systems
+                    owners += [owner for owner, request in enumerate(row) if request]
+                    requests += filter(None, row)
+            if requests:
+                take = partial(self._take, np.array(owners), end)
                 report = partial(self._report, begin, end)
-                requests = [request for _, request in pairs]
                 yield Chunk(metric, requests, salt, take, survey, report)
 
     def _take(self, owners: IntArray, end: int, measured: Measured) -> None:
-        for number, part in enumerate(self._parts):
-            part.measured.append(measured.of(np.flatnonzero(owners == number)))
+        for number, chunks in enumerate(self._measured):
+            chunks.append(measured.of(np.flatnonzero(owners == number)))
         self._report(end, end)
 
     def _report(self, begin: int, end: int, share: float = 1.0) -> None:
@@ -252,75 +246,59 @@ class MetricRun:
         # notes are printed after their spec, so the name of the metric is redundant
         stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
         scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
-        for part in self._parts:
-            view = part.work.scorer.view
+        for (work, output), spans, measured in zip(self._parts, self._spans, self._measured):
+            view = work.scorer.view
             context = isinstance(view, Context) and view.prev + view.next
             notes = stated if trait(metric, "reads_context") or not context else (*stated, BLIND)
-            scores[part.work.scorer.spec][part.output.system] = part.scores(mark, notes)
+            columns = np.array(spans).reshape(-1, 4).T
+            doc, start, stop = columns[:3].astype(np.int64)
+            rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
+            if work.only is not None:
+                requested = np.concatenate([work.only[name] for name in corpus.ids])
+                rows = replace(rows, unrequested=~requested)
+            scores[work.scorer.spec][output.system] = scores_of(
+                work, output, rows, measured, mark, notes
+            )
         return scores
 
 
-@dataclass
-class _Part:
-    """One output under one view."""
-
-    work: BoundMetric
-    output: Output
-    only: Only | None
-    # document, start, stop, weight of each row
-    spans: array[float] = field(default_factory=lambda: array("d"))
-    measured: list[Measured] = field(default_factory=list)  # by chunk
-    resegmented: int = 0  # documents whose output has another number of segments
-
-    def cut(self, number: int) -> list[Request]:
-        """Cut a document into requests and record the spans of its rows."""
-        doc = self.work.corpus.docs[number]
-        requested = None if self.only is None else self.only[doc.id]
-        requests = []
-        for span, request in zip(*self.work.cut(doc, self.output)):
-            if requested is None or requested[span[0] : span[1]].any():
-                self.spans.extend((number, *span))
-                requests.append(request)
-        if isinstance(self.work.scorer.view, Whole):
-            self.resegmented += any(len(request.hyp[0].parts) != len(doc) for request in requests)
-        return requests
-
-    def scores(self, mark: str, stated: tuple[str, ...]) -> Scores:
-        """Scores of all rows; ``mark`` is the hash of the corpus."""
-        metric, corpus = self.work.metric, self.work.corpus
-        columns = np.array(self.spans).reshape(-1, 4).T
-        doc, start, stop = columns[:3].astype(np.int64)
-        rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
-        if self.only is not None:
-            requested = np.concatenate([self.only[name] for name in corpus.ids])
-            rows = replace(rows, unrequested=~requested)
-        measured = [chunk for chunk in self.measured if len(chunk.stats)]
-        lost = np.concatenate([chunk.lost for chunk in measured])
-        stats = np.concatenate([chunk.stats for chunk in measured])
-        details = [row for chunk in measured for row in chunk.details]
-        details = details if any(details) else []
-        if any(nulls.policy != "count" for nulls in self.output.nulls.values()):
-            stats, details = with_nulls(metric, self.output, rows, stats, details)
-        facts_after = trait(metric, "outcomes")
-        outcomes = dict(facts_after(details)) if facts_after else {}
-        if self.resegmented:
-            outcomes["resegmented"] = f"{self.resegmented}/{len(corpus)}"
-        return Scores(
-            metric=self.work.scorer.spec,
-            system=self.output.system,
-            rows=rows,
-            stats=stats,
-            reduce=metric.reduce,
-            reduce_rows=metric.reduce_rows,
-            outputs=metric.outputs,
-            higher_is_better=metric.higher_is_better,
-            range=metric.range,
-            signature=signature(
-                self.work, self.output, rows, (lost > 0).sum(axis=0), mark, outcomes
-            ),
-            details=tuple(details),
-            lost=lost,
-            stated=stated,
-            reduce_docs=trait(metric, "reduce_docs"),
-            decimals=metric.decimals,
-        )
+def scores_of(
+    work: BoundMetric,
+    output: Output,
+    rows: Rows,
+    chunks: Sequence[Measured],
+    mark: str,
+    stated: tuple[str, ...],
+) -> Scores:
+    """Scores of an output under a view; ``mark`` is the hash of the corpus."""
+    metric, docs = work.metric, work.corpus.docs
+    measured = [chunk for chunk in chunks if len(chunk.stats)]
+    lost = np.concatenate([chunk.lost for chunk in measured])
+    stats = np.concatenate([chunk.stats for chunk in measured])
+    details = [row for chunk in measured for row in chunk.details]
+    details = details if any(details) else []
+    if any(nulls.policy != "count" for nulls in output.nulls.values()):
+        stats, details = with_nulls(metric, output, rows, stats, details)
+    facts_after = trait(metric, "outcomes")
+    outcomes = dict(facts_after(details)) if facts_after else {}
+    if isinstance(work.scorer.view, Whole):
+        scored = [docs[number] for number in np.unique(rows.doc)]
+        if other := sum(len(output.docs[doc.id]) != len(doc) for doc in scored):
+            outcomes["resegmented"] = f"{other}/{len(docs)}"
+    return Scores(
+        metric=work.scorer.spec,
+        system=output.system,
+        rows=rows,
+        stats=stats,
+        reduce=metric.reduce,
+        reduce_rows=metric.reduce_rows,
+        outputs=metric.outputs,
+        higher_is_better=metric.higher_is_better,
+        range=metric.range,
+        signature=signature(work, output, rows, (lost > 0).sum(axis=0), mark, outcomes),
+        details=tuple(details),
+        lost=lost,
+        stated=stated,
+        reduce_docs=trait(metric, "reduce_docs"),
+        decimals=metric.decimals,
+    )

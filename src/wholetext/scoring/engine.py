@@ -13,13 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from wholetext import slices
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
 from wholetext.types import (
-    ArrivingBackend,
     Backend,
-    Cacheable,
     Excerpt,
     FloatArray,
     In,
@@ -27,7 +24,6 @@ from wholetext.types import (
     Metric,
     Out,
     OutOfMemory,
-    ParallelBackend,
     Request,
 )
 
@@ -74,12 +70,6 @@ class Measured:
         )
 
 
-def default_calls() -> Any:
-    """How services are called unless the options say so; None where no slice calls any."""
-    calls = slices.hook("calls")
-    return None if calls is None else calls()
-
-
 @dataclass
 class Engine:
     """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
@@ -90,7 +80,7 @@ class Engine:
     batch_tokens: int = 1024
     cache: Cache | None = None
     survey: Any = None  # of the ``measure`` that runs now
-    calls: Any = field(default_factory=default_calls)
+    calls: Any = None  # how services are called, and the totals; made by the first judge
     on_batch: Callable[[float], None] | None = None  # called with the share of inputs done
     counts: Counter[str] = field(default_factory=Counter)  # requests, distinct, cached, computed
     warnings: list[str] = field(default_factory=list)  # about all requests measured now
@@ -106,7 +96,7 @@ class Engine:
 
         def keep(found: dict[In, Out]) -> None:
             done.update(found)
-            if isinstance(backend, Cacheable):
+            if hasattr(backend, "pack"):
                 packed = {
                     content_key(backend.id, x): backend.pack(output) for x, output in found.items()
                 }
@@ -117,13 +107,13 @@ class Engine:
             if self.on_batch:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
 
-        if isinstance(backend, ArrivingBackend):
+        if hasattr(backend, "arrive"):
             found = dict(zip(missing, backend.arrive(missing, lambda x, output: keep({x: output}))))
             return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
         run = partial(run_or_halve, backend)
-        spread = backend.spread if isinstance(backend, ParallelBackend) else map
+        spread = getattr(backend, "spread", map)
         # queued batches are cancelled on an error
         with closing(outputs for outputs in spread(run, groups)) as batched:
             for outputs, chosen in zip(batched, groups):
@@ -132,7 +122,7 @@ class Engine:
 
     def stored(self, backend: Backend[In, Out], inputs: Sequence[In]) -> dict[In, Out]:
         """Stored outputs of a backend: from the cache, or from memory without a cache."""
-        if not isinstance(backend, Cacheable):
+        if not hasattr(backend, "unpack"):
             return {}
         keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
         found = self.cache.get(list(keys.values())) if self.cache else self._memory

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -34,9 +33,9 @@ from wholetext.models.device import DTYPES, need_gpus
 from wholetext.models.hub.locate import embedded
 from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
-from wholetext.scoring.bound import BoundMetric, bind, check
-from wholetext.scoring.compute import Computer, MetricRun, Only, Progress
-from wholetext.scoring.engine import Engine, default_calls
+from wholetext.scoring.bound import BoundMetric, Only, bind, check
+from wholetext.scoring.compute import Computer, MetricRun, Progress, environment
+from wholetext.scoring.engine import Engine
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
 from wholetext.scoring.significance.compare import Comparison, Significance
@@ -65,7 +64,7 @@ class Options:
     nulls: Literal["count", "worst", "drop"] | None = None
     block: int | None = None  # requests measured and cached at a time; None: as suits the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
-    calls: Any = field(default_factory=default_calls, compare=False)  # of judges, with their budget
+    calls: Any = field(default=None, compare=False)  # judges.Calls: how judges are called
     # segments to score, by document; rows that touch none of them are left out
     only: Only | None = field(default=None, compare=False)
     progress: Progress | None = field(default=None, compare=False)
@@ -122,23 +121,24 @@ class Options:
         for valid, what, next_step in checks:
             if not valid:
                 raise InputError(what, next=next_step)
-        if not isinstance(self.executor, Executor):
+        where = (self.executor, self.workers, self.gpus)
+        if not isinstance(self.executor, Executor) and where != ("local", None, None):
             Executor(self.executor, self.workers, self.gpus)  # checks its settings
 
     @contextmanager
     def computer(self, langs: tuple[str, str]) -> Iterator[Computer]:
         """Open an engine and its executor; close the cache and its own workers at the end."""
-        executor = self.executor
-        if not isinstance(executor, Executor):
-            executor = Executor(executor, self.workers, self.gpus)
-        if executor.on == "processes" and executor.gpus:
+        executor = self.executor if isinstance(self.executor, Executor) else None
+        if self.executor != "local" and executor is None:
+            executor = Executor(str(self.executor), self.workers, self.gpus)
+        if executor and executor.on == "processes" and executor.gpus:
             need_gpus(executor.gpus)
         cache = Cache(None if self.cache is True else Path(self.cache)) if self.cache else None
         engine = Engine(langs, self.device, self.dtype, self.batch_tokens, cache, calls=self.calls)
         try:
-            yield Computer(engine, executor)
+            yield Computer(engine, None if executor and executor.local else executor)
         finally:
-            if executor is not self.executor:
+            if executor and executor is not self.executor:
                 executor.close()
             if cache:
                 cache.close()
@@ -172,7 +172,10 @@ def score(
         out: a run folder to write; mistakes are refused before scoring.
         overwrite: whether an earlier run in ``out`` is replaced.
     """
-    loaded = _load(data, refs, srcs, docs, langs)
+    if isinstance(data, Loaded) and refs is srcs is docs is langs is None:
+        loaded = data
+    else:
+        loaded = _load(data, refs, srcs, docs, langs)
     options = Options() if options is None else options
     if not isinstance(options, Options):
         raise InputError(
@@ -243,10 +246,16 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
         together: dict[Metric, list[BoundMetric]] = {}
         for parsed in scorers:  # views of a metric run together: shared texts are encoded once
             work = bind(
-                parsed, corpus, outputs, computer.engine, options.refs, remote=executor.remote
+                parsed,
+                corpus,
+                outputs,
+                computer.engine,
+                options.refs,
+                remote=executor is not None and executor.remote,
+                only=options.only,
             )
             together.setdefault(work.metric, []).append(work)
-        runs = [MetricRun(works, options.only, options.progress) for works in together.values()]
+        runs = [MetricRun(works, options.progress) for works in together.values()]
         refuse = options.overflow == "error"
         # chunks of all metrics are one stream, so no worker waits
         computer.run(chunk for run in runs for chunk in run.chunks(options.block, refuse))
@@ -274,36 +283,33 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
     return replace(
         results,
         warnings=tuple(dict.fromkeys(notes)),
-        counts={**computer.engine.counts, **getattr(options.calls, "counts", {})},
+        counts={**computer.engine.counts, **getattr(computer.engine.calls, "counts", {})},
         flags={
             system: [dataclasses.asdict(flag) for flag in of_system]
             for system, of_system in flags.items()
         },
-        environment=computer.environment(),
+        environment={
+            **environment(options.device, here=executor is None),
+            **{name: ", ".join(sorted(values)) for name, values in computer.environments.items()},
+        },
     )
 
 
 def _flagged(
-    corpus: Corpus, outputs: Sequence[Output], executor: Executor, progress: Progress | None
+    corpus: Corpus, outputs: Sequence[Output], executor: Executor | None, progress: Progress | None
 ) -> tuple[dict[str, list[Any]], list[str]]:
     """Flags of each system, degenerate output before formats; and notes on input and flags."""
-    from wholetext.flags import formats
+    from wholetext.flags.formats import flags, notes_on_flags
     from wholetext.flags.input_checks import input_notes
 
     by_system: dict[str, list[Any]] = {}
     report = progress or (lambda *_: None)
     report(FLAGS, 0, len(outputs))
-    submitted = map(partial(executor.submit, _flags, corpus), outputs)
-    for output, flags in zip(outputs, submitted if executor.local else list(submitted)):
-        by_system[output.system] = flags.result()
-        report(FLAGS, len(by_system), len(outputs))
-    return by_system, [*input_notes(corpus, outputs), *formats.notes_on_flags(by_system)]
-
-
-def _flags(corpus: Corpus, output: Output) -> list[Any]:
-    from wholetext.flags import degenerate, formats
-
-    return [*degenerate.flags(corpus, output), *formats.format_flags(corpus, output)]
+    futures = [executor.submit(flags, corpus, output) for output in outputs] if executor else []
+    for at, output in enumerate(outputs):
+        by_system[output.system] = futures[at].result() if futures else flags(corpus, output)
+        report(FLAGS, at + 1, len(outputs))
+    return by_system, [*input_notes(corpus, outputs), *notes_on_flags(by_system)]
 
 
 def list_metrics() -> dict[str, type[Metric]]:

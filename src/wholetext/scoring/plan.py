@@ -16,7 +16,7 @@ from wholetext.files.storage import write_file
 from wholetext.notebook.display import brief
 from wholetext.registry import scorer
 from wholetext.scoring.bound import BoundMetric, bind, check
-from wholetext.scoring.engine import Engine, default_calls, trait
+from wholetext.scoring.engine import Engine, trait
 from wholetext.types import Corpus, Output, Request
 
 
@@ -171,7 +171,7 @@ def _bound(
             parsed,
             corpus,
             outputs,
-            Engine(corpus.langs, cache=cache, calls=calls or default_calls()),
+            Engine(corpus.langs, cache=cache, calls=calls),
             None,
         )
     finally:

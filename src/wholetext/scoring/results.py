@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import wholetext.scoring.run_files as run_files
 from wholetext.errors import InputError, RunError, choices
 from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
@@ -20,7 +21,6 @@ from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
 from wholetext.registry import scorer
-from wholetext.scoring import run_files
 from wholetext.scoring.engine import trait
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance

@@ -100,7 +100,10 @@ def run_job(
         significance=Significance(baseline=request.get("baseline") or None),
         out=out / "run",
     )
-    values = run_json(results, list(results.comparisons.values()))
+    comparisons = list(results.comparisons.values())
+    of_comparisons = [note for comparison in comparisons for note in comparison.warnings]
+    notes = list(dict.fromkeys((*results.notes, *of_comparisons)))
+    values = run_json(results, comparisons, notes)
     write_file(out / "results.json", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     if request.get("keep", True):
         progress("report", 0, 1)

@@ -27,21 +27,20 @@ KINDS = 2  # different words that the other language lacks
 DISTINCT, TIMES = 0.04, 3.0
 
 
-def listed(lang: str) -> str:
-    """Return the name of a language's word list, or ""."""
-    return lang if lang in _WORDS else _LIKE.get(lang, "")
-
-
 def other_language(texts: Iterable[str], lang: str, least: int) -> str:
     """Name the language of texts of ``least`` words if it is clearly not ``lang``; else "".
 
-    Related languages share words, so the two are compared by the words that only one of them has.
+    Languages without a list of function words are not judged. Related languages share words, so
+    the two are compared by the words that only one of them has.
     """
+    own = _LIKE.get(lang, lang)
+    if own not in _WORDS:
+        return ""
     text = " ".join(texts).lower()
     counts = Counter((_ASCII_WORD if text.isascii() else _WORD).findall(text))
     if counts.total() < least:
         return ""
-    own, votes = listed(lang), Counter[str]()
+    votes = Counter[str]()
     for word in counts.keys() & _OWNERS.keys():
         for language in _OWNERS[word]:
             votes[language] += counts[word]
@@ -50,7 +49,7 @@ def other_language(texts: Iterable[str], lang: str, least: int) -> str:
     best, most = max(votes.items(), key=itemgetter(1, 0))
     if best == own or most < ENOUGH * counts.total():
         return ""
-    own_words, words = _WORDS.get(own, frozenset()), _WORDS[best]
+    own_words, words = _WORDS[own], _WORDS[best]
     theirs = [counts[word] for word in (words - own_words) & counts.keys()]
     ours = sum(counts[word] for word in own_words - words)
     clear = sum(theirs) >= DISTINCT * counts.total() + TIMES * ours

@@ -36,7 +36,13 @@ def tokenize_13a(texts: Sequence[str]) -> list[str]:
 
 def _tokenized(texts: Sequence[str]) -> list[str]:
     # all lines as one string, so that each step is a single call; no step crosses a line end
-    text = "\n".join([f" {_line(line)} " for line in texts])
+    lines = []
+    for line in texts:
+        line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+        for entity, mark in _ENTITIES if "&" in line else ():
+            line = line.replace(entity, mark)
+        lines.append(f" {line} ")
+    text = "\n".join(lines)
     for mark in _MARKS:  # all but ' , - .
         text = text.replace(mark, f" {mark} ")
     lines = text.split("\n") if _STOPS.search(text) else [text]
@@ -47,14 +53,6 @@ def _tokenized(texts: Sequence[str]) -> list[str]:
         ]
     )
     return [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
-
-
-def _line(text: str) -> str:
-    text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-    if "&" in text:
-        for entity, mark in _ENTITIES:
-            text = text.replace(entity, mark)
-    return text
 
 
 def _two_steps(line: str) -> str:

@@ -115,17 +115,16 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
             np.searchsorted(group, np.arange(number)),
             np.bincount(group, minlength=number),
         )
-        ends = np.cumsum(many[sets])
-        shift = ends - many[sets] - first[sets]  # (hypotheses,) from code to cell
-        hyp = np.bincount(
-            shift[ours.owner] + ours.code, minlength=int(ends[-1]) if len(ends) else 0
-        )  # (cells,)
-        code = np.arange(len(hyp)) - np.repeat(shift, many[sets])
+        shift = np.cumsum(many[sets]) - many[sets] - first[sets]  # (hypotheses,) from code to cell
+        owner = np.repeat(np.arange(len(sets)), many[sets])  # (cells,) hypothesis
+        hyp = np.bincount(shift[ours.owner] + ours.code, minlength=len(owner))  # (cells,)
+        code = np.arange(len(hyp)) - shift[owner]
         for i in range(each):
-            match[:, i, order] = _sums(np.minimum(hyp, ref[i][code]), ends)
-        match_any[:, order] = (
-            match[:, 0, order] if each == 1 else _sums(np.minimum(hyp, ref.max(axis=0)[code]), ends)
-        )
+            match[:, i, order] = np.bincount(owner, np.minimum(hyp, ref[i][code]), len(sets))
+        match_any[:, order] = match[:, 0, order]
+        if each > 1:
+            common = np.minimum(hyp, ref.max(axis=0)[code])
+            match_any[:, order] = np.bincount(owner, common, len(sets))
         if order == 0:  # tokens by their number in the set, which keeps the next keys small
             alphabet = (
                 int(many.max(initial=0)) + 1
@@ -135,11 +134,6 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
                 side.tokens[side.at] = side.code - first[group[side.code]]
         size = len(keys) * alphabet
     return Overlap(hyp_counts, ref_counts, match, match_any)
-
-
-def _sums(values: IntArray, ends: IntArray) -> IntArray:
-    """Sums of consecutive stretches, by where they end."""
-    return np.asarray(np.diff(np.append(0, np.cumsum(values))[np.append(0, ends)]))
 
 
 def find(keys: IntArray, numbers: IntArray, size: int | None = None) -> IntArray:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wholetext.text.codes import code_of
 from wholetext.types import IntArray
@@ -78,6 +76,11 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     ),
 }
 SCRIPTS = tuple(_RANGES)
+# by code point: 1 + index of the script, 0 for non-letters; the last for all beyond
+_SCRIPT_OF = np.zeros(2 + max(stop for ranges in _RANGES.values() for _, stop in ranges), np.uint8)
+for _number, _ranges in enumerate(_RANGES.values(), 1):
+    for _start, _stop in _ranges:
+        _SCRIPT_OF[_start : _stop + 1] = _number
 # Letters of an alphabet per character: a name of ten letters does not outweigh five ideographs.
 _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "Hangul": 2.0}
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
@@ -141,9 +144,14 @@ def is_unspaced(lang: str) -> bool:
     return code_of(lang) in _UNSPACED
 
 
-def joiner(lang: str) -> str:
-    """Return what separates sentences: nothing in Chinese and Japanese, else a blank."""
-    return "" if code_of(lang) in _CHARACTERS else " "
+def joiner(lang: str, how: str = "auto") -> str:
+    """Return what joins sentences: nothing in Chinese and Japanese, else a blank.
+
+    ``how``: ``auto``, or ``space`` or ``none`` in any language.
+    """
+    if how == "auto":
+        return "" if code_of(lang) in _CHARACTERS else " "
+    return " " if how == "space" else ""
 
 
 def density(lang: str) -> float:
@@ -153,21 +161,10 @@ def density(lang: str) -> float:
 
 def letters(texts: Sequence[str]) -> IntArray:
     """Count letters by script, in the order of ``SCRIPTS``: (texts, scripts)."""
-    kinds, table = len(SCRIPTS) + 1, _table()
+    kinds = len(SCRIPTS) + 1
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     owner = np.repeat(np.arange(len(texts)) * kinds, sizes)
-    scripts = table[np.minimum(codes, len(table) - 1)]
+    scripts = _SCRIPT_OF[np.minimum(codes, len(_SCRIPT_OF) - 1)]
     flat = np.bincount(owner + scripts, minlength=len(texts) * kinds)
     return np.asarray(flat.reshape(len(texts), kinds)[:, 1:])
-
-
-@lru_cache(maxsize=1)
-def _table() -> NDArray[np.uint8]:
-    """Table of code points: 1 + index of the script, 0 for non-letters; the last for all beyond."""
-    last = max(stop for ranges in _RANGES.values() for _, stop in ranges)
-    table = np.zeros(last + 2, dtype=np.uint8)
-    for number, ranges in enumerate(_RANGES.values(), 1):
-        for start, stop in ranges:
-            table[start : stop + 1] = number
-    return table

@@ -19,9 +19,9 @@ from wholetext.meta.conventions import paragraph_gold, standard_reference
 from wholetext.meta.judgments import find_ratings, mean_table
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
+from wholetext.text import joiner
 from wholetext.training.recipe import Data, Fill, Recipe, Sampling
 from wholetext.types import Excerpt, FloatArray, IntArray, Request
-from wholetext.views import joiner_for
 
 Judged = tuple[str, int, int, str]  # document, start, k, system
 
@@ -185,7 +185,7 @@ def _paired(
     docs = {doc.id: doc for doc in loaded.corpus.docs}
     order = {doc: i for i, doc in enumerate(docs)}
     outputs = {output.system: output.docs for output in loaded.outputs}
-    glue = [joiner_for(lang, recipe.joiner) for lang in loaded.corpus.langs]
+    glue = [joiner(lang, recipe.joiner) for lang in loaded.corpus.langs]
     if not {key[3] for key in scores} <= outputs.keys() or (
         "src" in recipe.reads and not loaded.corpus.has_source
     ):

@@ -10,9 +10,8 @@ from typing import Any
 
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
-from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.records import NULLS, REALIGNED
+from wholetext.io.records import NULLS, REALIGNED, load
 from wholetext.io.text import FilePath, TextFile, at, clean, text_writer
 
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
@@ -24,7 +23,7 @@ def recognise(file: TextFile) -> bool:
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read JSONL; ``langs`` selects a language pair (``en-de`` also matches en-de_DE)."""
-    return records.load(objects(file), file.name, langs)
+    return load(objects(file), file.name, langs)
 
 
 def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:

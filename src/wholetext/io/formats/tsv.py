@@ -10,9 +10,8 @@ import os
 from collections.abc import Iterator, Sequence
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.io import records
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.records import Key, key_of
+from wholetext.io.records import Key, key_of, load
 from wholetext.io.text import FilePath, TextFile, at, write_lines
 
 Rows = list[tuple[int, list[str]]]  # line, cells
@@ -26,7 +25,7 @@ def recognise(file: TextFile) -> bool:
 
 def read(file: TextFile, langs: Langs = None) -> Loaded:
     """Read a TSV. Quotes are removed only if the file is quoted as spreadsheets do it."""
-    return records.load(_records(list(file.lines()), file.name), file.name, langs)
+    return load(_records(list(file.lines()), file.name), file.name, langs)
 
 
 def _records(lines: Sequence[str], where: str) -> Iterator[tuple[int, dict[str, str]]]:

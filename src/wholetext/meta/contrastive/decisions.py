@@ -25,7 +25,7 @@ from wholetext.files.storage import write_file
 from wholetext.io.text import read_lines
 from wholetext.meta.contrastive.formats import Candidate, ContrastSet, Item
 from wholetext.notebook.display import brief
-from wholetext.notes import Evidence, merged, row_notes
+from wholetext.notes import Note, merged, row_notes
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.bound import BoundMetric, bind, salt_of
 from wholetext.scoring.comparison import plain
@@ -81,17 +81,18 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
     shown, bound = with_controls(items, bound)
     corpus, output = as_documents(shown)
     with options.computer(items.langs) as computer:
-        work = bind(bound, corpus, [output], computer.engine, (), remote=computer.executor.remote)
-        evidence = _last_segments(
+        remote = computer.executor is not None and computer.executor.remote
+        work = bind(bound, corpus, [output], computer.engine, (), remote=remote)
+        scores, of_rows = _last_segments(
             computer, work, output, options.block or trait(work.metric, "block")
         )
     sign = 1.0 if work.metric.higher_is_better else -1.0
     ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
     notes = [
         *shown.warnings[len(items.warnings) :],
-        *merged({spec: {"": row_notes(evidence, "candidates")}}),
+        *merged({spec: {"": of_rows}}),
     ]
-    return Decisions(spec, items, tuple(np.split(sign * evidence.scores, ends)), tuple(notes))
+    return Decisions(spec, items, tuple(np.split(sign * scores, ends)), tuple(notes))
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
@@ -105,7 +106,9 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
 
-def _last_segments(computer: Computer, work: BoundMetric, output: Output, size: int) -> Evidence:
+def _last_segments(
+    computer: Computer, work: BoundMetric, output: Output, size: int
+) -> tuple[FloatArray, list[Note]]:
     """The score of each candidate: the mean of the rows that cover a document's last segment."""
     requests: list[Request] = []
     ends: list[int] = []  # of the requests of each candidate
@@ -126,7 +129,9 @@ def _last_segments(computer: Computer, work: BoundMetric, output: Output, size: 
     ]
     lost = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(chunk.lost for chunk in measured)])
     details = [facts for chunk in measured for facts in chunk.details]
-    return Evidence(work.metric.notes(work.corpus.langs), np.array(scores), lost, details)
+    stated = work.metric.notes(work.corpus.langs)
+    notes = row_notes(stated, np.array(scores), lost, details, "candidates")
+    return np.array(scores), notes
 
 
 def stored_decisions(

@@ -298,9 +298,11 @@ def _standings(
     """Compare every system with the baseline; correct p-values over the comparisons made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
     base = 0 if how.baseline is None else ranked.names.index(how.baseline)
-    corrected, levels = square(holm(every), size), square(holm_levels(every, how.alpha), size)
-    ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
-    if how.baseline is not None:
+    ranks, adjusted, level = [1], p[base], p[base]
+    if size > 1:
+        corrected, levels = square(holm(every), size), square(holm_levels(every, how.alpha), size)
+        ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
+    if size > 1 and how.baseline is not None:
         adjusted, level = holm(p[base]), holm_levels(p[base], how.alpha)
     standings = []
     for i, name in enumerate(ranked.names):

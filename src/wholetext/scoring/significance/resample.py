@@ -25,6 +25,7 @@ RESAMPLES = 1_000
 TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
 _WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
+_SMALLEST = -1074  # exponent of the smallest number there is
 ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
 Score = Callable[[FloatArray], FloatArray]  # (..., k) totals → (...) one score each
@@ -224,11 +225,13 @@ class _Totals:
         size = np.abs(values).max(axis=0)
         spare = self.units.bit_length() - 53
         grid = np.frexp(np.where(np.isfinite(size), size, 0.0))[1] + spare  # exponents
-        rounded = _to_grid(values, grid)
+        step = np.ldexp(1.0, np.maximum(grid, _SMALLEST))
+        rounded = np.rint(values / step) * step
         with np.errstate(invalid="ignore"):  # a column with a NaN sums to NaN, however it is split
             values -= rounded
         self.left = np.flatnonzero(values.any(axis=0))  # columns of which something is left
-        finer = _to_grid(values[:, self.left], grid[self.left] + spare)
+        step = np.ldexp(1.0, np.maximum(grid[self.left] + spare, _SMALLEST))
+        finer = np.rint(values[:, self.left] / step) * step
         self.columns = np.concatenate([rounded, finer], axis=1)
 
     def weighted(self, weights: NDArray[np.bool_] | IntArray) -> FloatArray:
@@ -248,12 +251,6 @@ class _Totals:
         whole[:, self.left] += sums[:, whole.shape[1] :]
         columns = np.ascontiguousarray(whole.T)  # (systems * k, block)
         return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
-
-
-def _to_grid(values: FloatArray, grid: IntArray) -> FloatArray:
-    """Round columns to multiples of a power of two."""
-    step = np.ldexp(1.0, np.maximum(grid, -1074))  # the smallest number there is
-    return np.asarray(np.rint(values / step) * step)
 
 
 def _scores(score: Score, totals: FloatArray) -> FloatArray:
