@@ -23,7 +23,12 @@ from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_sta
 
 Pair = tuple[Excerpt, Excerpt]  # reference, hypothesis
 _PREFIX = "bleurt."
-_HEAD = ("bleurt.pooler.dense.weight", "bleurt.pooler.dense.bias", "classifier.weight", "classifier.bias")
+_HEAD = (
+    "bleurt.pooler.dense.weight",
+    "bleurt.pooler.dense.bias",
+    "classifier.weight",
+    "classifier.bias",
+)
 _LONGEST = 512  # ids that checkpoints without a number in their name were trained for
 
 
@@ -67,9 +72,7 @@ class Bleurt(ModelMetric):
     def backend(self, run: Runtime) -> BleurtModel:
         precision, limit = Precision(run.device, run.dtype), self.limit or _LONGEST
         key = ("bleurt", self.model, self.revision, precision, limit)
-        return run.resource(
-            key, lambda: BleurtModel(self.model, self.revision, precision, limit)
-        )
+        return run.resource(key, lambda: BleurtModel(self.model, self.revision, precision, limit))
 
     def inputs(self, request: Request) -> list[tuple[str, Pair]]:
         return [("ref and hyp", (ref, hyp)) for hyp, ref in request.pairs()]
@@ -84,6 +87,7 @@ class BleurtModel(EncoderBackend):
         self.config = read_bleurt_config(located.path)
         self.tokenizer = open_tokenizer(located.path)
         self.encoder = Encoder(located, self.tokenizer, precision, self._build)
+        self.encoder.exact = True  # the score is read from a single token
         self.id = f"{self.encoder.id}/bleurt/{limit}"
         self.layout = lru_cache(1 << 15)(self._layout)  # type: ignore[method-assign]
         self._head: list[Any] = []
@@ -98,9 +102,8 @@ class BleurtModel(EncoderBackend):
         types = [
             tuple(int(at >= layout.start) for at in range(len(layout.ids))) for layout in layouts
         ]
-        states, _ = self.encoder.hidden(
-            [layout.ids for layout in layouts], types, last=[[0]] * len(batch)
-        )
+        # the last layer of all tokens: rounding at the first alone would depend on the batch
+        states, _ = self.encoder.hidden([layout.ids for layout in layouts], types)
         linear = torch.nn.functional.linear
         with torch.inference_mode(), memory():
             dense, bias, weight, shift = (part.to(self.encoder.device) for part in self._head)
@@ -121,9 +124,7 @@ class BleurtModel(EncoderBackend):
         hyp, ref = hyp[: len(hyp) - lost], ref[: len(ref) - (over - lost)]
         head = (*markers.opening, *ref, *markers.closing)
         ids = (*head, *hyp, *markers.closing)
-        return Layout(
-            ids, len(head), len(head) + len(hyp), Fit(len(ids), special, lost_focus=over)
-        )
+        return Layout(ids, len(head), len(head) + len(hyp), Fit(len(ids), special, lost_focus=over))
 
     def _build(self) -> Any:
         """The encoder; sets the head, from the same file."""

@@ -28,6 +28,8 @@ ENGLISH_MODELS = frozenset(
         "bert-large-uncased",
         "bert-base-cased",
         "bert-large-cased",
+        "distilbert-base-uncased",
+        *(f"bleurt-{size}-{limit}" for size in ("tiny", "base", "large") for limit in (128, 512)),
         "scibert_scivocab_uncased",
         "deberta-xlarge-mnli",
         "bart-large",

@@ -73,7 +73,11 @@ class MoverScore(TokenMetric):
         depth = int(config.get("num_hidden_layers") or config.get("n_layers") or 12)
         layer = depth if self.layer is None else self.layer
         if not 1 <= layer <= depth:
-            raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
+            raise ModelError(
+                f"it has {depth} layers, so there is no layer {layer}",
+                where=model,
+                next="leave layer out to read the last",
+            )
         return replace(self, model=model, revision=located.revision, layer=layer)
 
     def backend(self, run: Runtime, everything: bool = True) -> TokenVectors:

@@ -77,7 +77,9 @@ class FairseqTokenizer:
             raise MissingExtra("sentencepiece", "models") from None
         self.name_or_path = str(folder)
         with guarded(folder, "its spm.model cannot be read"):
-            self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model"))
+            self._pieces = sentencepiece.SentencePieceProcessor(
+                model_file=str(folder / "spm.model")
+            )
         self.vocabulary = read_dictionary(folder)
         self._ids = {piece: at for at, piece in enumerate(self.vocabulary)}
         tags = {match[1]: at for piece, at in self._ids.items() if (match := _TAG.fullmatch(piece))}
@@ -86,14 +88,14 @@ class FairseqTokenizer:
 
     def __call__(
         self,
-        text: str | None = None,
+        text: str = "",
         text_target: str | None = None,
         add_special_tokens: bool = True,
         verbose: bool = True,
     ) -> dict[str, list[int]]:
-        pieces = self._pieces.encode(text_target if text is None else text, out_type=str)
+        pieces = self._pieces.encode(text if text_target is None else text_target, out_type=str)
         ids = [self._ids.get(piece, _UNKNOWN) for piece in pieces]
-        tag = [] if text is not None else [self.lang_code_to_id[self.tgt_lang]]
+        tag = [] if text_target is None else [self.lang_code_to_id[self.tgt_lang]]
         return {"input_ids": [*tag, *ids, _END] if add_special_tokens else ids}
 
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
@@ -111,7 +113,9 @@ def read_dictionary(folder: Path) -> list[str]:
             next="source and target have to share a vocabulary, as in Prism's m39v1",
         )
     with guarded(paths[0], "it is not a dictionary of fairseq"):
-        lines = [line.removesuffix(" #fairseq:overwrite") for line in texts.pop().decode().split("\n")]
+        lines = [
+            line.removesuffix(" #fairseq:overwrite") for line in texts.pop().decode().split("\n")
+        ]
         pieces = [line.rpartition(" ")[0] for line in lines if line]
         return [*_SPECIAL, *pieces]
 
@@ -191,7 +195,9 @@ def build_transformer(args: Any, tensors: dict[str, Any]) -> Any:
                 return getattr(args, f"{side}_{name}", None)
 
             self.width, first = setting("embed_dim"), bool(setting("normalize_before"))
-            self.scale = 1.0 if getattr(args, "no_scale_embedding", False) else math.sqrt(self.width)
+            self.scale = (
+                1.0 if getattr(args, "no_scale_embedding", False) else math.sqrt(self.width)
+            )
             sizes = (self.width, setting("ffn_embed_dim"), setting("attention_heads"))
             self.layers = nn.ModuleList(
                 Layer(*sizes, first, side == "decoder") for _ in range(setting("layers"))

@@ -77,7 +77,8 @@ def mover_scores(originals):
 
     size = {"vocab_size": 3000, "max_position_embeddings": 512}
     distil = OUT / "tiny-distilbert"
-    spread(DistilBertModel(DistilBertConfig(dim=16, n_layers=2, n_heads=2, hidden_dim=32, **size)), 0.4).save_pretrained(distil)
+    config = DistilBertConfig(dim=16, n_layers=2, n_heads=2, hidden_dim=32, **size)
+    spread(DistilBertModel(config), 0.4).save_pretrained(distil)
     words(distil)
     bert = OUT / "tiny-bert7"
     config = BertConfig(hidden_size=16, num_hidden_layers=7, num_attention_heads=2, intermediate_size=32, **size)
@@ -119,7 +120,8 @@ def bleurt_scores():
     sizes = {"num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32, "hidden_size": 16}
     texts = pairs()
     results = {}
-    for name, more in (("bleurt-words", {"vocab_size": 3000}), ("bleurt-pieces", {"vocab_size": 600, "embedding_size": 8})):
+    kinds = {"bleurt-words": {"vocab_size": 3000}, "bleurt-pieces": {"vocab_size": 600, "embedding_size": 8}}
+    for name, more in kinds.items():
         folder = OUT / name
         folder.mkdir(parents=True, exist_ok=True)
         model = spread(BleurtForSequenceClassification(BleurtConfig(max_position_embeddings=128, **sizes, **more)), 0.4)
