@@ -89,8 +89,11 @@ class BleurtModel(EncoderBackend):
         self.encoder = Encoder(located, self.tokenizer, precision, self._build)
         self.encoder.exact = True  # the score is read from a single token
         self.id = f"{self.encoder.id}/bleurt/{limit}"
-        self.layout = lru_cache(1 << 15)(self._layout)  # type: ignore[method-assign]
+        self.laid_out = lru_cache(1 << 15)(self._layout)
         self._head: list[Any] = []
+
+    def layout(self, x: Pair) -> Layout:
+        return self.laid_out(x)
 
     def shown(self, x: Pair) -> str:
         layout = self.layout(x)

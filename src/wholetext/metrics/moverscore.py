@@ -11,8 +11,7 @@ import numpy as np
 
 from wholetext.errors import MetricError, ModelError
 from wholetext.metrics.bertscore import TokenMetric, TokenWeights, earth_movers_distance
-from wholetext.metrics.model_metric import locate
-
+from wholetext.metrics.model_metric import locate, refuse_unread
 from wholetext.models.device import torch_module
 from wholetext.models.embeddings import Tokens, TokenVectors, unit_vectors
 from wholetext.models.encoder import open_encoder
@@ -44,15 +43,15 @@ class MoverScore(TokenMetric):
 
     name = "moverscore"
     summary = "optimal transport between word vectors, as published (MoverScore)"
-    range = (-1.0, 1.0)
     worst = 0.0  # what an empty hypothesis scores
 
     version: Literal["2", "1"] = "2"
     ngram: int = 1  # words that are moved together; version 1
 
-    def __post_init__(self) -> None:
-        if self.version == "1":  # squared distances reach 4
-            object.__setattr__(self, "range", (-3.0, 1.0))
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
+        """Distances of unit vectors reach 2, squared ones 4."""
+        return (-3.0, 1.0) if self.version == "1" else (-1.0, 1.0)
 
     def resolve(self, langs: tuple[str, str]) -> Self:
         if self.version == "1" and not self.model:
@@ -62,11 +61,9 @@ class MoverScore(TokenMetric):
                 next="name a folder of it in the format of transformers: "
                 "moverscore(version=1)@FOLDER",
             )
-        if self.ngram < 1 or (self.version == "2" and self.ngram > 1):
-            raise MetricError(
-                f"ngram={self.ngram} is not supported by version={self.version}",
-                next="leave ngram out, or write moverscore(version=1,ngram=2)@FOLDER",
-            )
+        refuse_unread(self, f"version={self.version}", ("ngram",) if self.version == "2" else ())
+        if self.ngram < 1:
+            raise MetricError(f"ngram={self.ngram} moves nothing", next="leave ngram out, or 2")
         model = self.model or DISTILBERT
         located = locate(self.name, model, self.revision)
         config = read_config(located.path)
