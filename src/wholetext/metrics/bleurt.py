@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError
-from wholetext.metrics.model_metric import ModelMetric, english_only
+from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.device import Precision, memory, torch_module
 from wholetext.models.encoder import Encoder, EncoderBackend, refuse_context
 from wholetext.models.family import build_family
@@ -62,9 +62,6 @@ class Bleurt(ModelMetric):
         limit = longest if self.limit is None else self.limit
         check_limit(limit, 5, positions, self.model)  # three markers, a token of each text
         return replace(self, revision=located.revision, limit=limit)
-
-    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        return english_only(self.model, langs[1])
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         return mean_stats([max(scores) for scores in self.mapped(requests, run)])
