@@ -64,7 +64,7 @@ def test_alias_expands_and_what_is_given_beside_it_wins() -> None:
     ("COMET-QE", "comet@Unbabel/wmt20-comet-qe-da"), ("COMETKiwi", "comet@Unbabel/wmt22-cometkiwi-da"),
     ("BLOND", "blonde"), ("BlonDe", "blonde"), ("BLOND-D", "d-blonde"), ("BLOND+", "blonde-plus"),
     ("FocusDiff", "ds-focus"), ("DS-FOCUS-NN", "ds-focus"), ("DS-SENT-U", "ds-sent"),
-    ("DS-SENT-W", "ds-sent(weighting=w)"), ("MoverScore", "mover"), ("EntityGraph", "entity-graph"),
+    ("DS-SENT-W", "ds-sent(weighting=w)"), ("MoverScore", "moverscore"), ("EntityGraph", "entity-graph"),
     ("GEMBA-MQM@Some/Judge", "judge-mqm@Some/Judge"), ("slide(size=3):Doc-COMET", "slide(size=3,step=3):comet"),
     ("BERTScore(baseline=My/Table.csv)@Some/Model#Tag", "bertscore(baseline=My/Table.csv)@Some/Model#Tag"),
 ])  # fmt: skip

@@ -28,6 +28,8 @@ ENGLISH_MODELS = frozenset(
         "bert-large-uncased",
         "bert-base-cased",
         "bert-large-cased",
+        "distilbert-base-uncased",
+        *(f"bleurt-{size}-{limit}" for size in ("tiny", "base", "large") for limit in (128, 512)),
         "scibert_scivocab_uncased",
         "deberta-xlarge-mnli",
         "bart-large",
@@ -54,6 +56,9 @@ class ModelMetric(Metric):
     @abstractmethod
     def inputs(self, request: Request) -> list[tuple[str, Any]]:
         """List (side, input) of everything the backend reads for a request."""
+
+    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
+        return english_only(self.model, langs[1])
 
     def shown(self, backend: Any, x: Any) -> str:
         """Render the tokens of an input, the scored ones marked."""
@@ -100,9 +105,6 @@ class EncoderMetric(ModelMetric):
         backend = self.backend(run)
         seen: int | None = backend.encoder.tokenizer.seen(request.hyp[0], backend.reading)
         return seen
-
-    def notes(self, langs: tuple[str, str]) -> tuple[str, ...]:
-        return english_only(self.model, langs[1])
 
 
 def refuse_unread(metric: Metric, setting: str, names: Container[str]) -> None:

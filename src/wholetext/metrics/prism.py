@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from wholetext.errors import ModelError
 from wholetext.metrics.model_metric import ModelMetric, refuse_unread
-from wholetext.models.hub.locate import locate
+from wholetext.models.fairseq import is_fairseq, open_fairseq
+from wholetext.models.hub.locate import Located, folder_of, locate
 from wholetext.models.layout import together
 from wholetext.models.loading import TOKENIZER, open_checkpoint
 from wholetext.models.seq2seq import Pair, Seq2Seq, TokenLogProbs, languages
@@ -17,7 +19,8 @@ from wholetext.models.tokenizer import check_limit
 from wholetext.types import Fit, FloatArray, Request, Runtime, Side, mean_stats
 
 Direction = Literal["f", "ref-hyp", "hyp-ref", "src-hyp"]
-Span = Literal["reference", "sentence", "sentence+eos", "all"]
+Span = Literal["auto", "reference", "sentence", "sentence+eos", "all"]
+M39V1 = "http://data.statmt.org/prism/m39v1.tar"
 
 
 @dataclass(frozen=True)
@@ -26,16 +29,18 @@ class Likelihood(ModelMetric):
 
     ``token_span``: ``sentence`` is the text alone; ``reference`` adds the mark before it, as the
     published Doc-Prism does (the language tag, or with context the separator); ``sentence+eos`` the
-    mark after it, as Prism does; ``all`` both. ``multi_ref``: what several references give.
+    mark after it, as Prism does; ``all`` both; ``auto`` is what was published with the model.
+    ``multi_ref``: what several references give.
     ``empty``: the score of a span without tokens (else undefined). ``truncation=reference`` cuts on
     the right and divides by the tokens that were cut away too, as the published Doc-Prism does:
     such scores come near 0, which looks excellent (for comparison only).
     """
 
     range = (float("-inf"), 0.0)
+    published_span: ClassVar[Span] = "reference"
 
     direction: Direction = "f"
-    token_span: Span = "reference"
+    token_span: Span = "auto"
     multi_ref: Literal["mean", "max"] = "mean"
     src_lang: str = "auto"
     tgt_lang: str = "auto"
@@ -60,11 +65,19 @@ class Likelihood(ModelMetric):
         refuse_unread(self, f"direction={self.direction}", (unread,))
         if self.limit is not None:
             check_limit(self.limit, 1, 0, self.model)
-        located = locate(self.model, self.revision, patterns=TOKENIZER)
-        if (self.src_lang, self.tgt_lang) != ("auto", "auto") and not languages(located.path):
+        located = self._located()
+        fairseq = is_fairseq(located.path)
+        named = (self.src_lang, self.tgt_lang) != ("auto", "auto")
+        if named and not fairseq and not languages(located.path):
             refuse_unread(self, f"model={self.model}", ("src_lang", "tgt_lang"))
-        read = src if self.direction == "src-hyp" else "auto"
-        return replace(self, revision=located.revision, src_lang=read, tgt_lang=tgt)
+        span = "sentence+eos" if fairseq else self.published_span
+        return replace(
+            self,
+            revision=located.revision,
+            src_lang=src if self.direction == "src-hyp" else "auto",
+            tgt_lang=tgt,
+            token_span=span if self.token_span == "auto" else self.token_span,
+        )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         for at, request in enumerate(requests):
@@ -99,11 +112,24 @@ class Likelihood(ModelMetric):
 
     def backend(self, run: Runtime) -> Seq2Seq:
         langs = (self.src_lang if self.direction == "src-hyp" else self.tgt_lang, self.tgt_lang)
-        checkpoint = open_checkpoint(run, self.model, self.revision)
+        located = self._located()
+        checkpoint = (
+            open_fairseq(run, located)
+            if is_fairseq(located.path)
+            else open_checkpoint(run, self.model, self.revision)
+        )
         key = ("seq2seq", checkpoint.id, checkpoint.precision, langs, self.limit, self.truncation)
         return run.resource(
             key, lambda: Seq2Seq(checkpoint, langs, self.limit or 0, self.truncation)
         )
+
+    def _located(self) -> Located:
+        if self.model.lower() == "m39v1" and folder_of(self.model) is None:
+            raise ModelError(
+                "there is no folder m39v1 here, and Prism's model is not on the hub",
+                next=f"download and unpack {M39V1}, then write prism@PATH/m39v1",
+            )
+        return locate(self.model, self.revision, patterns=TOKENIZER)
 
     def inputs(self, request: Request) -> list[tuple[str, Pair]]:
         """List the pairs of each reference: the one for precision, then that for recall."""
@@ -138,7 +164,11 @@ class Likelihood(ModelMetric):
 
 @dataclass(frozen=True)
 class Prism(Likelihood):
-    """Prism (Thompson and Post 2020) with mBART-50; Doc-Prism (Vernikos et al. 2022, §3.2)."""
+    """Prism (Thompson and Post 2020) with mBART-50; Doc-Prism (Vernikos et al. 2022, §3.2).
+
+    ``prism@PATH/m39v1`` is the authors' own model, a folder of fairseq: 39 languages, natural
+    logarithms, the language tag left out and the end of the text included.
+    """
 
     name = "prism"
     summary = (
@@ -160,5 +190,6 @@ class BartScore(Likelihood):
         "log-probability under BART: faithfulness, precision, recall or their mean (BARTScore)"
     )
 
+    published_span: ClassVar[Span] = "all"
+
     model: str = "facebook/bart-large-cnn"
-    token_span: Span = "all"

@@ -12,8 +12,10 @@ from pathlib import Path
 from wholetext import slices
 from wholetext.errors import ModelError, WholetextError
 from wholetext.files.storage import sha256
+from wholetext.metrics.bleurt import open_tokenizer
 from wholetext.metrics.comet.model import read_hparams
 from wholetext.models.catalogue import named, present
+from wholetext.models.fairseq import is_fairseq, read_dictionary
 from wholetext.models.hub import locate as hub
 from wholetext.models.hub.torch_file import count_tensors, read_torch_file
 from wholetext.models.tokenizer import load_tokenizer, read_config
@@ -57,13 +59,16 @@ def _described(folder: Path) -> Iterator[ModelFinding]:
     if (folder / "hparams.yaml").is_file():
         yield _checked("hparams.yaml", lambda: f"a COMET checkpoint, {read_hparams(folder).kind}")
         return
+    if is_fairseq(folder):
+        yield _checked("dict.*.txt", lambda: f"{len(read_dictionary(folder))} words of fairseq")
+        return
     yield _checked("config.json", partial(_config, folder))
     if (
         any(folder.glob("tokenizer*"))
         or any(folder.glob("*.model"))
         or (folder / "vocab.txt").is_file()
     ):
-        yield _checked("tokenizer", lambda: f"{len(load_tokenizer(folder))} words")
+        yield _checked("tokenizer", partial(_tokenizer, folder))
 
 
 def _config(folder: Path) -> str:
@@ -73,11 +78,18 @@ def _config(folder: Path) -> str:
     return f"a model of type {config.get('model_type', 'unknown')}"
 
 
+def _tokenizer(folder: Path) -> str:
+    if read_config(folder).get("model_type") != "bleurt":
+        return f"{len(load_tokenizer(folder))} words"
+    return f"{len(open_tokenizer(folder).ids('a b'))} tokens of two words"
+
+
 def _weights(folder: Path) -> Iterator[ModelFinding]:
     for pattern, count in (
         ("*.safetensors", _safetensors),
         ("pytorch_model*.bin", _torch),
         ("*.ckpt", _torch),
+        ("checkpoint.pt", _torch),
     ):
         for path in sorted(folder.rglob(pattern)):
             yield _checked(path.relative_to(folder).as_posix(), partial(count, path))

@@ -70,6 +70,10 @@ CORE: tuple[Entry, ...] = (
         "sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"
     ),
     Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
+    Entry(
+        "distilbert/distilbert-base-uncased", ("moverscore",), "apache-2.0", 0.27, about="English"
+    ),
+    Entry("lucadiliello/BLEURT-20", ("bleurt",), "apache-2.0", 2.32, about="multilingual"),
     Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
     Entry(
         "Unbabel/wmt20-comet-qe-da",

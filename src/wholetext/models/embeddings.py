@@ -68,8 +68,7 @@ class TokenVectors(EncoderBackend):
             [layout.ids for layout in layouts], last=[keep.tolist() for keep in positions]
         )
         with torch.inference_mode(), memory():
-            hidden = states[self.layer].float()  # (batch, tokens, width)
-            unit = (hidden / hidden.norm(dim=-1, keepdim=True).clamp_min(1e-30)).cpu().numpy()
+            unit = self.vectors(states).cpu().numpy()
         special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
         outputs = []
         for row, layout, keep in zip(unit, layouts, positions):
@@ -79,6 +78,10 @@ class TokenVectors(EncoderBackend):
             own = ~scored & np.isin(keep, layout.kept(markers=True))
             outputs.append(Tokens(row[keep].copy(), ids, scored, marker, own))
         return outputs
+
+    def vectors(self, states: Sequence[Any]) -> Any:
+        """(batch, tokens, width) unit vectors from the hidden states of all layers."""
+        return unit_vectors(states[self.layer].float())
 
 
 class Embeddings(EncoderBackend):
@@ -164,6 +167,11 @@ class Embeddings(EncoderBackend):
                     weight, bias = tensors["linear.weight"], tensors["linear.bias"]
                     layers.append((weight.astype(float), bias.astype(float)))
         return layers
+
+
+def unit_vectors(vectors: Any) -> Any:
+    """Scale vectors, the last axis of a tensor, to length 1."""
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-30)
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:

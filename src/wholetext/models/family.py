@@ -61,7 +61,7 @@ def read_family(folder: Path) -> Any:
         prefix = next(
             (name.removesuffix(_FIRST) for name in tensors if name.endswith(_FIRST)), ""
         )  # before a head
-        model = _built(SimpleNamespace(**config))
+        model = build_family(SimpleNamespace(**config))
         weights = {name: tensors[prefix + name] for name in model.state_dict()}
         model.load_state_dict(weights, assign=True)
     except (SafetensorError, OSError, KeyError, RuntimeError):  # RuntimeError: another shape
@@ -69,10 +69,14 @@ def read_family(folder: Path) -> Any:
     return model.requires_grad_(False)
 
 
-def _built(config: Any) -> Any:
-    """Modules with the names of transformers, without memory for weights."""
+def build_family(config: Any) -> Any:
+    """Modules with the names of transformers, without memory for weights.
+
+    A config with ``embedding_size`` has narrower embeddings and a projection of them (BLEURT-20).
+    """
     torch = torch_module()
     nn, width, inner = torch.nn, config.hidden_size, config.intermediate_size
+    narrow = getattr(config, "embedding_size", None)
 
     def empty(kind: Any, *sizes: int, **options: Any) -> Any:
         """A module without initial weights: drawing them would import torch's compiler."""
@@ -83,8 +87,8 @@ def _built(config: Any) -> Any:
     def linear(inputs: int, outputs: int) -> Any:
         return empty(nn.Linear, inputs, outputs)
 
-    def norm() -> Any:
-        return empty(nn.LayerNorm, width, eps=config.layer_norm_eps)
+    def norm(size: int = width) -> Any:
+        return empty(nn.LayerNorm, size, eps=config.layer_norm_eps)
 
     def layer() -> Any:
         return nn.ModuleDict(
@@ -111,10 +115,11 @@ def _built(config: Any) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self.word_embeddings = empty(nn.Embedding, config.vocab_size, width)
-            self.position_embeddings = empty(nn.Embedding, config.max_position_embeddings, width)
-            self.token_type_embeddings = empty(nn.Embedding, config.type_vocab_size, width)
-            self.LayerNorm = norm()
+            size = narrow or width
+            self.word_embeddings = empty(nn.Embedding, config.vocab_size, size)
+            self.position_embeddings = empty(nn.Embedding, config.max_position_embeddings, size)
+            self.token_type_embeddings = empty(nn.Embedding, config.type_vocab_size, size)
+            self.LayerNorm = norm(size)
 
         def forward(self, input_ids: Any, token_type_ids: Any = None) -> Any:
             if config.model_type in OFFSET:
@@ -126,11 +131,14 @@ def _built(config: Any) -> Any:
                 places = torch.arange(input_ids.shape[1], device=input_ids.device)[None, :]
             types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
             total = self.word_embeddings(input_ids) + self.token_type_embeddings(types)
-            return self.LayerNorm(total + self.position_embeddings(places))
+            normed = self.LayerNorm(total + self.position_embeddings(places))
+            return model.encoder.embedding_projection(normed) if narrow else normed
 
     model = nn.Module()
     model.config, model.embeddings = config, Embeddings()
     model.encoder = nn.ModuleDict(
         {"layer": nn.ModuleList(layer() for _ in range(config.num_hidden_layers))}
     )
+    if narrow:
+        model.encoder["embedding_projection"] = linear(narrow, width)
     return model

@@ -10,7 +10,7 @@ from typing import Any
 from wholetext.errors import ModelError
 from wholetext.models.device import DTYPES, Precision, side_by_side, torch_module
 from wholetext.models.hub.locate import SAFE, Located, loading, locate
-from wholetext.models.tokenizer import reading
+from wholetext.models.tokenizer import load_tokenizer, reading
 from wholetext.types import Runtime
 
 # what a tokenizer and its limits need, without the weights
@@ -48,6 +48,9 @@ class Checkpoint:
     @cached_property
     def device(self) -> str:
         return self.precision.available_device
+
+    def load_tokenizer(self) -> Any:
+        return load_tokenizer(self.located.path)
 
     @cached_property
     def config(self) -> Any:

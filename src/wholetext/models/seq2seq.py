@@ -63,7 +63,7 @@ class Seq2Seq(CheckpointBackend):
     ) -> None:
         self.checkpoint, self.truncation = checkpoint, truncation
         self.id = f"{checkpoint.id}:{'>'.join(langs)}:{limit}:{truncation}"
-        self.tokenizer = load_tokenizer(checkpoint.located.path)
+        self.tokenizer = checkpoint.load_tokenizer()
         with guarded(checkpoint.located.path, "its tokenizer cannot be used"):
             speak(self.tokenizer, langs)
             self.limit = limit or _limit(self.tokenizer, checkpoint.config)

@@ -46,7 +46,7 @@ EMBEDDED = {
 # bytes from which a file's hash is cached: reading gigabytes takes longer than a small run
 LARGE = 64 << 20
 HUB_NAME = re.compile(r"(?!.*(--|\.\.))(?=.{1,96}$)\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
-WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt")
+WEIGHTS = ("*.safetensors", "*.bin", "*.ckpt", "checkpoint.pt")
 # for every call into transformers: without trust_remote_code=False it prompts on the terminal,
 # and a "y" would run the folder's code
 SAFE: Mapping[str, Any] = {"trust_remote_code": False, "local_files_only": True}

@@ -20,6 +20,7 @@ _TOOLS = frozenset(
         "lightning_utilities",
         "torchmetrics",
         "comet",
+        "fairseq",
         "omegaconf",
         "numpy",
         "argparse",

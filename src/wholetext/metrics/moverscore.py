@@ -1,0 +1,146 @@
+"""MoverScore: optimal transport between the words of hypothesis and reference, as published."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from wholetext.errors import MetricError, ModelError
+from wholetext.metrics.bertscore import TokenMetric, TokenWeights, earth_movers_distance
+from wholetext.metrics.model_metric import locate, refuse_unread
+from wholetext.models.device import torch_module
+from wholetext.models.embeddings import Tokens, TokenVectors, unit_vectors
+from wholetext.models.encoder import open_encoder
+from wholetext.models.tokenizer import TokenizedText, read_config
+from wholetext.types import FloatArray, Request, Runtime, mean_stats
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+DISTILBERT = "distilbert/distilbert-base-uncased"
+_JOINED = 5  # layers that version 1 joins
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+@dataclass(frozen=True)
+class MoverScore(TokenMetric):
+    """MoverScore (Zhao et al. 2019, eq. 1) as moverscore 1.0.3 computes it.
+
+    ``version=2`` is that package's ``moverscore_v2``, which its authors recommend: the last layer
+    of DistilBERT (``distilbert-base-uncased``, English), 1 − the least Euclidean distance of unit
+    vectors. ``version=1`` is the paper's: minimum, mean and maximum over the last five layers of
+    BERT fine-tuned on MNLI, squared distances; name its folder. Both leave out punctuation and
+    continued word pieces (``##ing``), and move the markers around a text as well.
+
+    Words weigh alike, or with ``idf`` by their frequency in the references, on both sides: the
+    original can weigh hypotheses by the frequency in all hypotheses, so that a score depends on its
+    company. An empty text scores 0. Several references: the best.
+    """
+
+    name = "moverscore"
+    summary = "optimal transport between word vectors, as published (MoverScore)"
+    worst = 0.0  # what an empty hypothesis scores
+
+    version: Literal["2", "1"] = "2"
+    ngram: int = 1  # words that are moved together; version 1
+
+    @property
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
+        """Distances of unit vectors reach 2, squared ones 4."""
+        return (-3.0, 1.0) if self.version == "1" else (-1.0, 1.0)
+
+    def resolve(self, langs: tuple[str, str]) -> Self:
+        if self.version == "1" and not self.model:
+            raise MetricError(
+                "version=1 has no model on the hub: the authors publish BERT fine-tuned on MNLI as "
+                "MNLI_BERT.zip, release 0.6 of emnlp19-moverscore",
+                next="name a folder of it in the format of transformers: "
+                "moverscore(version=1)@FOLDER",
+            )
+        refuse_unread(self, f"version={self.version}", ("ngram",) if self.version == "2" else ())
+        if self.ngram < 1:
+            raise MetricError(f"ngram={self.ngram} moves nothing", next="leave ngram out, or 2")
+        model = self.model or DISTILBERT
+        located = locate(self.name, model, self.revision)
+        config = read_config(located.path)
+        depth = int(config.get("num_hidden_layers") or config.get("n_layers") or 12)
+        layer = depth if self.layer is None else self.layer
+        if not 1 <= layer <= depth:
+            raise ModelError(
+                f"it has {depth} layers, so there is no layer {layer}",
+                where=model,
+                next="leave layer out to read the last",
+            )
+        return replace(self, model=model, revision=located.revision, layer=layer)
+
+    def backend(self, run: Runtime, everything: bool = True) -> TokenVectors:
+        encoder = open_encoder(run, self.model, self.revision, self.layer)
+        reading = TokenizedText(
+            encoder.tokenizer.limited(self.limit, self.model), self.truncation, strip=True
+        )
+        kind = JoinedLayers if self.version == "1" else TokenVectors
+        return kind(encoder, self.layer or 0, reading, everything)
+
+    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        weigh = TokenWeights(run.survey if self.idf else None)
+        pieces = open_encoder(run, self.model, self.revision, self.layer).tokenizer.tokens
+        rows = []
+        for pairs in self.compared(requests, run):
+            texts = [[self._grams(side, weigh, pieces) for side in pair] for pair in pairs]
+            empty = [not all(side.scored.any() for side in pair) for pair in pairs]
+            scores = [0.0 if none else self._score(*pair) for none, pair in zip(empty, texts)]
+            rows.append(max(scores))
+        return mean_stats(rows)
+
+    def _grams(
+        self, tokens: Tokens, weigh: TokenWeights, pieces: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """(n, width) unit vectors of the n-grams of a text, and (n,) their weights."""
+        kept = np.array(
+            [
+                (scored or own) and piece not in _PUNCTUATION and "##" not in piece
+                for scored, own, piece in zip(
+                    tokens.scored, tokens.own, pieces(tuple(tokens.ids.tolist()))
+                )
+            ]
+        )
+        vectors, weights = tokens.vectors[kept].astype(np.float64), weigh(tokens.ids[kept])
+        size = min(self.ngram, len(weights))
+        windows = np.lib.stride_tricks.sliding_window_view(weights, size)  # (n, size)
+        sums = windows.sum(axis=1)
+        shares = windows / np.where(sums > 0, sums, 1.0)[:, None]
+        grams = sum(
+            shares[:, at, None] * vectors[at : at + len(windows)] for at in range(size)
+        )  # (n, width)
+        lengths = np.linalg.norm(grams, axis=1, keepdims=True)
+        return grams / np.maximum(lengths, 1e-30), sums
+
+    def _score(
+        self, hyp: tuple[FloatArray, FloatArray], ref: tuple[FloatArray, FloatArray]
+    ) -> float:
+        from scipy.spatial.distance import cdist
+
+        if not hyp[1].sum() > 0 or not ref[1].sum() > 0:
+            return float("nan")
+        # from differences: from products, rounding would be magnified where tokens are alike
+        cost = cdist(hyp[0], ref[0], "sqeuclidean" if self.version == "1" else "euclidean")
+        return 1.0 - earth_movers_distance(cost, hyp[1], ref[1])
+
+
+class JoinedLayers(TokenVectors):
+    """Backend: view → Tokens whose vectors are power means over five layers (Zhao et al., eq. 4).
+
+    Those are minimum, mean and maximum of the unit vectors of a token, one after the other.
+    """
+
+    def vectors(self, states: Sequence[Any]) -> Any:
+        first = max(1, self.layer + 1 - _JOINED)  # layer 0, the embeddings, is not among them
+        torch = torch_module()
+        layers = torch.stack(
+            [unit_vectors(state.float()) for state in states[first : self.layer + 1]]
+        )  # (layers, batch, tokens, width)
+        return torch.cat([layers.amin(0), layers.mean(0), layers.amax(0)], dim=-1)
