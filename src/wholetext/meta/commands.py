@@ -83,6 +83,10 @@ def meta(
     domain: Annotated[
         list[str] | None, several("--domain", help="Restrict to these domains.")
     ] = None,
+    sample: Annotated[
+        int,
+        option("--sample", low=0, help="Number of judged documents to sample; 0 = all."),
+    ] = 0,
     system: options.Systems = None,
     test_set: Annotated[
         str,
@@ -156,6 +160,8 @@ def meta(
         systems=tuple(system or ()),
         all_segments=all_segments,
         test_set=test_set,
+        sample=sample,
+        seed=seed,
     )
     tests = MetricTests(draws, seed, alpha, block, interval)
     even_by = tuple(filter(None, weigh_by.split(",")))

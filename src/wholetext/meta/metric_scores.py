@@ -40,7 +40,7 @@ class MetricScores:
         """The scores at a level: as given, or means of the segments that people judged."""
         every = where.choice.all_segments
         usable = level in self.levels
-        if self.source == "file" and level != "seg" and where.choice.domains:
+        if self.source == "file" and level != "seg" and where.choice.partial:
             usable = False  # stored scores are of the whole set
         if self.source == "file" and level in ("doc", "domain") and "seg" in self.levels:
             usable = usable and (every or not where.partly_judged)  # or of more than was judged
