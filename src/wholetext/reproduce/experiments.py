@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate, paragraph_sets
+from wholetext.reproduce import context
 from wholetext.reproduce.bundled import stand_in
 from wholetext.reproduce.catalogue import Cell, Entry, locate
 from wholetext.scoring.evaluate import Options
@@ -88,4 +89,13 @@ def paragraph_counts(experiment: Experiment) -> Result:
 KINDS: Mapping[str, Callable[[Experiment], Result]] = {
     "agreement": agreement,
     "paragraph-counts": paragraph_counts,
+    "by-set": context.by_set,
+    "wins": context.wins,
+    "mean-over-sets": context.mean_over_sets,
+    "grid": context.grid,
+    "contrastive": context.contrastive,
+    "system-pairs": context.system_pairs,
+    "dropped": context.dropped,
+    "over-long": context.over_long,
+    "extraction": context.extraction,
 }
