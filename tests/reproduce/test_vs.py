@@ -62,6 +62,7 @@ def test_windows_of_figure_1() -> None:
     assert reproduce("S", "figure1").status == "6 of 6 numbers equal to the printed digit"
 
 
+@pytest.mark.long
 def test_a_score_without_context_is_at_chance(data: Path) -> None:
     """V Table 2: on balanced sets COMET-QE is at 50.0; a block of the anaphora set is not balanced."""
     values: dict[str, Any] = dict(zip(*_row(reproduce("V", "table2", data=data), "any score without context")))
@@ -89,7 +90,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_a_missing_model_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(ModelError, match="prism|mbart") as fault:
+    with pytest.raises(ModelError, match=r"prism|mbart") as fault:
         reproduce("V", "table3", data=data)
     assert "models fetch" in str(fault.value.next)
 

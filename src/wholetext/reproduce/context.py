@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,12 +38,10 @@ from wholetext.models.hub.locate import locate
 from wholetext.models.tokenizer import load_tokenizer
 from wholetext.registry import scorer
 from wholetext.reproduce.catalogue import Cell
+from wholetext.reproduce.experiment import Experiment, Result
 from wholetext.text import pair_of
 from wholetext.types import Document
 from wholetext.views import Slide, draw
-
-if TYPE_CHECKING:
-    from wholetext.reproduce.experiments import Experiment, Result
 
 Place = Mapping[str, Any]  # column or row, data, langs (a list is pooled), domains, gold
 
