@@ -312,6 +312,8 @@ def _documents(attempts: Attempts, place: Place, root: Path) -> list[Document]:
 def dropped(experiment: Experiment) -> Result:
     """Percentage of sentences in no full window: a row per window, a column per stride.
 
+    Counted as in the paper: what is left at the end of a document, from where the next window would
+    start, of the sentences of all windows; and below it the share of distinct sentences.
     Settings: ``where``, whose documents are pooled; ``window``, sizes.
     """
     attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
@@ -320,20 +322,30 @@ def dropped(experiment: Experiment) -> Result:
         for _, place, root in attempts.places()
         for doc in _documents(attempts, place, root)
     ]
-    strides = range(1, max(window) + 1)
-    rows = {
-        f"{w}": [
-            _dropped(sizes, Slide(size=w, step=s)) if s <= w and sizes else None for s in strides
-        ]
-        for w in window
-    }
+    strides, rows = range(1, max(window) + 1), dict[str, list[Cell]]()
+    for title, share in (("{}", _left_over), ("{}, distinct sentences", _uncovered)):
+        for w in window:
+            rows[title.format(w)] = [
+                share(sizes, Slide(size=w, step=s)) if s <= w and sizes else None for s in strides
+            ]
     return attempts.finish(tuple(map(str, strides)), rows)
 
 
-def _dropped(sizes: Sequence[int], view: Slide) -> float:
-    """Percentage of segments that no row covers."""
-    covered = sum(len({i for a, b, _ in view.spans(n) for i in range(a, b)}) for n in sizes)
-    return 100 - 100 * covered / sum(sizes)
+def _left_over(sizes: Sequence[int], view: Slide) -> float:
+    """Percentage of sentences in partial windows, of those in all windows."""
+    spans = [view.spans(size) for size in sizes]
+    ends = [own[-1][1] if own else 0 for own in spans]
+    step = view.step or 1
+    partial = sum(
+        size - len(own) * step for size, own, end in zip(sizes, spans, ends) if end < size
+    )
+    return 100 * partial / (partial + (view.size or 1) * sum(map(len, spans)))
+
+
+def _uncovered(sizes: Sequence[int], view: Slide) -> float:
+    """Percentage of distinct sentences in no full window."""
+    ends = [max((stop for _, stop, _ in view.spans(size)), default=0) for size in sizes]
+    return 100 - 100 * sum(ends) / sum(sizes)
 
 
 def over_long(experiment: Experiment) -> Result:
