@@ -161,24 +161,11 @@ def _context_curves(
             own = [c for c in cells if (c.get("hyp"), c.get("source")) == (hyp, source)]
             names = {**start, **{c["prev"]: c["name"] for c in own}}
             drawn = [values.get(names.get(size, ""), (None, None)) for size in sizes]
-            low, high = zip(*((bounds or (None, None)) for _, bounds in drawn))
-            name = " ".join(
-                [
-                    where,
-                    *(["own context"] if hyp == "own" else []),
-                    *([source] if source != "same" else []),
-                ]
-            )
-            lines.append(
-                Line(
-                    name,
-                    tuple(v for v, _ in drawn),
-                    low,
-                    high,
-                    (hyp, source) != next(iter(kinds)),
-                    hue,
-                )
-            )
+            known = all(bounds for _, bounds in drawn)
+            low, high = zip(*(bounds or (None, None) for _, bounds in drawn)) if known else ((), ())
+            name = f"{where}{' own context' * (hyp == 'own')}{f' {source}' * (source != 'same')}"
+            control = (hyp, source) != next(iter(kinds))
+            lines.append(Line(name, tuple(v for v, _ in drawn), low, high, control, hue))
     axes = ("segments of context", task)
     return Curves(title, sizes, tuple(lines), axes, "Intervals over documents, where requested.")
 

@@ -79,20 +79,28 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 for where, points in meta.curves.items()
                 for point in points
             ],
-            "means": [asdict(mean) for mean in meta.means],
-            "grid": [
-                {"name": cell.name, "metric": cell.metric, **cell.settings}
-                for cell in drawn(meta.grid)
-            ],
-            "contests": [asdict(contest) for contest in meta.contests],
-            "wins": {
-                task: win_counts([row for row in meta.contests if row.task == task], meta.alpha)
-                for task in dict.fromkeys(row.task for row in meta.contests)
-            },
+            **_views(meta),
             "notes": meta.notes,
         }
     )
     return content
+
+
+def _views(meta: Meta) -> dict[str, Any]:
+    """Means over sets, the grid, and context against single sentences, where there are any."""
+    tasks = dict.fromkeys(row.task for row in meta.contests)
+    content: dict[str, Any] = {
+        "means": [asdict(mean) for mean in meta.means],
+        "grid": [
+            {"name": cell.name, "metric": cell.metric, **cell.settings} for cell in drawn(meta.grid)
+        ],
+        "contests": [asdict(contest) for contest in meta.contests],
+        "wins": {
+            task: win_counts([row for row in meta.contests if row.task == task], meta.alpha)
+            for task in tasks
+        },
+    }
+    return {key: value for key, value in content.items() if value}
 
 
 def _field(part: Gathered) -> dict[str, Any]:
