@@ -50,6 +50,18 @@ def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "4 × 3" in out
 
 
+def test_a_sample_restricts_paragraphs_too(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ("meta", folder, "-m", "chrf", "--task", "seg:pearson", "--k", "1", "--draws", "0", "--json")
+    code, whole, _ = call(capsys, *argv)
+    assert code == 0
+    for choice in (("--sample", "1"), ("--domain", "news"), ("--system", "alpha", "beta", "delta")):
+        code, out, _ = call(capsys, *argv, *choice)
+        assert code == 0
+        (point, _), (everything, _) = json.loads(out)["curves"], json.loads(whole)["curves"]
+        assert point["paragraphs"] < everything["paragraphs"]
+        assert point["pearson"] == pytest.approx(json.loads(out)["tasks"][0]["metrics"][0]["value"])
+
+
 @pytest.fixture
 def aspects(folder: str) -> str:
     """The same with human scores of two aspects, of which the second is the first turned round."""

@@ -72,6 +72,20 @@ def test_levels_are_means_of_judged_segments(folder: Path) -> None:
     assert talks.judged.tolist() == [False] * 5 + [True] * 3
 
 
+def test_a_sample_of_documents(folder: Path) -> None:
+    field = participants(folder, sample=1)
+    doc = field.runs[0] if field.judged[0] else field.runs[1]
+    assert field.judged.sum() == doc.stop - doc.start
+    assert any("a sample of 1 of 2 judged documents (seed 12345)" in note for note in field.notes)
+    good = gather(field, ["good"]).metrics[0]
+    of_systems = good.at("sys", field)
+    assert of_systems is not None and field.seg is not None
+    own = np.where(np.isnan(field.seg[0]), np.nan, good.levels["seg"][0])
+    np.testing.assert_allclose(of_systems[0, 0], np.nanmean(own))  # stored ones are of the whole set
+    assert participants(folder, sample=5).judged.sum() == 8
+    assert len({participants(folder, sample=1, seed=seed).judged[0] for seed in range(9)}) == 2
+
+
 def test_conventions() -> None:
     assert conventions.standard_reference("wmt21.news", "en-de", ["refA", "refC"]) == "refC"
     assert conventions.standard_reference("wmt21.news.mqm", "zh-en", ["refA", "refB"]) == "refB"

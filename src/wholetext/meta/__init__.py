@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         discriminativeness as discriminativeness,
         paired_t as paired_t,
     )
+    from wholetext.meta.grid import GridAxes as GridAxes
     from wholetext.meta.metric_scores import MetricSelection as MetricSelection
     from wholetext.meta.participants import Selection as Selection
     from wholetext.meta.spans.evaluate import (
@@ -57,6 +58,7 @@ else:
                 "discriminativeness",
                 "paired_t",
             ),
+            "meta.grid": ("GridAxes",),
             "meta.metric_scores": ("MetricSelection",),
             "meta.participants": ("Selection",),
             "meta.spans.evaluate": (

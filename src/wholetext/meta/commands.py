@@ -15,7 +15,9 @@ from wholetext.errors import InputError, count
 
 
 def meta(
-    evalset: Annotated[Path, Parameter(help="`EVALSET` folder (mt-metrics-eval).")],
+    evalset: Annotated[
+        list[Path], Parameter(help="`EVALSET` folder (mt-metrics-eval); several are pooled.")
+    ],
     /,
     *,
     langs: Annotated[
@@ -31,8 +33,8 @@ def meta(
         list[Path] | None,
         several(
             "--scores",
-            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, or a folder "
-            "(repeatable).",
+            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, a folder of them "
+            "or a run folder; {set} and {langs} are filled in (repeatable).",
         ),
     ] = None,
     primary: Annotated[
@@ -54,6 +56,29 @@ def meta(
     tasks: Annotated[
         str | None,
         option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25."),
+    ] = None,
+    context: Annotated[
+        str | None,
+        option("--context", help="Grid of context sizes: 0..9, 0,2 or the largest, 9."),
+    ] = None,
+    hyp: Annotated[
+        list[str] | None,
+        several("--hyp", help="Context of the output in the grid: ref (default), own."),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        several("--source", help="Origin of the context: same (default), shuffled, other."),
+    ] = None,
+    window: Annotated[
+        str | None,
+        option("--window", help="Grid of window sizes: 1..10, 2,6 or the largest, 10."),
+    ] = None,
+    step: Annotated[
+        list[int] | None, several("--step", low=1, help="Stride of the windows (default: all).")
+    ] = None,
+    partial: Annotated[
+        list[Literal["drop", "include", "weighted"]] | None,
+        several("--partial", help="Incomplete windows: drop (default), include, weighted."),
     ] = None,
     k: options.LengthsIfAny = None,
     raters: Annotated[
@@ -83,6 +108,10 @@ def meta(
     domain: Annotated[
         list[str] | None, several("--domain", help="Restrict to these domains.")
     ] = None,
+    sample: Annotated[
+        int,
+        option("--sample", low=0, help="Number of judged documents to sample; 0 = all."),
+    ] = 0,
     system: options.Systems = None,
     test_set: Annotated[
         str,
@@ -143,6 +172,7 @@ def meta(
         Selection,
         meta_evaluate,
     )
+    from wholetext.meta.grid import GridAxes, read_sizes
     from wholetext.meta.paragraphs import read_lengths
     from wholetext.meta.tables import render
 
@@ -156,6 +186,8 @@ def meta(
         systems=tuple(system or ()),
         all_segments=all_segments,
         test_set=test_set,
+        sample=sample,
+        seed=seed,
     )
     tests = MetricTests(draws, seed, alpha, block, interval)
     even_by = tuple(filter(None, weigh_by.split(",")))
@@ -170,6 +202,14 @@ def meta(
         "drop" if allow_missing else "error",
     )
     lengths = read_lengths(k) if k else ()
+    grid = GridAxes(
+        read_sizes(context, 0, "--context"),
+        tuple(hyp or ("ref",)),
+        tuple(source or ("same",)),
+        read_sizes(window, 1, "--window"),
+        tuple(step or ()),
+        tuple(partial or ("drop",)),
+    )
     with progress_bar(quiet) as progress:
         results = meta_evaluate(
             evalset,
@@ -181,6 +221,7 @@ def meta(
             lengths=lengths,
             raters=raters,
             joiner=joiner,
+            grid=grid if context or window else None,
             options=execution.options(progress=progress),
             out=out,
         )

@@ -15,6 +15,7 @@ from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import paragraph_gold, standard_gold
+from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
 from wholetext.meta.judgments import Source, find_ratings, raw_mqm, read_weights
 from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
 from wholetext.meta.paragraphs import (
@@ -38,11 +39,14 @@ from wholetext.meta.tasks import (
     official_langs,
     preset,
     run_tasks,
+    set_means,
     tasks_for,
 )
 from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
 from wholetext.views import Joiner
+
+GRID_TASKS = ("sys:accuracy", "sys:pearson")  # windows that are dropped have no scores of segments
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class MetaTasks:
 
 
 def meta_evaluate(
-    evalset: Path | str,
+    evalset: Path | str | Sequence[Path | str],
     langs: Sequence[str] = (),
     metrics: MetricSelection | Sequence[str] = (),
     tasks: MetaTasks | None = None,
@@ -74,12 +78,14 @@ def meta_evaluate(
     lengths: Sequence[int] = (),
     raters: Raters = "each",
     joiner: Joiner = "auto",
+    grid: GridAxes | None = None,
     out: Path | str | None = None,
 ) -> Meta:
-    """Evaluate metrics against the human judgments of an EvalSet: agreement, significance clusters,
-    chance levels.
+    """Evaluate metrics against the human judgments of one or several EvalSets: agreement,
+    significance clusters, chance levels.
 
-    ``metrics`` are names of stored metrics or spec strings to compute. ``lengths`` adds agreement
+    ``metrics`` are names of stored metrics or spec strings to compute, under every view of ``grid``.
+    Of several EvalSets the language pairs that each has are used. ``lengths`` adds agreement
     on paragraphs of so many segments joined by ``joiner``; direct assessments are then z-scores
     unless a gold is named. With ``out`` the results and computed scores are written to this folder.
     """
@@ -90,17 +96,23 @@ def meta_evaluate(
     official = preset(what.preset)
     rows = what.micro, what.nan_as_zero
     run = tasks_for(what.levels, [*what.tasks, *official.tasks], *rows)
-    run = run or tasks_for(("sys", "seg"), (), *rows)
+    usual = tasks_for((), GRID_TASKS, *rows) if grid else tasks_for(("sys", "seg"), (), *rows)
+    run = run or usual
+    if grid:
+        selected = replace(selected, names=tuple(grid.specs(selected.names)))
+    roots = (
+        [Path(evalset)] if isinstance(evalset, (str, Path)) else [Path(root) for root in evalset]
+    )
     if what.preset:
-        test_set = selection.test_set or Path(evalset).resolve().name
-        langs = langs or official_langs(what.preset, test_set, language_pairs(Path(evalset)))
+        test_set = selection.test_set or roots[0].resolve().name
+        langs = langs or official_langs(what.preset, test_set, language_pairs(roots[0]))
         selected = replace(
             selected,
             primary=selected.primary is not False,
             stored=selected.stored or bool(selected.files),
             missing="zero" if selected.missing == "error" else selected.missing,
         )
-    evalsets = [EvalSet.open(evalset, name or None) for name in langs or [""]]
+    evalsets = _opened(roots, langs)
 
     def gathered(opened: EvalSet, gold: str | None) -> Gathered:
         gold = gold or _usual_gold(opened, official, bool(lengths))
@@ -132,10 +144,36 @@ def meta_evaluate(
             _curves(part, selected.names, windows, options)
         )
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    meta = Meta(tuple(parts), results, average, tests.alpha, tuple(between), points, tuple(notes))
+    computed = [metric.name for metric in parts[0].metrics if metric.source != "file"]
+    cells = grid_cells(computed)
+    single = [result for result in results if " + " not in result.where]
+    wide = len(roots) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
+    meta = Meta(
+        tuple(parts),
+        results,
+        average,
+        tests.alpha,
+        tuple(between),
+        points,
+        tuple(notes),
+        tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
+        cells,
+        contests(cells, single),
+    )
     if out is not None:
         write_meta(Path(out), meta)
     return meta
+
+
+def _opened(roots: Sequence[Path], langs: Sequence[str]) -> list[EvalSet]:
+    """Every set with every language pair; of several sets, with those pairs that it has."""
+    if len(roots) == 1:
+        return [EvalSet.open(roots[0], name or None) for name in langs or [""]]
+    opened = []
+    for root in roots:
+        pairs = [pair for pair in language_pairs(root) if not langs or pair in langs]
+        opened += [EvalSet.open(root, pair) for pair in pairs or langs]  # or an error by name
+    return opened
 
 
 def _usual_gold(evalset: EvalSet, official: Preset, averaged: bool) -> str | None:

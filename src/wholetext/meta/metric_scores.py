@@ -20,6 +20,7 @@ from wholetext.meta.participants import Level, Participants
 from wholetext.meta.score_files import StoredFile, stored_files
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.results import open_run
 from wholetext.types import FloatArray, Scores
 
 
@@ -40,7 +41,7 @@ class MetricScores:
         """The scores at a level: as given, or means of the segments that people judged."""
         every = where.choice.all_segments
         usable = level in self.levels
-        if self.source == "file" and level != "seg" and where.choice.domains:
+        if self.source == "file" and level != "seg" and where.choice.partial:
             usable = False  # stored scores are of the whole set
         if self.source == "file" and level in ("doc", "domain") and "seg" in self.levels:
             usable = usable and (every or not where.partly_judged)  # or of more than was judged
@@ -86,10 +87,19 @@ def gather(
     """
     selection = metrics if isinstance(metrics, MetricSelection) else MetricSelection(tuple(metrics))
     gathered = Gathered(where, notes=list(where.notes))
-    files = stored_files(where, selection.files)
+    paths = [_located(path, where) for path in selection.files]
+    computed = {
+        name: scores
+        for path in paths
+        if _is_run(path)
+        for name, scores in _from_run(path, gathered).items()
+    }
+    files = stored_files(where, [path for path in paths if not _is_run(path)])
     shown = _display_names(files)
+    selection = replace(selection, names=(*selection.names, *computed))
     names = _names(gathered, selection, shown, files)
-    computed = _computed(gathered, [name for name in names if name not in shown], options)
+    new = [name for name in names if name not in shown and name not in computed]
+    computed |= _computed(gathered, new, options)
     for name in names:
         if name in computed:
             gathered.metrics.append(computed[name])
@@ -253,6 +263,39 @@ def _common(gathered: Gathered) -> Gathered:
 
 
 # ---------------------------------------------------------------- computed
+
+
+def _located(path: Path, where: Participants) -> Path:
+    """Fill in the language pair and the name of the set."""
+    named = str(path).replace("{langs}", where.langs)
+    return Path(named.replace("{set}", where.evalset.root.name))
+
+
+def _is_run(path: Path) -> bool:
+    return path.is_dir() and (path / "run.json").is_file()
+
+
+def _from_run(path: Path, gathered: Gathered) -> dict[str, MetricScores]:
+    """Scores of a run folder, such as `score --out` and `sweep --out` write, by spec."""
+    where, results = gathered.participants, open_run(path)
+    absent = [system for system in where.systems if system not in results.systems]
+    documents = {doc.id: len(doc) for doc in results.corpus.docs}
+    expected = {run.doc: run.stop - run.start for run in where.runs}
+    if absent or list(documents.items()) != list(expected.items()):
+        what = f"it lacks {', '.join(absent)}" if absent else "its documents are others"
+        raise AlignmentError(
+            f"this run is not of {where.name}: {what}",
+            where=str(path),
+            next=f"score the whole set: wholetext score {where.evalset.root} -l {where.langs}",
+        )
+    gathered.notes += results.warnings
+    used = {own.signature.get("refs", "") for by in results.scores.values() for own in by.values()}
+    for refs in sorted(used - {"", ",".join(where.refs)}):
+        gathered.notes.append(f"{path} was scored against {refs}, not {', '.join(where.refs)}")
+    return {
+        spec: _from_scores(spec, [scores[system] for system in where.systems], where)
+        for spec, scores in results.scores.items()
+    }
 
 
 def _computed(

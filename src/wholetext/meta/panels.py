@@ -40,6 +40,8 @@ def meta(record: Mapping[str, Any]) -> Study:
     panels: list[Panel] = [
         _agreement(record),
         *_intervals(record["tasks"]),
+        *_grids(record),
+        *_contests(record),
         *_paragraphs(record.get("curves", [])),
     ]
     panels += [
@@ -109,6 +111,112 @@ def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
                 "In brackets the number of pairs." + ("" if chance is None else " Dashed: chance."),
             )
         )
+    return panels
+
+
+def _grids(record: Mapping[str, Any]) -> list[Panel]:
+    """Agreement over context sizes as curves, over windows and strides as heat-maps."""
+    cells, panels = record.get("grid", []), list[Panel]()
+    columns = [
+        (
+            f"mean of {mean['sets']} sets",
+            mean["task"],
+            dict(zip(mean["metrics"], zip(mean["values"], mean["intervals"]))),
+        )
+        for mean in record.get("means", [])
+    ] + [
+        (
+            task["where"],
+            task["task"],
+            {row["name"]: (row["value"], row["interval"]) for row in task["metrics"]},
+        )
+        for task in record["tasks"]
+    ]
+    for metric in dict.fromkeys(cell["metric"] for cell in cells):
+        own = [cell for cell in cells if cell["metric"] == metric]
+        for task in dict.fromkeys(column[1] for column in columns):
+            places = {where: values for where, name, values in columns if name == task}
+            if any("prev" in cell for cell in own):
+                panels.append(_context_curves(f"{metric}: {task}", own, places, task))
+            panels += [
+                _window_grid(f"{metric}: {task}, {where}, partial={partial}", own, values, partial)
+                for where, values in places.items()
+                for partial in dict.fromkeys(c["partial"] for c in own if "partial" in c)
+            ]
+    return panels
+
+
+Values = Mapping[str, tuple[Number, Sequence[Number] | None]]  # metric → value and its interval
+
+
+def _context_curves(
+    title: str, cells: Sequence[Mapping[str, Any]], places: Mapping[str, Values], task: str
+) -> Curves:
+    sizes = tuple(sorted({cell["prev"] for cell in cells if "prev" in cell}))
+    start = {cell["prev"]: cell["name"] for cell in cells if cell.get("prev") == 0}
+    kinds = dict.fromkeys((c["hyp"], c["source"]) for c in cells if c.get("prev"))
+    lines = []
+    for hue, (where, values) in enumerate(places.items()):
+        for hyp, source in kinds:
+            own = [c for c in cells if (c.get("hyp"), c.get("source")) == (hyp, source)]
+            names = {**start, **{c["prev"]: c["name"] for c in own}}
+            drawn = [values.get(names.get(size, ""), (None, None)) for size in sizes]
+            known = all(bounds for _, bounds in drawn)
+            low, high = zip(*(bounds or (None, None) for _, bounds in drawn)) if known else ((), ())
+            name = f"{where}{' own context' * (hyp == 'own')}{f' {source}' * (source != 'same')}"
+            control = (hyp, source) != next(iter(kinds))
+            lines.append(Line(name, tuple(v for v, _ in drawn), low, high, control, hue))
+    axes = ("segments of context", task)
+    return Curves(title, sizes, tuple(lines), axes, "Intervals over documents, where requested.")
+
+
+def _window_grid(
+    title: str, cells: Sequence[Mapping[str, Any]], values: Values, partial: str
+) -> Grid:
+    own = {(c["size"], c["step"]): c["name"] for c in cells if c.get("partial") == partial}
+    own |= {(c["size"], c["step"]): c["name"] for c in cells if c.get("size") == 1}
+    sizes, steps = (sorted({place[i] for place in own}) for i in (0, 1))
+    rows = [
+        [values.get(own.get((size, step), ""), (None, None)) for step in steps] for size in sizes
+    ]
+    return Grid(
+        title,
+        tuple(map(str, sizes)),
+        tuple(map(str, steps)),
+        tuple(tuple(value for value, _ in row) for row in rows),
+        ("window", "stride"),
+        tuple(tuple(_bounds(bounds) for _, bounds in row) for row in rows),
+    )
+
+
+def _bounds(bounds: Sequence[Number] | None) -> str:
+    low, high = bounds or (None, None)
+    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def _contests(record: Mapping[str, Any]) -> list[Panel]:
+    """Metrics with context less themselves by sentence, with p-values and win counts."""
+    panels: list[Panel] = []
+    for task, counts in record.get("wins", {}).items():
+        rows = [row for row in record["contests"] if row["task"] == task]
+        places = list(dict.fromkeys(row["where"] for row in rows))
+        by_name: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            by_name.setdefault(row["name"], {})[row["where"]] = row
+        cells = tuple(
+            (
+                name,
+                tuple(
+                    own.get(place, {}).get(key) for place in places for key in ("difference", "p")
+                ),
+            )
+            for name, own in by_name.items()
+        )
+        heads = tuple(head for place in places for head in (place, "p"))
+        note = "Context wins {wins} of {of}; {significant_wins} of {significant} significant ones.".format(
+            **counts
+        )
+        panels.append(Table(f"Context against single sentences: {task}", heads, cells, note=note))
     return panels
 
 

@@ -329,7 +329,7 @@ def _points(
     return points
 
 
-def read_lengths(text: str) -> tuple[int, ...]:
+def read_lengths(text: str, low: int = 1, what: str = "paragraph lengths") -> tuple[int, ...]:
     """``1..10``, ``1,5,10`` or ``3`` → lengths."""
     lengths: list[int] = []
     for part in text.split(","):
@@ -337,9 +337,7 @@ def read_lengths(text: str) -> tuple[int, ...]:
         try:
             lengths += range(int(first), int(last) + 1) if dots else [int(first)]
         except ValueError:
-            lengths.append(0)
-    if not lengths or min(lengths) < 1:
-        raise InputError(
-            f"invalid paragraph lengths {text!r}", next="write --k 1..10 or --k 1,5,10"
-        )
+            lengths.append(-1)
+    if not lengths or min(lengths) < low:
+        raise InputError(f"invalid {what} {text!r}", next=f"write {low}..10 or {low},5,10")
     return tuple(dict.fromkeys(lengths))

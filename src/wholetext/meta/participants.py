@@ -14,6 +14,7 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
 from wholetext.meta.agreement.correlation import BoolArray
 from wholetext.meta.agreement.measures import system_means
+from wholetext.scoring.significance.resample import seeded
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Level = Literal["sys", "domain", "doc", "seg"]
@@ -32,6 +33,13 @@ class Selection:
     systems: tuple[str, ...] = ()  # only these systems
     all_segments: bool = False  # metrics score all segments, not only judged ones
     test_set: str = ""  # whose conventions apply; by the folder's name where not given
+    sample: int = 0  # size of a random sample of judged documents; 0: all of them
+    seed: int | None = 12345  # of the sample
+
+    @property
+    def partial(self) -> bool:
+        """Whether only a part of the set is used: stored scores of the whole set do not apply."""
+        return bool(self.domains or self.sample)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,7 @@ class Participants:
     refs: tuple[str, ...]
     systems: tuple[str, ...]
     left_out: dict[str, str]  # system → why it does not take part
-    kept: BoolArray  # (segments,) those of the chosen domains
+    kept: BoolArray  # (segments,) those of the chosen domains and sampled documents
     levels: dict[str, FloatArray]  # level → (systems, items) given scores; others are means of seg
     choice: Selection
     test_set: str  # the WMT test set whose conventions apply
@@ -161,7 +169,7 @@ def read_participants(
     levels: dict[str, FloatArray] = {
         level: _rows(judgments, systems) for level, judgments in scores.items()
     }
-    kept = _kept(evalset, choice)
+    kept = _kept(evalset, levels.get("seg"), choice, notes)
     system_seg = None
     if of_systems != name and (of_systems, "seg") in names:
         system_seg = np.where(kept, _rows(evalset.human(of_systems, "seg"), systems), np.nan)
@@ -169,7 +177,7 @@ def read_participants(
         levels["seg"] = np.where(kept, levels["seg"], np.nan)
         levels = {level: values for level, values in levels.items() if level in ("seg", "sys")}
     gaps = "seg" in levels and np.isnan(levels.get("sys", np.zeros(1))).any()
-    if choice.domains or gaps:  # a stored score is of the whole set
+    if choice.partial or gaps:  # a stored score is of the whole set
         levels.pop("sys", None)
         of_systems = of_systems if system_seg is not None else name
     return Participants(
@@ -255,9 +263,26 @@ def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
     return np.stack([rows.get(system, empty) for system in systems])
 
 
-def _kept(evalset: EvalSet, choice: Selection) -> BoolArray:
-    """(segments,) those of the chosen domains."""
+def _kept(
+    evalset: EvalSet, seg: FloatArray | None, choice: Selection, notes: list[str]
+) -> BoolArray:
+    """(segments,) those of the chosen domains and of a random sample of the judged documents."""
     conventions.check_known("domain", choice.domains, evalset.domains, evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
+    if choice.sample:
+        if seg is None:
+            raise InputError(
+                "documents can only be sampled where segments were judged",
+                where=evalset.name,
+                next="leave out --sample",
+            )
+        known = [not np.isnan(seg[:, run.start : run.stop]).all() for run in runs]
+        judged = np.flatnonzero(chosen & known)
+        drawn, part = judged, f"all {len(judged)}"
+        if choice.sample < len(judged):
+            drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)
+            part = f"a sample of {choice.sample} of {len(judged)}"
+        chosen = np.isin(np.arange(len(runs)), drawn)
+        notes.append(f"{evalset.name}: {part} judged documents (seed {choice.seed})")
     return np.repeat(chosen, [run.stop - run.start for run in runs])

@@ -75,7 +75,6 @@ def _outside(path: Path, where: Participants) -> Iterator[StoredFile]:
 
     Or scores as WMT25 published them.
     """
-    path = Path(str(path).replace("{langs}", where.langs))
     if path.suffix == ".jsonl" or (
         path.is_dir() and score_files([path]) and not any(path.glob("*.score"))
     ):

@@ -15,9 +15,10 @@ from wholetext.errors import RunError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
+from wholetext.meta.grid import Contest, GridCell, drawn, win_counts
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
-from wholetext.meta.tasks import Average, TaskResult
+from wholetext.meta.tasks import Average, SetMean, TaskResult
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
@@ -40,6 +41,9 @@ class Meta:
     ] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
     notes: tuple[str, ...] = ()
+    means: tuple[SetMean, ...] = ()  # over several sets
+    grid: tuple[GridCell, ...] = ()  # where the metrics stand in a grid of views
+    contests: tuple[Contest, ...] = ()  # metrics with context against themselves by sentence
     __repr__ = brief
 
 
@@ -75,10 +79,28 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 for where, points in meta.curves.items()
                 for point in points
             ],
+            **_views(meta),
             "notes": meta.notes,
         }
     )
     return content
+
+
+def _views(meta: Meta) -> dict[str, Any]:
+    """Means over sets, the grid, and context against single sentences, where there are any."""
+    tasks = dict.fromkeys(row.task for row in meta.contests)
+    content: dict[str, Any] = {
+        "means": [asdict(mean) for mean in meta.means],
+        "grid": [
+            {"name": cell.name, "metric": cell.metric, **cell.settings} for cell in drawn(meta.grid)
+        ],
+        "contests": [asdict(contest) for contest in meta.contests],
+        "wins": {
+            task: win_counts([row for row in meta.contests if row.task == task], meta.alpha)
+            for task in tasks
+        },
+    }
+    return {key: value for key, value in content.items() if value}
 
 
 def _field(part: Gathered) -> dict[str, Any]:
@@ -142,10 +164,11 @@ def write_meta(folder: Path, meta: Meta) -> None:
     """``meta.json``, and the scores computed here as EvalSet files
     (``metric-scores/LP/NAME-REF.LEVEL.score``).
 
-    Scores are of what people judged: those for several golds are kept apart, in a folder named
-    after each.
+    Scores are of what people judged: those for several golds or of several sets are kept apart, in
+    folders named after each.
     """
     several = len({part.participants.name for part in meta.parts}) < len(meta.parts)
+    sets = len({part.participants.evalset.root for part in meta.parts}) > 1
     with changing(folder, META) as staged:
         write_file(
             staged / FILE, json.dumps(as_json(meta), ensure_ascii=False, indent=1) + "\n", RunError
@@ -156,6 +179,7 @@ def write_meta(folder: Path, meta: Meta) -> None:
             name = "".join(c if c.isalnum() or c in "+_()=," else "_" for c in metric.name)
             label = f"{name}-{'.'.join(sorted(metric.refs)) or 'src'}"
             for level, values in metric.levels.items() if metric.source != "file" else ():
-                base = staged / where.gold_name if several else staged
+                base = staged / where.evalset.root.name if sets else staged
+                base = base / where.gold_name if several else base
                 path = base / "metric-scores" / where.langs / f"{label}.{level}.score"
                 write_table(path, where.systems, values, gaps=True)

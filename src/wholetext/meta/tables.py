@@ -6,14 +6,17 @@ JSON has everything; tables have what is read first.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, number
 from wholetext.errors import count
+from wholetext.meta.grid import drawn, win_counts
+from wholetext.meta.tasks import SetMean
 
 if TYPE_CHECKING:
+    from wholetext.meta.grid import Contest, GridCell
     from wholetext.meta.paragraphs import Point
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
@@ -62,11 +65,11 @@ def shown_results(meta: Meta) -> list[TaskResult]:
 def short(result: TaskResult, meta: Meta) -> str:
     """A column's title: the task, and the language pair and the gold where there are several."""
     names = [part.participants.name for part in meta.parts]
-    title = str(result.task)
+    title, sets = str(result.task), {part.participants.evalset.root for part in meta.parts}
     if " + " in result.where:
         title += " (all)"
     elif len(set(names)) > 1:
-        title += f" {result.where.split(' ')[-1]}"
+        title += f" {result.where if len(sets) > 1 else result.where.split(' ')[-1]}"
     return f"{title} {result.gold}" if len(set(names)) < len(names) else title
 
 
@@ -74,12 +77,14 @@ def _columns(meta: Meta) -> tuple[list[str], list[list[str]], list[list[str]]]:
     """Head, rows of metrics (by the first column, best first), and rows below them."""
     results = shown_results(meta)
     average = meta.average if len(results) == len(meta.results) else None
-    lead: list[Average | TaskResult] = [average] if average else []
+    lead: list[Average | SetMean | TaskResult] = [average] if average else []
+    lead += meta.means
     columns = [*lead, *results]
     names = dict.fromkeys(name for column in columns for name in column.metrics)
     head = [
         "metric",
         *(["average"] if average else []),
+        *(f"{mean.task} (mean of {mean.sets})" for mean in meta.means),
         *(short(result, meta) for result in results),
     ]
     rows = [[name, *(_cell(column, name) for column in columns)] for name in names]
@@ -92,15 +97,21 @@ def _columns(meta: Meta) -> tuple[list[str], list[list[str]], list[list[str]]]:
     return head, rows, foot
 
 
-def _cell(column: Average | TaskResult, name: str) -> str:
+def _cell(column: Average | SetMean | TaskResult, name: str) -> str:
     """``#cluster value`` of a metric and its interval; – where unknown."""
     if name not in column.metrics:
         return "–"
     i = column.metrics.index(name)
+    if isinstance(column, SetMean):
+        bounds = column.intervals[i]
+        return number(column.values[i]) + (_within(bounds) if bounds else "")
     low, high = (getattr(column, side, ()) for side in ("low", "high"))  # of tasks only
-    known = low and not math.isnan(low[i])
-    interval = f" [{number(low[i])}, {number(high[i])}]" if known else ""
+    interval = _within((low[i], high[i])) if low else ""
     return f"{_rank(column.ranks[i])}{number(column.value(name))}{interval}"
+
+
+def _within(bounds: tuple[float, float]) -> str:
+    return "" if math.isnan(bounds[0]) else f" [{number(bounds[0])}, {number(bounds[1])}]"
 
 
 def _rank(rank: int | None) -> str:
@@ -126,6 +137,9 @@ def _print(meta: Meta) -> None:
         for metric in part.metrics:
             if metric.source != "file":
                 terminal.print_signature(f"  {metric.name}  {metric.short}", console)
+    for title, block_head, block in (*_grids(meta), *_contests(meta)):
+        console.print(Text(f"\n{title}", style="dim"))
+        terminal.print_blocks(block_head, block, 1, console)
     for where, level, names, table in meta.between:
         console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
@@ -136,6 +150,74 @@ def _print(meta: Meta) -> None:
             lines = [_curve(point) for point in points if point.gold == gold]
             terminal.print_blocks(CURVE, lines, 3, console)
     terminal.notes(meta.notes, console)
+
+
+Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
+
+
+def _grids(meta: Meta) -> Iterator[Block]:
+    """Each task over the grid of views of each metric: context sizes, or windows and strides."""
+    cells = drawn(meta.grid)
+    columns: list[SetMean | TaskResult] = [*meta.means, *shown_results(meta)] if cells else []
+    for column in columns:
+        where = f"{column.task} (mean)" if isinstance(column, SetMean) else short(column, meta)
+        for metric in dict.fromkeys(cell.metric for cell in cells):
+            own = [cell for cell in cells if cell.metric == metric and cell.settings]
+            across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
+            rows = dict.fromkeys(_row(cell, down) for cell in own if not cell.sentence)
+            rows = dict.fromkeys(_row(cell, down) for cell in own) if down == "size" else rows
+            places = {(_row(cell, down), cell.settings[across]): cell.name for cell in own}
+            start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
+            heads = sorted({head for _, head in places}, key=int)
+            lines = [
+                [
+                    row,
+                    *(
+                        places.get((row, head), "" if down == "size" else start.get(head, ""))
+                        for head in heads
+                    ),
+                ]
+                for row in rows
+            ]
+            shown = [[row, *(_value(column, name) for name in names)] for row, *names in lines]
+            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], shown
+
+
+def _contests(meta: Meta) -> Iterator[Block]:
+    """Metrics with context less themselves by sentence, in every set."""
+    for task in dict.fromkeys(row.task for row in meta.contests):
+        rows = [row for row in meta.contests if row.task == task]
+        counts = win_counts(rows, meta.alpha)
+        title = (
+            f"{task}, with context less by sentence: context wins {counts['wins']} of "
+            f"{counts['of']}, {counts['significant_wins']} of {counts['significant']} significant "
+            f"(*, p < {meta.alpha})"
+        )
+        by_place = {(row.name, row.where): row for row in rows}
+        places = list(dict.fromkeys(row.where for row in rows))
+        lines = [
+            [name, *(_gain(by_place.get((name, place)), meta.alpha) for place in places)]
+            for name in dict.fromkeys(row.name for row in rows)
+        ]
+        yield title, ["metric", *places], lines
+
+
+def _row(cell: GridCell, down: str) -> str:
+    """The row of a grid: its size, or where its context comes from; partial windows apart."""
+    more = [str(cell.settings[key]) for key in ("partial", "source") if key in cell.settings]
+    return " ".join(
+        [str(cell.settings.get(down, "")), *(m for m in more if m not in ("drop", "same"))]
+    )
+
+
+def _value(column: SetMean | TaskResult, name: str) -> str:
+    return "" if name not in column.metrics else number(column.value(name))
+
+
+def _gain(contest: Contest | None, alpha: float) -> str:
+    if contest is None:
+        return "–"
+    return f"{contest.difference:+.3f}{'*' if contest.p < alpha else ''}"
 
 
 def _explanations(meta: Meta) -> list[str]:
@@ -310,7 +392,7 @@ def _span_cell(measure: SpanMeasure, name: str) -> str:
 
 
 def _bracketed(bounds: Interval) -> str:
-    return "" if math.isnan(bounds.low) else f" [{number(bounds.low)}, {number(bounds.high)}]"
+    return _within((bounds.low, bounds.high))
 
 
 def _bounds(bounds: Interval) -> list[float] | None:

@@ -207,6 +207,26 @@ def _resampled(
     return bootstrap_agreement(gold, np.nan_to_num(scores), task.measure, *weights)
 
 
+def pooled_interval(
+    parts: Sequence[Gathered],
+    name: str,
+    task: AgreementTask,
+    testing: MetricTests,
+    weights: Sequence[float] = (),
+) -> tuple[float, float]:
+    """Bounds of the weighted mean over several sets, each resampled by itself; NaN if undefined."""
+    draws = []
+    for i, part in enumerate(parts):
+        metric = next(metric for metric in part.metrics if metric.name == name)
+        own = replace(testing, seed=None if testing.seed is None else testing.seed + i)
+        with suppress(ValueError):  # statistics without a bootstrap
+            draws.append(_resampled(part.participants, metric, task, own))
+    known = [drawn for drawn in draws if drawn is not None]
+    if len(known) < len(parts):
+        return np.nan, np.nan
+    return interval(np.average(np.stack(known), axis=0, weights=weights or None))
+
+
 def judge(
     gold: FloatArray,
     stack: FloatArray,
@@ -274,10 +294,21 @@ def pooled_accuracy_task(
         for k, name in enumerate(names):
             stack[k, row, : len(part.participants.systems)] = by_metric[name][:, 0]  # type: ignore[index]
     task = AgreementTask("sys", Measure("accuracy", "system"))  # rows are language pairs
-    result = judge(gold, stack, names, task, testing or MetricTests())
+    testing = testing or MetricTests()
+    result = judge(gold, stack, names, task, testing)
+    pairs = [
+        len(part.participants.systems) * (len(part.participants.systems) - 1.0) for part in parts
+    ]
+    single = AgreementTask("sys", Measure("accuracy"))
+    bounds = [
+        pooled_interval(parts, name, single, testing, pairs) if testing.interval else ()
+        for name in result.metrics
+    ]
     return replace(
         result,
-        task=AgreementTask("sys", Measure("accuracy")),
+        low=tuple(low for low, _ in filter(None, bounds)),
+        high=tuple(high for _, high in filter(None, bounds)),
+        task=single,
         where=" + ".join(part.participants.name for part in parts),
         gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
         systems=int((~np.isnan(gold)).sum()),
@@ -380,6 +411,50 @@ def run_tasks(
     if len(results) < 2 or not common:
         return tuple(results), None
     return tuple(results), average(results, weights, testing.alpha)
+
+
+@dataclass(frozen=True)
+class SetMean:
+    """A task's values averaged over sets and language pairs, on its own scale."""
+
+    task: str
+    gold: str
+    sets: int
+    metrics: tuple[str, ...]
+    values: tuple[float, ...]
+    intervals: tuple[tuple[float, float] | None, ...]
+
+    def value(self, metric: str) -> float:
+        return self.values[self.metrics.index(metric)]
+
+
+def set_means(
+    parts: Sequence[Gathered], results: Sequence[TaskResult], testing: MetricTests
+) -> list[SetMean]:
+    """The mean over the sets of every task that several of them have."""
+    names, means = {part.participants.name for part in parts}, []
+    for task in dict.fromkeys(result.task for result in results):
+        own = [result for result in results if result.task == task and result.where in names]
+        if len(own) < 2:
+            continue
+        metrics = [name for name in own[0].metrics if all(name in part.metrics for part in own)]
+        values = {name: float(np.mean([part.value(name) for part in own])) for name in metrics}
+        order = sorted(metrics, key=lambda name: -np.nan_to_num(values[name], nan=-np.inf))
+        bounds = [
+            pooled_interval(parts, n, task, testing) if testing.interval else None for n in order
+        ]
+        golds = ", ".join(dict.fromkeys(result.gold for result in own))
+        means.append(
+            SetMean(
+                str(task),
+                golds,
+                len(own),
+                tuple(order),
+                tuple(values[n] for n in order),
+                tuple(bounds),
+            )
+        )
+    return means
 
 
 def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:

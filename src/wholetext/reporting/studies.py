@@ -20,6 +20,7 @@ FILES = (
     "ranking.json",
     "judge-check.json",
     "stress.json",
+    "reproduce.json",
 )  # in folders
 LOSSES = {
     "dropped": "segments in no window",

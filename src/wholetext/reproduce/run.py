@@ -12,7 +12,8 @@ from wholetext.errors import InputError, RunError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reproduce.catalogue import Cell, Entry, find_paper
-from wholetext.reproduce.experiments import KINDS, Experiment
+from wholetext.reproduce.experiment import Experiment
+from wholetext.reproduce.experiments import KINDS
 from wholetext.scoring.evaluate import Options
 
 FILE = "reproduce.json"

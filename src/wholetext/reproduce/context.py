@@ -1,0 +1,414 @@
+"""Experiments on context and windows (Vernikos et al. 2022; Raunak et al. 2024).
+
+A set, a model or a package that is missing leaves its cells empty, with a note that says how to get
+it; where nothing can be computed, the first of these faults is the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from wholetext.demo import load
+from wholetext.errors import WholetextError
+from wholetext.io.formats.evalset import EvalSet, language_pairs
+from wholetext.io.formats.scores import split_label
+from wholetext.meta import (
+    ContrastSet,
+    GridAxes,
+    Meta,
+    MetaTasks,
+    MetricTests,
+    Selection,
+    meta_evaluate,
+    read_contrast_set,
+)
+from wholetext.meta.contrastive.decisions import Decisions, decide, groups, overall
+from wholetext.meta.contrastive.formats import Candidate, Item
+from wholetext.meta.grid import Contest, win_counts
+from wholetext.meta.participants import read_participants
+from wholetext.models.hub.locate import locate
+from wholetext.models.tokenizer import load_tokenizer
+from wholetext.registry import scorer
+from wholetext.reproduce.catalogue import Cell
+from wholetext.reproduce.experiment import Experiment, Result
+from wholetext.text import pair_of
+from wholetext.types import Document
+from wholetext.views import Slide, draw
+
+Place = Mapping[str, Any]  # column or row, data, langs (a list is pooled), domains, gold
+
+
+class Attempts:
+    """What could be computed of an experiment, and why the rest could not."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.bundled = experiment.small and experiment.folder is None
+        self.faults: list[WholetextError] = []
+
+    def fail(self, what: str, fault: WholetextError) -> None:
+        self.faults.append(fault)
+        self.experiment.notes.append(f"{what} is left out: {fault.what} ({fault.next})")
+
+    def places(self, key: str = "column") -> Iterable[tuple[str, Place, Path]]:
+        """Name, description and folder of every set that is there."""
+        for place in self.experiment.setting("where", []):
+            try:
+                yield place[key], place, self.experiment.path(place["data"])
+            except WholetextError as fault:
+                self.fail(place[key], fault)
+
+    def available(self, specs: Iterable[str], langs: tuple[str, str]) -> list[str]:
+        """Specs whose models are there."""
+        known = []
+        for spec in dict.fromkeys(specs):
+            try:
+                scorer(spec).metric.resolve(langs)
+                known.append(spec)
+            except WholetextError as fault:
+                self.fail(spec, fault)
+        return known
+
+    def langs(self, place: Place, root: Path) -> list[str]:
+        """The language pairs of a set: as listed, or all that have its gold."""
+        pairs = language_pairs(root) if self.bundled else place.get("langs", ())
+        if not pairs:
+            names = {pair: EvalSet.open(root, pair).human_names for pair in language_pairs(root)}
+            pairs = [pair for pair, own in names.items() if place["gold"] in dict(own)]
+        return [pairs] if isinstance(pairs, str) else list(pairs)
+
+    def meta(self, place: Place, root: Path, specs: Iterable[str], draws: int = 0) -> Meta | None:
+        """Agreement of the available metrics in one set, pooled over its language pairs."""
+        pairs = self.langs(place, root)
+        metrics = self.available(specs, pair_of(pairs[0]))
+        opened = [] if self.bundled else [EvalSet.open(root, pair) for pair in pairs]
+        metrics += [
+            name
+            for name in self.experiment.setting("stored", {}).values()
+            if all(
+                name in {split_label(label)[0] for label, _ in one.metric_names} for one in opened
+            )
+        ]
+        if not metrics:
+            return None
+        selection = Selection(
+            golds=(place["gold"],) if "gold" in place and not self.bundled else (),
+            domains=() if self.bundled else tuple(place.get("domains", ())),
+            sample=self.experiment.setting("sample", 0),
+        )
+        meta = meta_evaluate(
+            root,
+            pairs,
+            metrics,
+            MetaTasks(tasks=(self.experiment.setting("task", "sys:pearson"),)),
+            selection=selection,
+            tests=MetricTests(draws),
+            options=self.experiment.options,
+        )
+        self.experiment.notes += meta.notes
+        return meta
+
+    def values(self, place: Place, root: Path, specs: Iterable[str]) -> dict[str, float]:
+        meta = self.meta(place, root, specs)
+        result = meta.results[0] if meta else None
+        return {name: result.value(name) for name in result.metrics} if result else {}
+
+    def finish(self, columns: Sequence[str], rows: Mapping[str, Sequence[Cell]]) -> Result:
+        if self.faults and all(cell is None for cells in rows.values() for cell in cells):
+            raise self.faults[0]
+        return tuple(columns), {row: tuple(cells) for row, cells in rows.items()}
+
+
+def by_set(experiment: Experiment) -> Result:
+    """Agreement with people: a row per metric, a column per set (several pairs: pooled).
+
+    Settings: ``where``; ``task``; ``stored``, rows of metrics that the sets have; ``sample``, number
+    of documents.
+    """
+    attempts, metrics = Attempts(experiment), experiment.entry.metrics
+    columns = [place["column"] for place in experiment.setting("where", [])]
+    values = {
+        column: attempts.values(place, root, metrics.values())
+        for column, place, root in attempts.places()
+    }
+    rows = {
+        row: [values.get(column, {}).get(spec) for column in columns]
+        for row, spec in (*metrics.items(), *experiment.setting("stored", {}).items())
+    }
+    return attempts.finish(columns, rows)
+
+
+def wins(experiment: Experiment) -> Result:
+    """How often a metric with context beats itself by sentence, and significantly so (PERM-BOTH).
+
+    Settings: ``where``; ``rows``, name → columns that are left out; ``draws``.
+    """
+    attempts, contests = Attempts(experiment), dict[str, tuple[Contest, ...]]()
+    for column, place, root in attempts.places():
+        draws = experiment.setting("draws", 1000)
+        meta = attempts.meta(place, root, experiment.entry.metrics.values(), draws)
+        contests[column] = meta.contests if meta else ()
+    rows = {
+        row: [
+            float(value)
+            for value in win_counts(
+                [one for column, own in contests.items() if column not in excluded for one in own],
+                0.05,
+            ).values()
+        ]
+        for row, excluded in experiment.setting("rows", {}).items()
+    }
+    empty = not any(contests.values())
+    columns = ("wins", "of", "significant wins", "significant")
+    return attempts.finish(columns, {row: [None] * 4 if empty else rows[row] for row in rows})
+
+
+def mean_over_sets(experiment: Experiment) -> Result:
+    """Agreement averaged over sets: metrics are named ``row | column``.
+
+    Settings: ``where``; ``task``; ``sample``.
+    """
+    attempts, metrics = Attempts(experiment), experiment.entry.metrics
+    values = [
+        attempts.values(place, root, metrics.values()) for _, place, root in attempts.places()
+    ]
+    cells = dict[str, dict[str, Cell]]()
+    for name, spec in metrics.items():
+        row, _, column = name.partition(" | ")
+        known = [own[spec] for own in values if spec in own]
+        complete = len(known) == len(experiment.setting("where", []))
+        cells.setdefault(row, {})[column] = fmean(known) if complete else None
+    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
+    return attempts.finish(
+        columns, {row: [by.get(column) for column in columns] for row, by in cells.items()}
+    )
+
+
+def grid(experiment: Experiment) -> Result:
+    """Agreement over context sizes (a row per metric and set) or windows (per metric and size).
+
+    Settings: ``where``; ``task``; ``context`` or ``window`` and ``partial``: with several of the
+    latter, rows are differences from ``drop``; ``sample``.
+    """
+    attempts, rows = Attempts(experiment), dict[str, list[Cell]]()
+    context, window = (tuple(experiment.setting(name, ())) for name in ("context", "window"))
+    partial = tuple(experiment.setting("partial", ("drop",)))
+    columns = context or tuple(range(1, max(window) + 1))
+    for column, place, root in attempts.places():
+        for name, spec in experiment.entry.metrics.items():
+            if not attempts.available([spec], pair_of(attempts.langs(place, root)[0])):
+                continue
+            if context:
+                specs = GridAxes(context=context).specs([spec])
+                values = attempts.values(place, root, specs)
+                rows[f"{name}, {column}"] = [values.get(cell) for cell in specs]
+                continue
+            by_partial = {
+                kind: {
+                    (w, s): GridAxes(window=(w,), step=(s,), partial=(kind,)).specs([spec])[0]
+                    for w in window
+                    for s in range(1, w + 1)
+                }
+                for kind in dict.fromkeys(("drop", *partial))
+            }
+            values = attempts.values(
+                place, root, [s for own in by_partial.values() for s in own.values()]
+            )
+            for kind in partial:
+                for w in window:
+                    title = name if len(partial) == 1 else f"{name}, {kind}"
+                    rows[f"{title}, window {w}"] = [
+                        None
+                        if s > w
+                        else values[by_partial[kind][w, s]]
+                        - (values[by_partial["drop"][w, s]] if len(partial) > 1 else 0.0)
+                        for s in columns
+                    ]
+    return attempts.finish(tuple(map(str, columns)), rows)
+
+
+def contrastive(experiment: Experiment) -> Result:
+    """Accuracy in percent on contrastive sets: a row per metric, a column per set and group.
+
+    Settings: ``where``, a list of {column, data, group}; ``items``, number of items; ``blind``, the
+    row of a score that cannot see the context.
+    """
+    attempts, blind = Attempts(experiment), experiment.setting("blind", "any score without context")
+    columns = [place["column"] for place in experiment.setting("where", [])]
+    values, decided = dict[tuple[str, str], float](), dict[tuple[str, Path], Decisions]()
+    for column, place, path in attempts.places():
+        items = _bundled_contrast() if attempts.bundled else read_contrast_set(path)
+        items = replace(items, items=items.items[: experiment.setting("items", len(items.items))])
+        for spec in (blind, *attempts.available(experiment.entry.metrics.values(), items.langs)):
+            if (spec, path) not in decided and spec == blind:
+                decided[spec, path] = _blind(items)
+            elif (spec, path) not in decided:
+                decided[spec, path] = decide(items, spec, experiment.options)
+            accuracies = {one.group: one for one in groups(decided[spec, path]).get("sentence", [])}
+            accuracies["all"] = overall(decided[spec, path])
+            if place["group"] in accuracies:
+                values[spec, column] = 100 * accuracies[place["group"]].accuracy
+    rows = {
+        row: [values.get((spec, column)) for column in columns]
+        for row, spec in ((blind, blind), *experiment.entry.metrics.items())
+    }
+    return attempts.finish(columns, rows)
+
+
+def _blind(items: ContrastSet) -> Decisions:
+    """Score candidates by a hash of source and text: all that a metric by sentence has to go by."""
+    scores = (
+        np.array([float(draw(item.src, candidate.text)) for candidate in item.candidates])
+        for item in items.items
+    )
+    return Decisions("blind", items, tuple(scores), ())
+
+
+def _bundled_contrast() -> ContrastSet:
+    """Reference segments of the demo corpus against those of the next document."""
+    corpus, _ = load("de-en")
+    items = []
+    for doc, other in zip(corpus.docs, corpus.docs[1:]):
+        reference, wrong = (next(iter(each.refs.values())) for each in (doc, other))
+        for i in range(1, min(4, len(doc), len(other))):
+            texts = (reference[i], wrong[i])
+            candidates = tuple(Candidate(text, tuple(reference[:i])) for text in texts)
+            sources = tuple(doc.src or ())
+            items.append(Item(f"{doc.id}-{i}", sources[i], sources[:i], candidates, distance=i % 2))
+    return ContrastSet("demo", corpus.langs, tuple(items))
+
+
+def system_pairs(experiment: Experiment) -> Result:
+    """Language pairs and pairs of systems that are compared: a row per kind of judgment.
+
+    Settings: ``where``, a list of {row, data, langs, gold}.
+    """
+    attempts = Attempts(experiment)
+    rows: dict[str, list[Cell]] = {p["row"]: [None, None] for p in experiment.setting("where", [])}
+    for row, place, root in attempts.places("row"):
+        gold = None if attempts.bundled else place.get("gold")
+        opened = [EvalSet.open(root, pair) for pair in attempts.langs(place, root)]
+        sizes = [len(read_participants(one, Selection(), gold).systems) for one in opened]
+        rows[row] = [float(len(sizes)), float(sum(n * (n - 1) // 2 for n in sizes))]
+    return attempts.finish(("language pairs", "system pairs"), rows)
+
+
+def _documents(attempts: Attempts, place: Place, root: Path) -> list[Document]:
+    return [
+        doc
+        for pair in attempts.langs(place, root)
+        for doc in EvalSet.open(root, pair).load().corpus.docs
+    ]
+
+
+def dropped(experiment: Experiment) -> Result:
+    """Percentage of sentences in no full window: a row per window, a column per stride.
+
+    Counted as in the paper: what is left at the end of a document, from where the next window would
+    start, of the sentences of all windows; and below it the share of distinct sentences.
+    Settings: ``where``, whose documents are pooled; ``window``, sizes.
+    """
+    attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
+    sizes = [
+        len(doc)
+        for _, place, root in attempts.places()
+        for doc in _documents(attempts, place, root)
+    ]
+    strides, rows = range(1, max(window) + 1), dict[str, list[Cell]]()
+    for title, share in (("{}", _left_over), ("{}, distinct sentences", _uncovered)):
+        for w in window:
+            rows[title.format(w)] = [
+                share(sizes, Slide(size=w, step=s)) if s <= w and sizes else None for s in strides
+            ]
+    return attempts.finish(tuple(map(str, strides)), rows)
+
+
+def _left_over(sizes: Sequence[int], view: Slide) -> float:
+    """Percentage of sentences in partial windows, of those in all windows."""
+    spans = [view.spans(size) for size in sizes]
+    ends = [own[-1][1] if own else 0 for own in spans]
+    step = view.step or 1
+    partial = sum(
+        size - len(own) * step for size, own, end in zip(sizes, spans, ends) if end < size
+    )
+    return 100 * partial / (partial + (view.size or 1) * sum(map(len, spans)))
+
+
+def _uncovered(sizes: Sequence[int], view: Slide) -> float:
+    """Percentage of distinct sentences in no full window."""
+    ends = [max((stop for _, stop, _ in view.spans(size)), default=0) for size in sizes]
+    return 100 - 100 * sum(ends) / sum(sizes)
+
+
+def over_long(experiment: Experiment) -> Result:
+    """Percentage of chunks that a model would crop: a row per window, a column per language pair.
+
+    A chunk has source and output of ``window`` sentences at every stride 1; a shorter document is
+    one chunk. Settings: ``where``; ``window``; ``tokenizer``, a model; ``limit``, in tokens.
+    """
+    attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
+    limit = experiment.setting("limit", 512) - 4  # less special tokens
+    columns = [place["column"] for place in experiment.setting("where", [])]
+    rows: dict[str, list[Cell]] = {str(w): [None] * len(columns) for w in window}
+    for column, place, root in attempts.places():
+        try:
+            length = _counter(experiment)
+        except WholetextError as fault:
+            attempts.fail(column, fault)
+            continue
+        lengths = []  # of the sentences of each document of each system
+        for pair in attempts.langs(place, root):
+            loaded = EvalSet.open(root, pair).load()
+            size = experiment.setting("sample", len(loaded.corpus.docs))
+            for doc in loaded.corpus.docs[:size]:
+                source = list(map(length, doc.src or ()))
+                for output in loaded.outputs:
+                    target = map(length, output.docs[doc.id])
+                    lengths.append([a + b for a, b in zip(source, target)])
+        for w in window:
+            chunks = [
+                sum(own[a : a + w]) > limit
+                for own in lengths
+                for a in range(max(1, len(own) - w + 1))
+            ]
+            rows[str(w)][columns.index(column)] = 100 * sum(chunks) / len(chunks)
+    return attempts.finish(columns, rows)
+
+
+def _counter(experiment: Experiment) -> Callable[[str], int]:
+    """Tokens of a text: by the tokenizer of a model, or by blingfire's copy of XLM-R's."""
+    model = experiment.setting("tokenizer", "minilm")
+    try:
+        tokenizer = load_tokenizer(locate(model, patterns=("*.json", "*.model")).path)
+    except WholetextError:
+        if find_spec("blingfire") is None:
+            raise
+        tokenizer = None
+    if tokenizer is not None:
+        return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+    blingfire: Any = import_module("blingfire")
+    handle = blingfire.load_model(str(Path(blingfire.__file__).parent / "xlm_roberta_base.bin"))
+    experiment.notes.append(f"{model} is missing: tokens are those of blingfire's XLM-R model")
+    return lambda text: len(blingfire.text_to_ids(handle, text, 4096, 3, no_padding=True))
+
+
+def extraction(experiment: Experiment) -> Result:
+    """Chunks of documents of some lengths: how many there are, and sentences that are dropped.
+
+    Settings: ``documents``, name → sentences; ``size``; ``step``.
+    """
+    view = Slide(size=experiment.setting("size", 4), step=experiment.setting("step", 2))
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for name, size in experiment.setting("documents", {}).items():
+        spans = view.spans(size)
+        covered = {i for start, stop, _ in spans for i in range(start, stop)}
+        rows[name] = (float(size), float(len(spans)), float(size - len(covered)))
+    return ("sentences", "chunks", "dropped"), rows
