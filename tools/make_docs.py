@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections import Counter
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,13 @@ def _option(entry: Any) -> str:
 API = """# Python
 
 Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs` from the
-functions themselves.
+functions themselves; large results are listed without their fields (`help(wt.Comparison)` has them).
+
+```python
+import wholetext as wt
+
+wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
+```
 
 | command | Python |
 |---|---|
@@ -111,8 +118,10 @@ def api_page() -> str:
 
 def _entry(name: str, value: Any) -> str:
     error = isinstance(value, type) and issubclass(value, (Exception, Warning))
+    options = name.endswith(("Options", "Significance"))
+    made = isinstance(value, type) and is_dataclass(value) and len(fields(value)) > 5 and not options
     line = f"{inspect.getdoc(value)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
-    return f"### {name}\n" + ("" if error else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
+    return f"### {name}\n" + ("" if error or made else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
 
 
 def _signature(name: str, found: Any) -> str:
