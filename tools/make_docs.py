@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections import Counter
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -118,10 +118,15 @@ def api_page() -> str:
 
 def _entry(name: str, value: Any) -> str:
     error = isinstance(value, type) and issubclass(value, (Exception, Warning))
-    options = name.endswith(("Options", "Significance"))
-    made = isinstance(value, type) and is_dataclass(value) and len(fields(value)) > 5 and not options
+    made = isinstance(value, type) and is_dataclass(value) and _is_large_result(value)
     line = f"{inspect.getdoc(value)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
     return f"### {name}\n" + ("" if error or made else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
+
+
+def _is_large_result(kind: Any) -> bool:
+    """Whether a dataclass is made by functions rather than by users: many fields, some without a default."""
+    required = [one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
+    return len(fields(kind)) > 4 and len(required) > 1
 
 
 def _signature(name: str, found: Any) -> str:

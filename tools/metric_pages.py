@@ -6,6 +6,7 @@ What the code knows comes from the registry, as in `wholetext show`; formula, co
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,9 +57,11 @@ def _parameters(name: str) -> dict[str, tuple[str, str]]:
     for key, (takes, default) in parameters(kind).items():
         plain = default is None or isinstance(default, bool)
         shown = str(default).lower() if plain else default if default != "" else '""'
-        choice = hint(takes)
-        values = f" ({choice.replace(' | ', ', ')})" if " | " in choice and choice != "true | false" else ""
-        lines[key] = (f"- `{key}`: {said[key]}{values}", f"{key}={shown}")
+        choices = [] if hint(takes) == "true | false" else hint(takes).split(" | ")
+        text = said[key].replace(" (wholetext)", "").replace(" (docs/taggers.md)", " ([taggers](taggers.md))")
+        unsaid = [one for one in choices if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)]
+        values = f" ({', '.join(choices)})" if len(choices) > 1 and len(unsaid) > 1 else ""
+        lines[key] = (f"- `{key}`: {text}{values}", f"{key}={shown}")
     return lines
 
 
