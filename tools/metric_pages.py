@@ -78,7 +78,7 @@ def _range(name: str) -> str:
     bounds = metric_class(name).range
     arrow = "↑" if _entry(name)["higher_is_better"] else "↓"
     if not isinstance(bounds, tuple):
-        return f"as its settings say {arrow}"
+        return f"by its settings {arrow}"
     return f"{bounds[0]:g} … {bounds[1]:g} {arrow}".replace("inf", "∞").replace("-", "−")
 
 
