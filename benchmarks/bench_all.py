@@ -179,9 +179,10 @@ def page(rows: list[str], stored: Stored) -> str:
     elsewhere = ["".join(f" {stored[kind][name]['ratio']:g} × |" for kind in others) for name in COMPARISONS]
     return "\n".join([
         "# Benchmarks", "",
-        f"Processor seconds of one thread on the same texts, least of several runs ({machine}; {date.today()}). Scores of",
-        "BLEU, chrF and TER are checked to be equal. `make bench-all` measures again and fails where a ratio fell by more",
-        "than 15 % on the same kind of processor and our own time rose; `make bench-all ARGS=--write` writes this page.", "",
+        f"Processor seconds of one thread on the same texts, least of several runs ({machine}; {date.today()}).",
+        "Scores of BLEU, chrF and TER are checked to be equal. `make bench-all` measures again and fails where a ratio",
+        "fell by more than 15 % on the same kind of processor and our own time rose; `make bench-all ARGS=--write`",
+        "writes this page.", "",
         f"| {' | '.join(head)} |", "|---" * len(head) + "|", *map(str.__add__, rows, elsewhere), "",
     ])  # fmt: skip
 

@@ -4,7 +4,8 @@ python benchmarks/scaling.py [ROWS …] [--segments N …] [--log FILE] [--write
 
 Flags are left out. Processor seconds (user and system) and peak memory are those of
 the whole process, by wait4. The largest take most of an hour: with ``--log`` each measurement is appended to a file,
-and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into docs/benchmarks.md.
+and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into
+docs/benchmarks.md.
 """
 
 from __future__ import annotations

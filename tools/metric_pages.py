@@ -17,8 +17,8 @@ HEAD = """# Metrics
 
 Made by `make docs` from the metrics themselves; `wholetext show NAME` prints the same in a terminal.
 [Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
-[view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are used where they are there;
-*model* is the size of what is downloaded by default. The view is `sentence` unless an entry names another.
+[view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
+is the size of what is downloaded by default. The view is `sentence` unless an entry names another.
 
 """
 SHARED = """## Shared parameters
@@ -116,10 +116,11 @@ def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str
     lines = [f"## {name}", "", prose, ""]
     if facts:
         paper = f"{facts['paper']}." if facts["paper"] else ""
-        lines += ["```text", facts["formula"].strip(), "```", "", f"**Use**: {facts['when']} **Cost**: {facts['cost']}.",
-                  f"**Paper**: {paper}", ""]  # fmt: skip
+        use = f"**Use**: {facts['when']} **Cost**: {facts['cost']}."
+        lines += ["```text", facts["formula"].strip(), "```", "", use, f"**Paper**: {paper}", ""]
     lines += [] if view == "sentence" else [f"View: `{view}`.", ""]
     listed = _parameters(name).values()
-    own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1) for line, default in listed if line not in shared]
+    own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1)
+           for line, default in listed if line not in shared]  # fmt: skip
     also = [f"`{default}`" for line, default in listed if line in shared]
     return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {', '.join(also)}.", ""] if also else [])])

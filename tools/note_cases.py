@@ -206,8 +206,8 @@ def page() -> str:
         "- in Python as `scores.notes` and as `WholetextWarning` of `score` "
         "(readers' notes are in `read(…).warnings`, those of a comparison in its `warnings`);",
         "- in the report under *Read with care*.", "",
-        "Made by `make docs`: a note, when it appears, and what follows `wholetext score -s src.txt -t a.txt b.txt -r ref.txt "
-        "-d docs.txt -l de-en` to see it (*one file*: instead of these).", "",
+        "Made by `make docs`: a note, when it appears, and what follows `wholetext score -s src.txt -t a.txt b.txt "
+        "-r ref.txt -d docs.txt -l de-en` to see it (*one file*: instead of these).", "",
     ]
     for case in CASES:
         other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]

@@ -24,11 +24,12 @@ SHOWN = (
 def section() -> str:
     """The commands and, of what each prints, the lines that are shown."""
     blocks = []
+    environment = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
     with tempfile.TemporaryDirectory() as folder:
         wt.write(Path(folder) / "corpus.jsonl", wt.Loaded(*load("de-en")))
         for command, first, last in SHOWN:
-            done = subprocess.run([sys.executable, "-m", *command.split()], cwd=folder, capture_output=True, check=True,
-                                  encoding="utf-8", env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"})  # fmt: skip
+            done = subprocess.run([sys.executable, "-m", *command.split()], cwd=folder, env=environment,
+                                  capture_output=True, encoding="utf-8", check=True)  # fmt: skip
             lines = [line.rstrip() for line in done.stdout.splitlines()]
             start = next(place for place, line in enumerate(lines) if line.startswith(first))
             end = next(place for place, line in enumerate(lines[start:], start) if line.startswith(last))
