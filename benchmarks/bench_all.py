@@ -179,16 +179,10 @@ def page(rows: list[str], stored: Stored) -> str:
     elsewhere = ["".join(f" {stored[kind][name]['ratio']:g} × |" for kind in others) for name in COMPARISONS]
     return "\n".join([
         "# Benchmarks", "",
-        f"Written by `make bench-all ARGS=--write` on {date.today()}: {machine}.",
-        "Processor seconds of one thread, the least of several runs in turns, on the same texts; scores of BLEU, chrF "
-        "and TER are checked to be equal.",
-        "`make bench-all` fails if a ratio is more than 15 % below the one in `benchmarks/ratios.json` that was",
-        "measured on the same kind of processor, and our own time, in units of a reference workload that is timed in",
-        "the same run, more than 15 % above the stored one. A ratio that fell although our own time did not rise means",
-        "that the other tool became faster; that is printed and is no failure. On a kind of processor without stored",
-        "ratios nothing is checked, and the output says so. Ratios of",
-        "neural metrics, which need an environment of their own, are in [neural](neural.md). More on each:",
-        "[resampling](significance.md), [meta-evaluation](meta.md#speed), [BlonDe](blonde.md), [scale](scale.md).", "",
+        f"Processor seconds of one thread on the same texts, least of several runs ({machine}; {date.today()}).",
+        "Scores of BLEU, chrF and TER are checked to be equal. `make bench-all` measures again and fails where a ratio",
+        "fell by more than 15 % on the same kind of processor and our own time rose; `make bench-all ARGS=--write`",
+        "writes this page.", "",
         f"| {' | '.join(head)} |", "|---" * len(head) + "|", *map(str.__add__, rows, elsewhere), "",
     ])  # fmt: skip
 
@@ -217,7 +211,7 @@ def main() -> int:
     if arguments.write:
         everywhere[processor()] = {**stored, **found}
         STORED.write_text(json.dumps(everywhere, indent=1) + "\n", "utf-8")
-        _, mark, rest = PAGE.read_text("utf-8").partition("\n## Commands compared with 0.1.0")  # before_after.py's
+        _, mark, rest = PAGE.read_text("utf-8").partition("\n## Neural metrics")  # written by hand
         PAGE.write_text(page(rows, everywhere) + mark + rest, "utf-8")
     checked = f"nothing is more than 15 % slower than stored for {processor()}" if stored else "nothing was checked"
     print(f"more than 15 % slower: {', '.join(slower)}" if slower else checked)

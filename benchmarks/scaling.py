@@ -4,7 +4,8 @@ python benchmarks/scaling.py [ROWS …] [--segments N …] [--log FILE] [--write
 
 Flags are left out. Processor seconds (user and system) and peak memory are those of
 the whole process, by wait4. The largest take most of an hour: with ``--log`` each measurement is appended to a file,
-and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into docs/scale.md.
+and one that is there already is not repeated. ``--write`` puts the table, with all of the file, into
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from machine import processor
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 SYSTEMS, METRICS = ("a", "b", "c"), ("chrf", "bleu")
 WORDS = ["the", "a", "of", "to", "and", "in", "house", "river", "night", "street", "music", "winter", "letter", "table"]
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- benchmarks/scaling.py begins -->", "<!-- benchmarks/scaling.py ends -->"
 
 
@@ -102,7 +103,7 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", type=int, default=SIZES)
     parser.add_argument("--segments", nargs="+", type=int, default=[10, 1], help="of a document")
     parser.add_argument("--log", type=Path, help="file of measurements, to go on with")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
     given = parser.parse_args()
     there = given.log.read_text("utf-8").splitlines() if given.log and given.log.is_file() else []
     runs = [Run(**json.loads(line)) for line in there]

@@ -23,7 +23,6 @@ COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
     "contrast": (("no context", "one sentence", "one sentence of another item"), "accuracy, %"),
     "format-flags": (("hits read", "right"), "hits"),
     "stress": (("pronoun", "tense", "name", "term", "connective", "number", "negation"), "pairs told apart, %"),
-    "stress-items": (("valid or beside the source, %",), "items that are what they say, %"),
     "wt-doc": (("pronoun (28)", "tense (47)", "name (59)", "swap (261)", "drop (262)"), "pairs told apart, %"),
 }
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"

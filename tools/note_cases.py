@@ -199,8 +199,6 @@ def page() -> str:
     """docs/notes.md."""
     lines = [
         "# Notes on scores", "",
-        "Made by `make docs`; the tests run every command below and look for the note, in all places, on the first run "
-        "and on one that is answered from the cache.", "",
         "A note says what was cut, dropped, guessed or left out, and how much of the text it concerns. Notes are kept "
         "with the scores, so a run folder and a cached run have the notes of the first run:", "",
         "- below the table of `score` and `compare`, each with `!`; with `-f tsv` and `-f latex` on stderr;",
@@ -208,16 +206,13 @@ def page() -> str:
         "- in Python as `scores.notes` and as `WholetextWarning` of `score` "
         "(readers' notes are in `read(…).warnings`, those of a comparison in its `warnings`);",
         "- in the report under *Read with care*.", "",
-        "Only notes about the machine rather than the scores (a damaged cache that was moved away) appear once.", "",
-        "Texts: `-s src.txt -t a.txt b.txt -r ref.txt -d docs.txt -l de-en`, unless the last column says otherwise.",
-        "",
-        "| note | when | `wholetext score` … |", "|---|---|---|",
+        "Made by `make docs`: a note, when it appears, and what follows `wholetext score -s src.txt -t a.txt b.txt "
+        "-r ref.txt -d docs.txt -l de-en` to see it (*one file*: instead of these).", "",
     ]
     for case in CASES:
         other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]
         other += ["no `-d`"] if case.files.get("docs.txt") == () else []
         other += ["and `c.txt`"] if "c.txt" in case.files else []
         other = ["after `wholetext align`" if case.corpus == "aligned.jsonl" else "one file"] if case.corpus else other
-        shown = case.command.replace("|", "\\|")
-        lines.append(f"| {case.note} | {case.when} | `{shown}`{', ' if other else ''}{', '.join(other)} |")
+        lines.append(f"- **{case.note}**: {case.when}. `{case.command}`{', ' if other else ''}{', '.join(other)}")
     return "\n".join(lines) + "\n"

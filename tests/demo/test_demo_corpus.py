@@ -86,7 +86,7 @@ def test_unknown_pair_is_answered_with_the_known_ones() -> None:
 
 
 def test_every_fault_the_page_lists_is_in_the_text() -> None:
-    rows = [line.split("|")[1:-1] for line in (REPO / "docs/demo-corpus.md").read_text("utf-8").splitlines()]
+    rows = [line.split("|")[1:-1] for line in (REPO / "tests/demo/planted.md").read_text("utf-8").splitlines()]
     cells = {row[0].strip(): row[1:] for row in rows if len(row) == 5}
     for pair in PAIRS:
         corpus, outputs = load(pair)
