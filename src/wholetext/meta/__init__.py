@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from wholetext.meta.features import (
         CategoryTest as CategoryTest,
         Discriminativeness as Discriminativeness,
+        FeaturePairs as FeaturePairs,
+        FocusStatistics as FocusStatistics,
         discriminativeness as discriminativeness,
+        feature_pairs as feature_pairs,
+        focus_statistics as focus_statistics,
+        metric_correlation as metric_correlation,
         paired_t as paired_t,
     )
     from wholetext.meta.metric_scores import MetricSelection as MetricSelection
@@ -54,7 +59,12 @@ else:
             "meta.features": (
                 "CategoryTest",
                 "Discriminativeness",
+                "FeaturePairs",
+                "FocusStatistics",
                 "discriminativeness",
+                "feature_pairs",
+                "focus_statistics",
+                "metric_correlation",
                 "paired_t",
             ),
             "meta.metric_scores": ("MetricSelection",),

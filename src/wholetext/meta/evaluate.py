@@ -34,8 +34,10 @@ from wholetext.meta.store import FILE, META, Meta, write_meta
 from wholetext.meta.tasks import (
     MetricTests,
     Preset,
+    gold_correlation,
     inter_correlation,
     official_langs,
+    paired_t_tests,
     preset,
     run_tasks,
     tasks_for,
@@ -59,11 +61,12 @@ class MetaTasks:
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
     even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in order
-    between: bool = False  # also correlations between metrics
+    between: bool = False  # also correlations between metrics, and between several golds
+    paired_t: bool = False  # also t-tests between metrics, paired over the tasks
 
 
 def meta_evaluate(
-    evalset: Path | str,
+    evalset: Path | str | EvalSet,
     langs: Sequence[str] = (),
     metrics: MetricSelection | Sequence[str] = (),
     tasks: MetaTasks | None = None,
@@ -92,8 +95,9 @@ def meta_evaluate(
     run = tasks_for(what.levels, [*what.tasks, *official.tasks], *rows)
     run = run or tasks_for(("sys", "seg"), (), *rows)
     if what.preset:
-        test_set = selection.test_set or Path(evalset).resolve().name
-        langs = langs or official_langs(what.preset, test_set, language_pairs(Path(evalset)))
+        folder = evalset.root if isinstance(evalset, EvalSet) else Path(evalset)
+        test_set = selection.test_set or folder.resolve().name
+        langs = langs or official_langs(what.preset, test_set, language_pairs(folder))
         selected = replace(
             selected,
             primary=selected.primary is not False,
@@ -115,6 +119,7 @@ def meta_evaluate(
     pooled = official.pooled if what.preset else "sys:accuracy" in map(str, run)
     results, average = run_tasks(groups, run, pooled, tests, what.even_by)
     several = len(groups) > 1  # kinds of human scores
+    levels = dict.fromkeys(task.level for task in run)
     between = [
         (
             f"{part.participants.name} {part.participants.gold_name if several else ''}".rstrip(),
@@ -123,7 +128,13 @@ def meta_evaluate(
         )
         for part in parts
         if what.between
-        for level in dict.fromkeys(task.level for task in run)
+        for level in levels
+    ]
+    golds = [
+        (opened.name, level, *gold_correlation([group[at] for group in groups], level))
+        for at, opened in enumerate(evalsets)
+        for level in levels
+        if what.between and several
     ]
     points: dict[str, list[Point]] = {}
     for part in parts if lengths else ():
@@ -132,7 +143,17 @@ def meta_evaluate(
             _curves(part, selected.names, windows, options)
         )
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    meta = Meta(tuple(parts), results, average, tests.alpha, tuple(between), points, tuple(notes))
+    meta = Meta(
+        tuple(parts),
+        results,
+        average,
+        tests.alpha,
+        tuple(between),
+        points,
+        tuple(notes),
+        tuple(golds),
+        paired_t_tests(results) if what.paired_t else None,
+    )
     if out is not None:
         write_meta(Path(out), meta)
     return meta

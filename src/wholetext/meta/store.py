@@ -40,6 +40,10 @@ class Meta:
     ] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
     notes: tuple[str, ...] = ()
+    golds: tuple[
+        tuple[str, str, list[str], np.ndarray], ...
+    ] = ()  # (where, level, golds, correlations)
+    paired_t: tuple[list[str], np.ndarray] | None = None  # metrics, p of their differences
     __repr__ = brief
 
 
@@ -70,6 +74,13 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 {"where": where, "level": level, "metrics": names, "pearson": table}
                 for where, level, names, table in meta.between
             ],
+            "between_golds": [
+                {"where": where, "level": level, "golds": names, "pearson": table}
+                for where, level, names, table in meta.golds
+            ],
+            "paired_t": None
+            if meta.paired_t is None
+            else {"metrics": meta.paired_t[0], "p": meta.paired_t[1]},
             "curves": [
                 {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()

@@ -52,9 +52,16 @@ class EvalSet:
 
     @classmethod
     def open(cls, folder: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
-        """Open a folder; ``langs`` may be left out if it has only one language pair."""
+        """Open a folder; ``langs`` may be left out if it has only one language pair.
+
+        A file of rated summaries is opened as such.
+        """
         if isinstance(folder, EvalSet) and langs in (None, folder.langs):
             return folder
+        if not isinstance(folder, EvalSet) and Path(folder).is_file():
+            from wholetext.io.formats.summaries import open_summaries
+
+            return open_summaries(folder, langs)
         root = Path(folder.root if isinstance(folder, EvalSet) else folder)
         pairs = language_pairs(root)
         return cls(root, chosen_pair(langs, pairs, str(root)), pairs)
@@ -63,6 +70,11 @@ class EvalSet:
     def name(self) -> str:
         """Name of the folder and language pair, e.g. ``wmt21.news zh-en``."""
         return f"{self.root.name} {self.langs}"
+
+    @property
+    def set_name(self) -> str:
+        """Name by which conventions of the test set are known."""
+        return self.root.resolve().name
 
     @property
     def systems(self) -> tuple[str, ...]:
