@@ -13,6 +13,7 @@ from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.io.assembly import Loaded
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
+from wholetext.io.formats.summaries import open_judged
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import paragraph_gold, standard_gold
 from wholetext.meta.judgments import Source, find_ratings, raw_mqm, read_weights
@@ -104,7 +105,7 @@ def meta_evaluate(
             stored=selected.stored or bool(selected.files),
             missing="zero" if selected.missing == "error" else selected.missing,
         )
-    evalsets = [EvalSet.open(evalset, name or None) for name in langs or [""]]
+    evalsets = [open_judged(evalset, name or None) for name in langs or [""]]
 
     def gathered(opened: EvalSet, gold: str | None) -> Gathered:
         gold = gold or _usual_gold(opened, official, bool(lengths))

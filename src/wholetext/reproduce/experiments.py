@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate, paragraph_sets
+from wholetext.reproduce import discourse
 from wholetext.reproduce.bundled import stand_in
 from wholetext.reproduce.catalogue import Cell, Entry, locate
 from wholetext.scoring.evaluate import Options
@@ -88,4 +89,12 @@ def paragraph_counts(experiment: Experiment) -> Result:
 KINDS: Mapping[str, Callable[[Experiment], Result]] = {
     "agreement": agreement,
     "paragraph-counts": paragraph_counts,
+    "aspects": discourse.aspects,
+    "foci": discourse.foci,
+    "aspect-correlation": discourse.aspect_correlation,
+    "feature-histogram": discourse.feature_histogram,
+    "feature-shares": discourse.feature_shares,
+    "feature-performance": discourse.feature_performance,
+    "stored": discourse.stored,
+    "between": discourse.between,
 }

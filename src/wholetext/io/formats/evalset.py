@@ -52,16 +52,9 @@ class EvalSet:
 
     @classmethod
     def open(cls, folder: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
-        """Open a folder; ``langs`` may be left out if it has only one language pair.
-
-        A file of rated summaries is opened as such.
-        """
+        """Open a folder; ``langs`` may be left out if it has only one language pair."""
         if isinstance(folder, EvalSet) and langs in (None, folder.langs):
             return folder
-        if not isinstance(folder, EvalSet) and Path(folder).is_file():
-            from wholetext.io.formats.summaries import open_summaries
-
-            return open_summaries(folder, langs)
         root = Path(folder.root if isinstance(folder, EvalSet) else folder)
         pairs = language_pairs(root)
         return cls(root, chosen_pair(langs, pairs, str(root)), pairs)

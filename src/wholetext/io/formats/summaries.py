@@ -174,6 +174,13 @@ class RatedSummaries(EvalSet):
         return rated
 
 
+def open_judged(source: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
+    """Open an EvalSet folder or a file of rated summaries."""
+    if isinstance(source, EvalSet) or not Path(source).is_file():
+        return EvalSet.open(source, langs)
+    return open_summaries(source, langs)
+
+
 def open_summaries(path: FilePath, langs: Langs = None) -> RatedSummaries:
     """Open a file of rated summaries; other files are an InputError."""
     with opened(path) as file:
