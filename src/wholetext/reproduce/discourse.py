@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +25,9 @@ from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.features import FeaturePairs, shares
 from wholetext.meta.participants import Participants, read_participants
 from wholetext.reproduce.catalogue import Cell
+from wholetext.reproduce.experiment import Experiment, Result
 from wholetext.scoring.evaluate import score
 from wholetext.types import FloatArray
-
-if TYPE_CHECKING:
-    from wholetext.reproduce.experiments import Experiment, Result
 
 Values = dict[str, FloatArray]  # row → (systems, documents) scores, higher is better
 
@@ -89,7 +86,8 @@ class JudgedTexts:
             except (ModelError, MissingExtra, InputError) as fault:
                 stand_in = experiment.setting("instead", {}).get(row)
                 used = f"{stand_in} is used instead" if stand_in else "the row is empty"
-                experiment.notes.append(f"{row}: {fault.what}, so {used}")
+                what = fault.what.split(" (")[0]  # without the cause
+                experiment.notes.append(f"{row}: {what}, so {used}")
                 if stand_in:
                     values[row] = self._scored(row, stand_in)
         for row, members in experiment.setting("ensembles", {}).items():
@@ -257,14 +255,14 @@ def feature_performance(experiment: Experiment) -> Result:
 def _features(
     experiment: Experiment, judged: JudgedTexts, features: Mapping[str, str]
 ) -> dict[str, FeaturePairs]:
-    """Feature pairs by row; a stand-in of the setting ``instead`` where vectors are missing."""
+    """Feature pairs by row; those of the setting ``features_instead`` where vectors are missing."""
     texts, results = judged.texts, {}
     options = replace(experiment.options, flags=False)
     for row, spec in features.items():
         try:
             (results[row],) = feature_pairs(texts.corpus, texts.outputs, [spec], options)
         except (InputError, MissingExtra) as fault:
-            stand_in = experiment.setting("instead", {}).get(row)
+            stand_in = experiment.setting("features_instead", {}).get(row)
             if stand_in is None:
                 raise
             experiment.notes.append(f"{row}: {fault.what}, so {stand_in} is used instead")
@@ -278,8 +276,9 @@ def _features(
 def stored(experiment: Experiment) -> Result:
     """Agreement × 100 of stored metric scores, a column per language pair and task: Tables 6 and 12.
 
-    Settings: ``where``, a list of {column, data, langs, gold, task}. A pair that the data lacks is
-    an empty column, and so is then their average (``average``).
+    Settings: ``where``, a list of {column, data, langs, gold, task}; ``human``, human translations
+    as systems; ``average``, a column of means. A pair that the data lacks is
+    an empty column, and so is then the mean.
     """
     metrics = experiment.entry.metrics
     cells: dict[str, list[Cell]] = {row: [] for row in metrics}
@@ -294,7 +293,9 @@ def stored(experiment: Experiment) -> Result:
                 tuple(metrics.values()),
                 MetaTasks(tasks=(place["task"],)),
                 selection=Selection(
-                    golds=() if bundled else (place["gold"],), human=True, outliers=True
+                    golds=() if bundled else (place["gold"],),
+                    human=experiment.setting("human", False),
+                    outliers=True,
                 ),
                 tests=MetricTests(draws=0),
                 options=experiment.options,
@@ -333,5 +334,6 @@ def between(experiment: Experiment) -> Result:
     )
     experiment.notes += meta.notes
     _, _, names, table = meta.between[0]
-    rows = dict(zip(names, map(tuple, table.tolist())))
-    return tuple(names), rows
+    shown = {name: row for row, name in experiment.entry.metrics.items()}
+    columns = tuple(shown[name] for name in names)
+    return columns, dict(zip(columns, map(tuple, table.tolist())))

@@ -12,7 +12,8 @@ from wholetext.errors import InputError, RunError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reproduce.catalogue import Cell, Entry, find_paper
-from wholetext.reproduce.experiments import KINDS, Experiment
+from wholetext.reproduce.experiment import Experiment
+from wholetext.reproduce.experiments import KINDS
 from wholetext.scoring.evaluate import Options
 
 FILE = "reproduce.json"
@@ -53,7 +54,11 @@ class Reproduction:
         differences = [d for row in self.differences().values() for d in row if d is not None]
         equal = sum(abs(difference) <= limit for difference in differences)
         if not differences:
-            return "nothing published to compare with"
+            return (
+                "no published number was computed"
+                if self.entry.published
+                else "no numbers published"
+            )
         return f"{equal} of {len(differences)} numbers equal to the printed digit"
 
     def as_json(self) -> dict[str, Any]:
