@@ -276,11 +276,12 @@ def _features(
 def stored(experiment: Experiment) -> Result:
     """Agreement × 100 of stored metric scores, a column per language pair and task: Tables 6 and 12.
 
-    Settings: ``where``, a list of {column, data, langs, gold, task}; ``human``, human translations
+    Settings: ``stored``, row → name in the data (without it metrics are computed); ``where``, a list
+    of {column, data, langs, gold, task}; ``human``, human translations
     as systems; ``average``, a column of means. A pair that the data lacks is
     an empty column, and so is then the mean.
     """
-    metrics = experiment.entry.metrics
+    metrics = experiment.setting("stored", {}) or experiment.entry.metrics
     cells: dict[str, list[Cell]] = {row: [] for row in metrics}
     places: Sequence[Mapping[str, str]] = experiment.setting("where", [])
     for place in places:
@@ -321,12 +322,16 @@ def stored(experiment: Experiment) -> Result:
 
 
 def between(experiment: Experiment) -> Result:
-    """Pearson correlation between metrics on documents of a language pair: Figure 7."""
+    """Pearson correlation between metrics on documents of a language pair: Figure 7.
+
+    Settings: ``stored``, as above; ``data``; ``langs``.
+    """
+    metrics: Mapping[str, str] = experiment.setting("stored", {}) or experiment.entry.metrics
     bundled = experiment.small and experiment.folder is None
     meta = meta_evaluate(
         experiment.path(experiment.setting("data", "")),
         () if bundled else (experiment.setting("langs", ""),),
-        tuple(experiment.entry.metrics.values()),
+        tuple(metrics.values()),
         MetaTasks(tasks=("doc:pearson",), between=True),
         selection=Selection(human=True, outliers=True),
         tests=MetricTests(draws=0),
@@ -334,6 +339,6 @@ def between(experiment: Experiment) -> Result:
     )
     experiment.notes += meta.notes
     _, _, names, table = meta.between[0]
-    shown = {name: row for row, name in experiment.entry.metrics.items()}
+    shown = {name: row for row, name in metrics.items()}
     columns = tuple(shown[name] for name in names)
     return columns, dict(zip(columns, map(tuple, table.tolist())))
