@@ -459,7 +459,7 @@ def features(
         bool, option("--pairs", help="Print both values of every pair instead, as TSV.")
     ] = False,
     chosen: options.Chosen = options.Chosen(),
-    format: options.TableJsonTsv = "table",
+    format: options.TableOrJson = "table",
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
     from rich.text import Text
@@ -509,10 +509,6 @@ def features(
                 str(comparison.identical),
             ]
         )
-    if format == "tsv":
-        for row in (["feature", "system", *columns], *cells):
-            print(terminal.tsv_row(row))
-        return
     terminal.print_blocks(["feature", "system", *columns], cells, 2, console)
     console.print(
         Text(

@@ -74,22 +74,26 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 {"where": where, "level": level, "metrics": names, "pearson": table}
                 for where, level, names, table in meta.between
             ],
-            "between_golds": [
-                {"where": where, "level": level, "golds": names, "pearson": table}
-                for where, level, names, table in meta.golds
-            ],
-            "paired_t": None
-            if meta.paired_t is None
-            else {"metrics": meta.paired_t[0], "p": meta.paired_t[1]},
             "curves": [
                 {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()
                 for point in points
             ],
             "notes": meta.notes,
+            **_further(meta),
         }
     )
     return content
+
+
+def _further(meta: Meta) -> dict[str, Any]:
+    """What is there only where it was asked for."""
+    golds = [
+        {"where": where, "level": level, "golds": names, "pearson": table}
+        for where, level, names, table in meta.golds
+    ]
+    tests = meta.paired_t and {"metrics": meta.paired_t[0], "p": meta.paired_t[1]}
+    return {key: value for key, value in (("between_golds", golds), ("paired_t", tests)) if value}
 
 
 def _field(part: Gathered) -> dict[str, Any]:
