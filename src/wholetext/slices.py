@@ -42,6 +42,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "spans": "commands:spans",
             "contrast": "commands:contrast",
             "features": "commands:features",
+            "correlate": "commands:correlate",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
     },

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from tests.in_process import call
 from wholetext.errors import MetricError
-from wholetext.meta.features import discriminativeness
+from wholetext.io import Loaded
+from wholetext.meta.features import discriminativeness, focus_statistics, metric_correlation
+from wholetext.meta.tasks import paired_t_tests
+from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 SPECS = ["freq(lang=en)", "conn(lang=en)"]
@@ -48,3 +55,48 @@ def test_only_features_of_one_text() -> None:
         discriminativeness(made, [hyp], ["lexical-chain"])
     with pytest.raises(MetricError, match="reference"):
         discriminativeness(Corpus("x", ("de", "en"), (Document("a", ("x",)),)), [hyp], ["rc"])
+
+
+def test_metrics_of_a_run_correlate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made, hyp = corpus()
+    results = score(Loaded(made, [hyp]), ["chrf", "ter"], options=Options(flags=False))
+    names, table = metric_correlation(results)
+    values = [results.scores[name]["sys"].at("doc") for name in names]
+    assert table[0, 1] == pytest.approx(np.corrcoef(values[0], -values[1])[0, 1])  # TER: lower is better
+    with pytest.raises(MetricError, match="no correlation"):
+        metric_correlation(results, statistic="cosine")
+    score(Loaded(made, [hyp]), ["chrf", "ter"], options=Options(flags=False), out=tmp_path / "run")
+    code, out, _ = call(capsys, "correlate", tmp_path / "run", "--statistic", "kendall")
+    assert code == 0 and "chrf" in out and "1.000" in out
+    code, _, err = call(capsys, "correlate", tmp_path)
+    assert code == 2 and "error: " in err
+
+
+@pytest.mark.long
+def test_foci_are_counted() -> None:
+    pytest.importorskip("spacy")
+    made, hyp = corpus()
+    counts = focus_statistics(made, [hyp])
+    assert (counts.references, counts.systems, counts.documents) == (1, 1, 4)
+    assert counts.sentences == pytest.approx((3 + 2 + 1 + 2) / 4)
+    assert counts.foci == pytest.approx((3 + 1 + 1 + 1) / 4)
+    assert (counts.repeated, counts.with_repeated) == (0.5, 0.5)  # the dogs of b and d
+
+
+def test_paired_t_between_metrics_is_scipys() -> None:
+    from scipy import stats
+
+    class Task:
+        metrics = ("a", "b")
+
+        def __init__(self, *values: float) -> None:
+            self.values = dict(zip(self.metrics, values))
+
+        def value(self, name: str) -> float:
+            return self.values[name]
+
+    rows = [(0.5, 0.4), (0.7, 0.5), (0.2, 0.25)]
+    names, p = paired_t_tests([Task(*row) for row in rows])  # type: ignore[misc]
+    assert names == ["a", "b"]
+    assert p[0, 1] == p[1, 0] == pytest.approx(stats.ttest_rel(*zip(*rows)).pvalue)
+    assert np.isnan(paired_t_tests([Task(0.1, 0.2)])[1][0, 1])  # type: ignore[list-item]

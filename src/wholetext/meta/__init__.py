@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from wholetext.meta.features import (
         CategoryTest as CategoryTest,
         Discriminativeness as Discriminativeness,
+        FeaturePairs as FeaturePairs,
+        FocusStatistics as FocusStatistics,
         discriminativeness as discriminativeness,
+        feature_pairs as feature_pairs,
+        focus_statistics as focus_statistics,
+        metric_correlation as metric_correlation,
         paired_t as paired_t,
     )
     from wholetext.meta.grid import GridAxes as GridAxes
@@ -55,7 +60,12 @@ else:
             "meta.features": (
                 "CategoryTest",
                 "Discriminativeness",
+                "FeaturePairs",
+                "FocusStatistics",
                 "discriminativeness",
+                "feature_pairs",
+                "focus_statistics",
+                "metric_correlation",
                 "paired_t",
             ),
             "meta.grid": ("GridAxes",),

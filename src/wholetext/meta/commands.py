@@ -1,4 +1,4 @@
-"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`."""
+"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`, `correlate`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from wholetext.errors import InputError, count
 
 def meta(
     evalset: Annotated[
-        list[Path], Parameter(help="`EVALSET` folder (mt-metrics-eval); several are pooled.")
+        list[Path],
+        Parameter(
+            help="`EVALSET` folder (mt-metrics-eval) or file of rated summaries; several are pooled."
+        ),
     ],
     /,
     *,
@@ -27,6 +30,10 @@ def meta(
     metric: Annotated[
         list[str] | None,
         options.metrics_option("Stored metrics, or metrics to compute: [view:]metric[@model]"),
+    ] = None,
+    ensemble: Annotated[
+        list[str] | None,
+        several("--ensemble", help="Mean of the scores of several metrics, e.g. 'rc + bleu'."),
     ] = None,
     stored: Annotated[bool, option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Annotated[
@@ -132,7 +139,11 @@ def meta(
         option("--interval", help="Add 95 % bootstrap confidence intervals over these units."),
     ] = None,
     between: Annotated[
-        bool, option("--between", help="Also report correlations between metrics.")
+        bool,
+        option("--between", help="Also report correlations between metrics, and between golds."),
+    ] = False,
+    paired_t: Annotated[
+        bool, option("--paired-t", help="Also t-tests between metrics, paired over the tasks.")
     ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
@@ -192,11 +203,19 @@ def meta(
     tests = MetricTests(draws, seed, alpha, block, interval)
     even_by = tuple(filter(None, weigh_by.split(",")))
     requested = MetaTasks(
-        tuple(level or ()), tuple(task or ()), tasks, micro, nan == "zero", even_by, between
+        tuple(level or ()),
+        tuple(task or ()),
+        tasks,
+        micro,
+        nan == "zero",
+        even_by,
+        between,
+        paired_t,
     )
     selected = MetricSelection(
         tuple(metric or ()),
         stored,
+        tuple(ensemble or ()),
         tuple(scores or ()),
         primary,
         "drop" if allow_missing else "error",
@@ -475,17 +494,41 @@ def features(
         list[str] | None,
         options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
     ] = None,
+    foci: Annotated[
+        bool, option("--foci", help="Count sentences, foci and repeated foci instead.")
+    ] = False,
+    pairs: Annotated[
+        bool, option("--pairs", help="Print both values of every pair instead, as TSV.")
+    ] = False,
     chosen: options.Chosen = options.Chosen(),
     format: options.TableOrJson = "table",
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
     from rich.text import Text
 
-    from wholetext.meta.features import FEATURES, discriminativeness
+    from wholetext.meta.features import (
+        FEATURES,
+        discriminativeness,
+        feature_pairs,
+        focus_statistics,
+    )
     from wholetext.scoring.comparison import plain
 
     loaded = options.load(files, chosen)
     warn(loaded.warnings)
+    if foci:
+        statistics = asdict(focus_statistics(loaded.corpus, loaded.outputs))
+        if format == "json":
+            terminal.print_json(statistics)
+        for name, value in statistics.items() if format == "table" else ():
+            print(f"{name.replace('_', ' '):14} {value:.4g}")
+        return
+    if pairs:
+        print(terminal.tsv_row(("feature", "system", "document", "reference", "hyp", "ref")))
+        for points in feature_pairs(loaded.corpus, loaded.outputs, metric or FEATURES):
+            for place, hyp, ref in zip(points.places, points.hyp.tolist(), points.ref.tolist()):
+                print(terminal.tsv_row((points.feature, *place, hyp, ref)))
+        return
     comparisons = discriminativeness(loaded.corpus, loaded.outputs, metric or FEATURES)
     if format == "json":  # undefined is null
         terminal.print_json(plain([asdict(comparison) for comparison in comparisons]))
@@ -515,3 +558,31 @@ def features(
             style="dim",
         )
     )
+
+
+def correlate(
+    run: options.RunFolder,
+    /,
+    *,
+    level: Annotated[
+        Literal["corpus", "doc", "segment"],
+        option("--level", help="What the scores are of."),
+    ] = "doc",
+    statistic: Annotated[
+        Literal["pearson", "spearman", "kendall"],
+        option("--statistic", help="Coefficient of correlation."),
+    ] = "pearson",
+    format: options.TableOrJson = "table",
+) -> None:
+    """Correlate the metrics of a run with one another, over all systems."""
+    from wholetext.meta.features import metric_correlation
+    from wholetext.scoring.comparison import plain
+
+    names, table = metric_correlation(run, level, statistic)
+    if format == "json":
+        terminal.print_json(
+            plain({"level": level, "statistic": statistic, "metrics": names, "table": table})
+        )
+        return
+    cells = [[name, *map(terminal.number, row)] for name, row in zip(names, table.tolist())]
+    terminal.print_blocks(["", *names], cells, 1, terminal.console(80))

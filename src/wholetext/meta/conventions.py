@@ -31,7 +31,12 @@ _PRIMARY_21 = (
     "YiSi-2 BERTScore "
     "sentBLEU BLEU chrF Prism TER cushLEPOR(LM) hLEPOR RoBLEURT"
 )
+ALL = "*"  # every reference
 SETS: dict[str, Conventions] = {
+    # rated summaries; of SummEval the extractive systems are left out (Zhao et al. 2023, A.2)
+    "summaries": Conventions({"": ALL}),
+    "summeval": Conventions({"": ALL}, outliers={"en-en": "M0 M1 M2 M5"}),
+    "ner18": Conventions({"": ALL}),
     "wmt19": Conventions({"": "ref"}),
     "wmt20": Conventions(
         {"": "ref"},

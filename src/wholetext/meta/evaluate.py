@@ -13,6 +13,7 @@ from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.io.assembly import Loaded
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
+from wholetext.io.formats.summaries import open_judged
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import paragraph_gold, standard_gold
 from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
@@ -35,8 +36,10 @@ from wholetext.meta.store import FILE, META, Meta, write_meta
 from wholetext.meta.tasks import (
     MetricTests,
     Preset,
+    gold_correlation,
     inter_correlation,
     official_langs,
+    paired_t_tests,
     preset,
     run_tasks,
     set_means,
@@ -63,11 +66,12 @@ class MetaTasks:
     micro: bool = False  # weight rows by their number of scores
     nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
     even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in order
-    between: bool = False  # also correlations between metrics
+    between: bool = False  # also correlations between metrics, and between several golds
+    paired_t: bool = False  # also t-tests between metrics, paired over the tasks
 
 
 def meta_evaluate(
-    evalset: Path | str | Sequence[Path | str],
+    evalset: Path | str | EvalSet | Sequence[Path | str],
     langs: Sequence[str] = (),
     metrics: MetricSelection | Sequence[str] = (),
     tasks: MetaTasks | None = None,
@@ -100,9 +104,10 @@ def meta_evaluate(
     run = run or usual
     if grid:
         selected = replace(selected, names=tuple(grid.specs(selected.names)))
-    roots = (
-        [Path(evalset)] if isinstance(evalset, (str, Path)) else [Path(root) for root in evalset]
-    )
+    if isinstance(evalset, EvalSet):
+        roots = [evalset.root]
+    else:
+        roots = [Path(root) for root in ([evalset] if isinstance(evalset, str | Path) else evalset)]
     if what.preset:
         test_set = selection.test_set or roots[0].resolve().name
         langs = langs or official_langs(what.preset, test_set, language_pairs(roots[0]))
@@ -112,7 +117,10 @@ def meta_evaluate(
             stored=selected.stored or bool(selected.files),
             missing="zero" if selected.missing == "error" else selected.missing,
         )
-    evalsets = _opened(roots, langs)
+    if isinstance(evalset, EvalSet):
+        evalsets = [open_judged(evalset, name or None) for name in langs or [""]]
+    else:
+        evalsets = _opened(roots, langs)
 
     def gathered(opened: EvalSet, gold: str | None) -> Gathered:
         gold = gold or _usual_gold(opened, official, bool(lengths))
@@ -127,6 +135,7 @@ def meta_evaluate(
     pooled = official.pooled if what.preset else "sys:accuracy" in map(str, run)
     results, average = run_tasks(groups, run, pooled, tests, what.even_by)
     several = len(groups) > 1  # kinds of human scores
+    levels = dict.fromkeys(task.level for task in run)
     between = [
         (
             f"{part.participants.name} {part.participants.gold_name if several else ''}".rstrip(),
@@ -135,7 +144,13 @@ def meta_evaluate(
         )
         for part in parts
         if what.between
-        for level in dict.fromkeys(task.level for task in run)
+        for level in levels
+    ]
+    golds = [
+        (opened.name, level, *gold_correlation([group[at] for group in groups], level))
+        for at, opened in enumerate(evalsets)
+        for level in levels
+        if what.between and several
     ]
     points: dict[str, list[Point]] = {}
     for part in parts if lengths else ():
@@ -159,6 +174,8 @@ def meta_evaluate(
         tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
         cells,
         contests(cells, single),
+        tuple(golds),
+        paired_t_tests(results) if what.paired_t else None,
     )
     if out is not None:
         write_meta(Path(out), meta)
@@ -168,7 +185,7 @@ def meta_evaluate(
 def _opened(roots: Sequence[Path], langs: Sequence[str]) -> list[EvalSet]:
     """Every set with every language pair; of several sets, with those pairs that it has."""
     if len(roots) == 1:
-        return [EvalSet.open(roots[0], name or None) for name in langs or [""]]
+        return [open_judged(roots[0], name or None) for name in langs or [""]]
     opened = []
     for root in roots:
         pairs = [pair for pair in language_pairs(root) if not langs or pair in langs]

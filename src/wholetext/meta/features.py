@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, choices
 from wholetext.io import Loaded
-from wholetext.meta.agreement.correlation import both_known
+from wholetext.meta.agreement.correlation import (
+    CORRELATIONS,
+    BoolArray,
+    both_known,
+    correlations,
+)
+from wholetext.metrics.cohesion.grids import grid, read
+from wholetext.metrics.cohesion.metric import Freq
 from wholetext.registry import scorer
-from wholetext.scoring.evaluate import Options, score
-from wholetext.types import Corpus, Output, Scores
+from wholetext.scoring.evaluate import Options, open_run, score
+from wholetext.scoring.results import Results
+from wholetext.types import Corpus, FloatArray, Level, Output, Scores
 
 FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")
 
@@ -37,13 +46,24 @@ class Discriminativeness:
     ref: float
 
 
-def discriminativeness(
+@dataclass(frozen=True, eq=False)
+class FeaturePairs:
+    """A feature of every output and of every reference of the same document, pair by pair."""
+
+    feature: str
+    places: tuple[tuple[str, str, str], ...]  # (system, document, reference) by pair
+    hyp: FloatArray  # (pairs,)
+    ref: FloatArray
+    same: BoolArray  # whether the two texts are equal
+
+
+def feature_pairs(
     corpus: Corpus,
     outputs: Sequence[Output],
     features: Sequence[str] = FEATURES,
     options: Options | None = None,
-) -> list[Discriminativeness]:
-    """Every feature for every system.
+) -> list[FeaturePairs]:
+    """Compute features of outputs and references: the points of Figures 2 and 6 of DiscoScore.
 
     Features are reference-free metrics, one number per document.
     """
@@ -64,26 +84,84 @@ def discriminativeness(
     ]
     machine = score(Loaded(corpus, outputs), features, options=options).scores
     human = score(Loaded(corpus, humans), features, options=options).scores
+    every = [
+        (output.system, doc.id, ref)
+        for output in outputs
+        for doc in corpus.docs
+        for ref in corpus.references
+    ]
+    same = [
+        output.docs[doc.id] == doc.refs[ref]
+        for output in outputs
+        for doc in corpus.docs
+        for ref in corpus.references
+    ]
     results = []
     for feature in machine:
-        refs = {name: scores.at("doc") for name, scores in human[feature].items()}
-        for output in outputs:
-            values = machine[feature][output.system].at("doc")
-            pairs = np.array(
-                [
-                    (values[at], refs[name][at], output.docs[doc.id] == doc.refs[name])
-                    for at, doc in enumerate(corpus.docs)
-                    for name in refs
-                ]
-            )  # (pairs, 3)
-            same = pairs[:, 2] > 0
-            hyp, ref = pairs[~same & ~np.isnan(pairs[:, :2]).any(axis=1)][:, :2].T
-            columns = (ref < hyp, ref == hyp, ref > hyp, hyp, ref)
-            means = (float(column.mean()) if len(hyp) else float("nan") for column in columns)
-            results.append(
-                Discriminativeness(feature, output.system, len(hyp), int(same.sum()), *means)
-            )
+        refs = np.stack([human[feature][name].at("doc") for name in corpus.references], axis=1)
+        hyps = np.concatenate([machine[feature][output.system].at("doc") for output in outputs])
+        columns = np.repeat(hyps, refs.shape[1]), np.tile(refs.ravel(), len(outputs))
+        results.append(FeaturePairs(feature, tuple(every), *columns, np.array(same)))
     return results
+
+
+def discriminativeness(
+    corpus: Corpus,
+    outputs: Sequence[Output],
+    features: Sequence[str] = FEATURES,
+    options: Options | None = None,
+) -> list[Discriminativeness]:
+    """Every feature for every system."""
+    return [
+        shares(pairs, output.system)
+        for pairs in feature_pairs(corpus, outputs, features, options)
+        for output in outputs
+    ]
+
+
+def shares(pairs: FeaturePairs, system: str | None = None) -> Discriminativeness:
+    """Shares of pairs where the reference's feature is lower, equal or higher (Eq. 4, Table 11).
+
+    Of one system, or of all.
+    """
+    own = np.array([system in (None, place[0]) for place in pairs.places])
+    known = own & ~pairs.same & both_known(pairs.hyp, pairs.ref)
+    hyp, ref = pairs.hyp[known], pairs.ref[known]
+    columns = (ref < hyp, ref == hyp, ref > hyp, hyp, ref)
+    means = (float(column.mean()) if len(hyp) else float("nan") for column in columns)
+    identical = int((own & pairs.same).sum())
+    return Discriminativeness(pairs.feature, system or "all", len(hyp), identical, *means)
+
+
+@dataclass(frozen=True)
+class FocusStatistics:
+    """What outputs offer to discourse metrics (Table 9 of DiscoScore); means over texts."""
+
+    references: int
+    systems: int
+    documents: int
+    sentences: float
+    foci: float  # noun lemmas
+    repeated: float  # those mentioned more than once
+    with_repeated: float  # share of texts that have such foci
+
+
+def focus_statistics(
+    corpus: Corpus, outputs: Sequence[Output], tagger: str = "auto"
+) -> FocusStatistics:
+    """Count sentences and foci of all outputs."""
+    analyser = Freq(tagger=tagger).resolve(corpus.langs).analyser()
+    texts = [output.docs[doc] for output in outputs for doc in corpus.ids]
+    segments = list(dict.fromkeys(segment for text in texts for segment in text))
+    analyses = dict(zip(segments, analyser.run(segments), strict=True))
+    counts = []
+    for text in texts:
+        analysed = read(text, [analyses[segment] for segment in text])
+        mentions = [len(places) for places in grid(analysed).values()]
+        repeated = sum(number > 1 for number in mentions)
+        counts.append((len(analysed.sentences), len(mentions), repeated, repeated > 0))
+    means = map(float, np.mean(counts, axis=0))
+    return FocusStatistics(len(corpus.references), len(outputs), len(corpus.docs), *means)
 
 
 @dataclass(frozen=True)
@@ -121,3 +199,31 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
         )
         tests.append(CategoryTest(category, first_mean, second_mean, float(t), float(p), len(x)))
     return tests
+
+
+def metric_correlation(
+    run: Results | Path | str, level: Level = "doc", statistic: str = "pearson"
+) -> tuple[list[str], FloatArray]:
+    """Correlate the metrics of a run with one another (Figure 7 of DiscoScore, 5 of BlonDe).
+
+    Scores of all systems at ``level`` (``corpus``, ``doc`` or ``segment``) are one vector per
+    metric; those of lower-is-better metrics are negated.
+
+    Returns:
+        Names of the metrics, and the (metrics, metrics) table.
+    """
+    if statistic not in CORRELATIONS:
+        raise MetricError(
+            f"there is no correlation {statistic!r}", next=choices(statistic, list(CORRELATIONS))
+        )
+    results = run if isinstance(run, Results) else open_run(run)
+    vectors = {
+        spec: np.concatenate(
+            [
+                scores.at(level) * (1.0 if scores.higher_is_better else -1.0)
+                for scores in by_system.values()
+            ]
+        )
+        for spec, by_system in results.scores.items()
+    }
+    return list(vectors), correlations(list(vectors.values()), statistic)

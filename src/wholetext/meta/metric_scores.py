@@ -4,6 +4,7 @@ asks for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,6 +67,7 @@ class MetricSelection:
 
     names: tuple[str, ...] = ()  # names, labels or spec strings
     stored: bool = False  # all stored metrics in addition to the named ones
+    ensembles: tuple[str, ...] = ()  # "A + B": the mean of the scores of metrics A and B
     files: tuple[Path, ...] = ()  # score files from elsewhere
     primary: bool | None = None  # only primary submissions; None: with the tasks of a year
     missing: Literal["error", "drop", "zero"] = (
@@ -97,7 +99,10 @@ def gather(
     files = stored_files(where, [path for path in paths if not _is_run(path)])
     shown = _display_names(files)
     selection = replace(selection, names=(*selection.names, *computed))
-    names = _names(gathered, selection, shown, files)
+    ensembles = {text: re.split(r"\s+\+\s+", text.strip()) for text in selection.ensembles}
+    members = [name for part in ensembles.values() for name in part]
+    named = _names(gathered, selection, shown, files)
+    names = list(dict.fromkeys([*named, *members]))
     new = [name for name in names if name not in shown and name not in computed]
     computed |= _computed(gathered, new, options)
     for name in names:
@@ -117,7 +122,26 @@ def gather(
                 )
         if levels:
             gathered.metrics.append(MetricScores(name, split_label(label)[1], levels, "file"))
+    scored = {metric.name: metric for metric in gathered.metrics}
+    gathered.metrics = [metric for metric in gathered.metrics if metric.name in named]
+    gathered.metrics += [
+        _mean(text, [scored[name] for name in part]) for text, part in ensembles.items()
+    ]
     return _common(gathered)
+
+
+def _mean(name: str, members: Sequence[MetricScores]) -> MetricScores:
+    """Average scores as they are, without scaling, as Zhao et al. 2023 do (Table 10)."""
+    shared = set(members[0].levels).intersection(*(member.levels for member in members))
+    levels = {
+        level: np.mean([member.levels[level] for member in members], axis=0)
+        for level in members[0].levels
+        if level in shared
+    }
+    stored = any(member.source == "file" for member in members)
+    source = "file" if stored else " + ".join(member.source for member in members)
+    refs = dict.fromkeys(ref for member in members for ref in member.refs)
+    return MetricScores(name, tuple(refs), levels, source, name)
 
 
 def _display_names(files: Sequence[StoredFile]) -> dict[str, str]:
@@ -160,7 +184,7 @@ def _names(
     if any(shown.get(name) in published for name in names):
         outside -= published
     names += [name for name, label in shown.items() if label in outside]
-    if selection.stored or not names:
+    if selection.stored or not (names or selection.ensembles):
         known = conventions(where.test_set).primary.split() if selection.primary else ()
         primary = [name for name, label in shown.items() if split_label(label)[0] in known]
         if selection.primary and not primary:
@@ -174,7 +198,7 @@ def _names(
                 "submissions or baselines are not shown (--no-primary shows them)"
             )
         names += primary or shown
-    if not names:
+    if not names and not selection.ensembles:
         raise InputError(
             "no stored metric scores, and no metric was requested",
             where=where.name,

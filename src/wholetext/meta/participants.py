@@ -143,7 +143,7 @@ def read_participants(
     translations.
     """
     notes: list[str] = []
-    test_set = conventions.known_set(choice.test_set or evalset.root.resolve().name)
+    test_set = conventions.known_set(choice.test_set or evalset.set_name)
     if not test_set:
         conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
         notes.append(
@@ -202,7 +202,7 @@ def _gold_name(evalset: EvalSet, requested: str | None) -> str:
     if gold is None or gold not in names:
         raise InputError(
             f"there are no human scores {requested or ''!r} for {evalset.langs}",
-            where=str(evalset.root / "human-scores"),
+            where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
             next=choices(gold or "", names),
         )
     return gold
@@ -211,7 +211,9 @@ def _gold_name(evalset: EvalSet, requested: str | None) -> str:
 def _references(
     choice: Selection, known: tuple[str, ...], standard: str, place: str
 ) -> tuple[str, ...]:
-    """References by name, ``A`` for ``refA``; by default the standard one, else the first."""
+    """References by name, ``A`` for ``refA``; by default the standard ones, else the first."""
+    if choice.refs is None and standard == conventions.ALL:
+        return known
     if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
         return (standard,) if standard and (standard in known or not known) else known[:1]
     refs = tuple(

@@ -44,6 +44,10 @@ class Meta:
     means: tuple[SetMean, ...] = ()  # over several sets
     grid: tuple[GridCell, ...] = ()  # where the metrics stand in a grid of views
     contests: tuple[Contest, ...] = ()  # metrics with context against themselves by sentence
+    golds: tuple[
+        tuple[str, str, list[str], np.ndarray], ...
+    ] = ()  # (where, level, golds, correlations)
+    paired_t: tuple[list[str], np.ndarray] | None = None  # metrics, p of their differences
     __repr__ = brief
 
 
@@ -81,6 +85,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
             ],
             **_views(meta),
             "notes": meta.notes,
+            **_further(meta),
         }
     )
     return content
@@ -101,6 +106,16 @@ def _views(meta: Meta) -> dict[str, Any]:
         },
     }
     return {key: value for key, value in content.items() if value}
+
+
+def _further(meta: Meta) -> dict[str, Any]:
+    """What is there only where it was asked for."""
+    golds = [
+        {"where": where, "level": level, "golds": names, "pearson": table}
+        for where, level, names, table in meta.golds
+    ]
+    tests = meta.paired_t and {"metrics": meta.paired_t[0], "p": meta.paired_t[1]}
+    return {key: value for key, value in (("between_golds", golds), ("paired_t", tests)) if value}
 
 
 def _field(part: Gathered) -> dict[str, Any]:

@@ -144,6 +144,16 @@ def _print(meta: Meta) -> None:
         console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
         terminal.print_blocks(["", *names], cells, 1, console)
+    for where, level, names, table in meta.golds:
+        console.print(Text(f"\nbetween human scores, {where}, {level} (Pearson)", style="dim"))
+        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
+        terminal.print_blocks(["", *names], cells, 1, console)
+    if meta.paired_t:
+        names, table = meta.paired_t
+        over = f"paired over {count(len(meta.results), 'task')}"
+        console.print(Text(f"\nt-test between metrics, {over} (p, two-sided)", style="dim"))
+        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
+        terminal.print_blocks(["", *names], cells, 1, console)
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
             console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))

@@ -22,7 +22,7 @@ from wholetext.meta.agreement.bootstrap import (
     resample,
     system_agreement,
 )
-from wholetext.meta.agreement.correlation import Grouping, pearson_rows
+from wholetext.meta.agreement.correlation import Grouping, both_known, correlations
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.conventions import check_known, conventions
@@ -542,6 +542,44 @@ def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
     return drawn if i < j else -drawn
 
 
+def gold_correlation(parts: Sequence[Gathered], level: Level) -> tuple[list[str], FloatArray]:
+    """Names and (golds, golds) Pearson correlation of kinds of human scores of the same texts, over
+    systems that have all of them (Zhao et al. 2023, Figure 3).
+    """
+    common = set(parts[0].participants.systems).intersection(
+        *(part.participants.systems for part in parts)
+    )
+    vectors = [
+        part.participants.gold(level)[
+            [i for i, system in enumerate(part.participants.systems) if system in common]
+        ].ravel()
+        for part in parts
+    ]
+    return [part.participants.gold_at(level) for part in parts], correlations(vectors)
+
+
+def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray]:
+    """Names and (metrics, metrics) two-sided p of a t-test paired over tasks, of the agreement of
+    metrics; NaN where fewer than two tasks have both or all differences are equal.
+    """
+    from scipy import stats
+
+    names = list(dict.fromkeys(name for result in results for name in result.metrics))
+    values = np.array(
+        [
+            [result.value(name) if name in result.metrics else np.nan for result in results]
+            for name in names
+        ]
+    )  # (metrics, tasks)
+    p = np.full((len(names), len(names)), np.nan)
+    for i, j in combinations(range(len(names)), 2):
+        known = both_known(values[i], values[j])
+        x, y = values[i][known], values[j][known]
+        if len(x) >= 2 and np.ptp(x - y) > 1e-12:
+            p[i, j] = p[j, i] = float(stats.ttest_rel(x, y).pvalue)
+    return names, p
+
+
 def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[str], FloatArray]:
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what
     people judged.
@@ -554,7 +592,4 @@ def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[st
         for name, values in scores.items()
         if values is not None
     }
-    table = np.eye(len(known))
-    for (i, first), (j, second) in combinations(enumerate(known.values()), 2):
-        table[i, j] = table[j, i] = float(pearson_rows(first, second))
-    return list(known), table
+    return list(known), correlations(list(known.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate, paragraph_sets
-from wholetext.reproduce import context
+from wholetext.reproduce import context, discourse
 from wholetext.reproduce.catalogue import Cell
 from wholetext.reproduce.experiment import Experiment, Result
 
@@ -71,4 +71,12 @@ KINDS: Mapping[str, Callable[[Experiment], Result]] = {
     "dropped": context.dropped,
     "over-long": context.over_long,
     "extraction": context.extraction,
+    "aspects": discourse.aspects,
+    "foci": discourse.foci,
+    "aspect-correlation": discourse.aspect_correlation,
+    "feature-histogram": discourse.feature_histogram,
+    "feature-shares": discourse.feature_shares,
+    "feature-performance": discourse.feature_performance,
+    "stored": discourse.stored,
+    "between": discourse.between,
 }

@@ -54,7 +54,11 @@ class Reproduction:
         differences = [d for row in self.differences().values() for d in row if d is not None]
         equal = sum(abs(difference) <= limit for difference in differences)
         if not differences:
-            return "nothing published to compare with"
+            return (
+                "no published number was computed"
+                if self.entry.published
+                else "no numbers published"
+            )
         return f"{equal} of {len(differences)} numbers equal to the printed digit"
 
     def as_json(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ BUILTIN = {
     "sacrebleu": "wholetext.io.formats.sacrebleu_sets",
     "evalset": "wholetext.io.formats.evalset",
     "xml": "wholetext.io.formats.wmt_xml",
+    "summaries": "wholetext.io.formats.summaries",
     "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
     "tsv": "wholetext.io.formats.tsv",

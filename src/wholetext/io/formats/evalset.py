@@ -65,6 +65,11 @@ class EvalSet:
         return f"{self.root.name} {self.langs}"
 
     @property
+    def set_name(self) -> str:
+        """Name by which conventions of the test set are known."""
+        return self.root.resolve().name
+
+    @property
     def systems(self) -> tuple[str, ...]:
         """Systems that have an output, including references that were judged as systems."""
         return tuple(self._outputs)

@@ -7,6 +7,7 @@ mt-metrics-eval.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -209,3 +210,14 @@ def _compared(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
     x, y = ((gap > tied).astype(np.int8) - (gap < -tied) for gap, tied in gaps)
     kinds = (x * y > 0, x * y < 0, (x == 0) & (y != 0), (x != 0) & (y == 0), (x == 0) & (y == 0))
     return np.stack([np.count_nonzero(kind & usable, axis=1) for kind in kinds]).astype(np.int64)
+
+
+CORRELATIONS = {"pearson": pearson_rows, "spearman": spearman_rows, "kendall": kendall_rows}
+
+
+def correlations(vectors: Sequence[FloatArray], statistic: str = "pearson") -> FloatArray:
+    """(vectors, vectors) correlation of each with each other, where both are known."""
+    table = np.eye(len(vectors))
+    for (i, first), (j, second) in combinations(enumerate(vectors), 2):
+        table[i, j] = table[j, i] = float(CORRELATIONS[statistic](first, second))
+    return table

@@ -1,0 +1,268 @@
+"""Summaries with human ratings by aspect: SummEval, NeR18 (Newsroom) and files like theirs.
+
+A line of SummEval (Fabbri et al. 2021) has ``id model_id decoded references expert_annotations
+turker_annotations`` and perhaps ``text``, the article. Other JSONL has ``id system summary`` and
+``scores`` (a number per aspect) or ``expert`` and ``turker`` (a list of such, by rater). Newsroom's
+CSV (Grusky et al. 2018) has a row per rater. Articles and references that a file lacks are read
+from ``NAME.docs.jsonl`` beside it: ``id src references`` (or ``reference``).
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import InputError, choices
+from wholetext.io.assembly import DocumentRun, Langs, Loaded, assemble, chosen_pair
+from wholetext.io.formats.evalset import EvalSet
+from wholetext.io.formats.jsonl import objects
+from wholetext.io.formats.scores import Names, ScoreLevel
+from wholetext.io.text import FilePath, TextFile, at, opened
+from wholetext.types import Corpus, Document, Judgments, Output
+
+PAIR = "en-en"
+_JSON = (
+    re.compile(r'"(?:decoded|summary)"\s*:'),
+    re.compile(r'"(?:expert_annotations|expert|scores)"\s*:'),
+)
+_CSV = frozenset({"ArticleID", "System", "SystemSummary"})
+_RATERS = {"expert_annotations": "", "expert": "", "turker_annotations": "turker-"}
+_RATERS |= {"turker": "turker-", "scores": ""}  # field → prefix of the aspects' names
+
+
+def recognise(file: TextFile) -> bool:
+    head = file.head()
+    if head.startswith("{"):
+        return all(key.search(head) for key in _JSON)
+    return _CSV.issubset(next(csv.reader(head.splitlines()[:1]), []))
+
+
+def read(file: TextFile, langs: Langs = None) -> Loaded:
+    """Read articles, references and summaries."""
+    return open_summaries(file.path, langs).load()
+
+
+@dataclass
+class _Rated:
+    """Everything a file says, by document and system."""
+
+    sources: dict[str, str | None] = field(default_factory=dict)
+    refs: dict[str, list[str]] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)  # system → document → summary
+    ratings: dict[tuple[str, str, str], list[float]] = field(
+        default_factory=dict
+    )  # (aspect, system, document) → by rater
+
+
+@dataclass(frozen=True, eq=False)
+class RatedSummaries(EvalSet):
+    """A file of rated summaries in the role of an EvalSet; a segment is a summary.
+
+    Human scores are named after their aspect; those of crowd workers, where there are experts too,
+    ``turker-ASPECT``.
+    """
+
+    lower: bool = False  # lower-cased texts, as DiscoScore reads them
+    first: int | None = None  # only so many documents
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+    @property
+    def set_name(self) -> str:
+        aspects = {name for name, _ in self.human_names}
+        if {"consistency", "turker-consistency"} <= aspects:
+            return "summeval"
+        return "ner18" if "informativeness" in aspects else "summaries"
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(self._rated.texts)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        return self.load().corpus.references
+
+    @property
+    def documents(self) -> tuple[DocumentRun, ...]:
+        return tuple(DocumentRun(doc, i, i + 1) for i, doc in enumerate(self._ids))
+
+    @property
+    def human_files(self) -> dict[str, Path]:
+        return {}
+
+    @property
+    def metric_files(self) -> dict[str, Path]:
+        return {}
+
+    @property
+    def human_names(self) -> Names:
+        return tuple((name, "seg") for name in dict.fromkeys(key[0] for key in self._rated.ratings))
+
+    def human(self, name: str, level: ScoreLevel) -> Judgments:
+        """Mean ratings of every summary on an aspect; NaN where nobody rated it."""
+        if (name, level) not in self.human_names:
+            known = [f"{known}.{at_level}" for known, at_level in self.human_names]
+            raise InputError(
+                f"there are no scores '{name}.{level}' here",
+                where=str(self.root),
+                next=choices(f"{name}.{level}", known),
+            )
+        ratings, missing = self._rated.ratings, [float("nan")]
+        table = [
+            [float(np.mean(ratings.get((name, system, doc), missing))) for doc in self._ids]
+            for system in self.systems
+        ]
+        return Judgments(name, level, self.systems, np.array(table), ())
+
+    def items(self, level: ScoreLevel) -> Sequence[str] | int:
+        if level in ("sys", "seg"):
+            return 0 if level == "sys" else len(self._ids)
+        return self.domains if level == "domain" else self._ids
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return list(self._rated.sources)[: self.first]
+
+    @cached_property
+    def _loaded(self) -> Loaded:
+        rated = self._rated
+
+        def text(words: str) -> tuple[str]:
+            return (words.lower() if self.lower else words,)
+
+        docs = []
+        for doc in self._ids:
+            source = rated.sources[doc]
+            refs = {f"ref{i}": text(ref) for i, ref in enumerate(rated.refs.get(doc, ()))}
+            docs.append(Document(doc, None if source is None else text(source), refs))
+        outputs = [
+            Output(system, {doc: text(texts[doc]) for doc in self._ids if doc in texts})
+            for system, texts in rated.texts.items()
+        ]
+        source, target = self.langs.split("-")
+        corpus = Corpus(self.root.name, (source, target), tuple(docs))
+        return assemble(corpus, outputs, where=str(self.root))
+
+    @cached_property
+    def _rated(self) -> _Rated:
+        rated = _Rated()
+        with opened(self.root) as file:
+            is_csv = not file.head().startswith("{")
+            for line, fields in _rows(file) if is_csv else objects(file):
+                _add(rated, fields, at(file.name, line))
+        beside = self.root.with_name(_document_file(self.root.name))
+        if beside.is_file():
+            with opened(beside) as file:
+                for line, fields in objects(file):
+                    _add_document(rated, fields, at(file.name, line))
+        if not rated.ratings:
+            raise InputError(
+                "nobody rated these summaries",
+                where=str(self.root),
+                next="a rating is a field such as expert_annotations or scores (docs/formats.md)",
+            )
+        return rated
+
+
+def open_judged(source: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
+    """Open an EvalSet folder or a file of rated summaries."""
+    if isinstance(source, EvalSet) or not Path(source).is_file():
+        return EvalSet.open(source, langs)
+    return open_summaries(source, langs)
+
+
+def open_summaries(path: FilePath, langs: Langs = None) -> RatedSummaries:
+    """Open a file of rated summaries; other files are an InputError."""
+    with opened(path) as file:
+        if not recognise(file):
+            raise InputError(
+                "this is neither an EvalSet folder nor a file of rated summaries",
+                where=file.name,
+                next="name the folder that has sources, system-outputs and human-scores, or the "
+                "JSONL file of SummEval or NeR18 (docs/formats.md)",
+            )
+    return RatedSummaries(Path(path), chosen_pair(langs, (PAIR,), str(path)), (PAIR,))
+
+
+def _document_file(name: str) -> str:
+    stem = re.sub(r"(\.summaries)?\.(jsonl|csv)(\.gz)?$", "", name)
+    return f"{stem}.docs.jsonl"
+
+
+def _rows(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of Newsroom's CSV as objects; texts are encoded as HTML there."""
+    reader = csv.DictReader(line + "\n" for line in file.lines())
+    for row in reader:
+        scores = {
+            name.removesuffix("Rating").lower(): value
+            for name, value in row.items()
+            if name and name.endswith("Rating") and value
+        }
+        yield (
+            reader.line_num,
+            {
+                "id": row["ArticleID"],
+                "system": row["System"],
+                "summary": html.unescape(row["SystemSummary"] or ""),
+                "text": html.unescape(row.get("ArticleText") or "") or None,
+                "scores": scores,
+            },
+        )
+
+
+def _add(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
+    """Add a summary; several lines of one are several raters."""
+    doc, system = fields.get("id"), fields.get("model_id", fields.get("system"))
+    summary = fields.get("decoded", fields.get("summary"))
+    if not (doc and system and isinstance(summary, str)):
+        raise InputError(
+            "a rated summary needs the fields id, system (model_id) and summary (decoded)",
+            where=where,
+            next=f"this line has {', '.join(fields)}",
+        )
+    doc, system = str(doc), str(system)
+    if rated.texts.setdefault(system, {}).setdefault(doc, summary) != summary:
+        raise InputError(f"system {system!r} has two summaries of {doc!r}", where=where)
+    _add_document(rated, {**fields, "src": fields.get("src", fields.get("text"))}, where)
+    for key, prefix in _RATERS.items():
+        raters = fields.get(key) or []
+        for rating in [raters] if isinstance(raters, Mapping) else raters:
+            for aspect, value in _numbers(rating, where).items():
+                rated.ratings.setdefault((prefix + aspect, system, doc), []).append(value)
+
+
+def _numbers(rating: object, where: str) -> dict[str, float]:
+    try:
+        return {aspect: float(value) for aspect, value in dict(rating).items()}  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{str(rating)[:60]!r} is not a number per aspect",
+            where=where,
+            next='write {"coherence": 4, "fluency": 5}',
+        ) from None
+
+
+def _add_document(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
+    doc = str(fields.get("id", ""))
+    if doc not in rated.sources and "system" not in fields and "model_id" not in fields:
+        return  # an article of which there is no summary
+    source = fields.get("src")
+    rated.sources[doc] = source if source is not None else rated.sources.get(doc)
+    single = [fields["reference"]] if fields.get("reference") else []
+    refs = [str(ref) for ref in fields.get("references") or single]
+    if refs and rated.refs.setdefault(doc, refs) != refs:
+        raise InputError(
+            f"{doc!r} has other references than before",
+            where=where,
+            next="every summary of a document has the same references",
+        )
