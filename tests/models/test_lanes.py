@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from wholetext.models.device import Precision, side_by_side  # noqa: E402
-from wholetext.models.encoder import Encoder  # noqa: E402
+from wholetext.models.encoder import Encoder, load_pretrained  # noqa: E402
 from wholetext.models.hub.locate import locate  # noqa: E402
 from wholetext.models.tokenizer import Tokenizer  # noqa: E402
 
@@ -54,7 +54,7 @@ def test_a_batch_has_one_thread_so_rounding_does_not_depend_on_their_number() ->
 
 def test_exact_attention_holds_in_every_lane_and_is_put_back() -> None:
     located = locate(str(TINY))
-    encoder = Encoder(located, Tokenizer(located.path), Precision("cpu"))
+    encoder = Encoder(located, Tokenizer(located.path), Precision("cpu"), lambda: load_pretrained(located.path))
     ids = [tuple(range(5, 5 + n)) for n in range(3, 43)]
     usual = torch.backends.cuda.flash_sdp_enabled()
 

@@ -23,11 +23,11 @@ def test_document_level_metrics_come_first_where_they_are_installed() -> None:
 
 def test_the_small_model_is_named_where_its_weights_and_encoder_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(defaults, "embedded", lambda name: Path("minilm"))
-    monkeypatch.setattr(defaults, "_installed", lambda: True)
+    monkeypatch.setattr(defaults, "_installed", lambda *packages: True)
     monkeypatch.setattr(defaults, "_usable", lambda *given: True)
     assert defaults.demo_metrics()[-1] == "doc-bertscore@minilm"
     assert "doc-bertscore@minilm" in wt.default_metrics(*load("de-en"))
-    monkeypatch.setattr(defaults, "_installed", lambda: False)
+    monkeypatch.setattr(defaults, "_installed", lambda *packages: False)
     assert not [name for name in (*defaults.demo_metrics(), *wt.default_metrics(*load("de-en"))) if "bert" in name]
 
 
@@ -53,5 +53,5 @@ def test_without_references_nothing_that_needs_one_is_chosen(monkeypatch: pytest
         assert wt.default_metrics(bare, outputs) == ["lc", "rc"]
     monkeypatch.setattr(defaults, "present", lambda model: model)
     monkeypatch.setattr(defaults, "_usable", lambda *given: True)
-    monkeypatch.setattr(defaults, "_installed", lambda: True)
+    monkeypatch.setattr(defaults, "_installed", lambda *packages: True)
     assert wt.default_metrics(bare, outputs) == ["slide-kiwi"]

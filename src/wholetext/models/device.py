@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from traceback import clear_frames
 from typing import Any
 
@@ -39,18 +41,23 @@ def torch_module() -> Any:
     return torch
 
 
+def need_torch() -> None:
+    """Raise an error if torch is not installed, without the time to import it."""
+    if find_spec("torch") is None:
+        raise MissingExtra("torch", "models")
+
+
 def pick_device(requested: str, dtype: str = "fp32") -> str:
     """Resolve ``auto`` to the first of cuda, mps and cpu that torch finds.
 
     Raises for a missing device, and for low precision on a CPU.
     """
-    torch = torch_module()
-    cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    available = [
-        *(["cuda"] if cuda else []),
-        *(["mps"] if torch.backends.mps.is_available() else []),
-        "cpu",
-    ]
+    cuda, available = 0, ["cpu"]
+    if requested != "cpu":
+        torch = torch_module()
+        cuda = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        available[:0] = ["mps"] if torch.backends.mps.is_available() else []
+        available[:0] = ["cuda"] if cuda else []
     device = available[0] if requested == "auto" else requested
     kind, _, number = device.partition(":")
     present = number in {"", *map(str, range(cuda if kind == "cuda" else 1))}
@@ -129,13 +136,20 @@ def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]
     if device != "cpu" or threads == 1 or (threads > _MOST and len(batches) < _ROUNDS * lanes):
         yield from map(work, batches)
         return
-    from concurrent.futures import ThreadPoolExecutor
-
     pool = ThreadPoolExecutor(
         lanes, "wholetext", initializer=torch.set_num_threads, initargs=(threads // lanes,)
     )
     try:
+        yield from in_order(pool, work, batches)
+    finally:
+        torch.set_num_threads(threads)  # threads started later inherit the last value
+
+
+def in_order(
+    pool: ThreadPoolExecutor, work: Callable[[Any], Any], batches: Sequence[Any]
+) -> Iterator[Any]:
+    """Yield ``work`` of each batch by the threads of a pool, which ends with them."""
+    try:
         yield from pool.map(work, batches)
     finally:  # a failed batch, or a consumer that stops: queued batches are cancelled
         pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(threads)  # threads started later inherit the last value

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.models.device import memory, torch_module
-from wholetext.models.encoder import Encoder, EncoderBackend, average, refuse_context
+from wholetext.models.encoder import Encoder, EncoderBackend, refuse_context
 from wholetext.models.hub.locate import guarded
 from wholetext.models.layout import Layout
 from wholetext.models.tokenizer import TokenizedText, read_table
@@ -57,31 +56,33 @@ class TokenVectors(EncoderBackend):
         return self.encoder.tokenizer.layout(x, self.reading)
 
     def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
-        torch = torch_module()
         layouts = [self.layout(view) for view in batch]
         ends = [
             (0, len(layout.ids)) if self.everything else (layout.start, layout.stop)
             for layout in layouts
         ]
         positions = [np.arange(*span) for span in ends]
-        states, _ = self.encoder.hidden(
-            [layout.ids for layout in layouts], last=[keep.tolist() for keep in positions]
+        states = self.encoder.vectors(
+            [layout.ids for layout in layouts], self.layers, [keep.tolist() for keep in positions]
         )
-        with torch.inference_mode(), memory():
-            unit = self.vectors(states).cpu().numpy()
         special = {*self.encoder.tokenizer.markers.opening, *self.encoder.tokenizer.markers.between}
         outputs = []
-        for row, layout, keep in zip(unit, layouts, positions):
+        for rows, layout, keep in zip(states, layouts, positions):
             ids = np.array(layout.ids, dtype=np.int64)[keep]
             scored = (keep >= layout.start) & (keep < layout.stop)
             marker = ~scored & np.isin(ids, list(special))
             own = ~scored & np.isin(keep, layout.kept(markers=True))
-            outputs.append(Tokens(row[keep].copy(), ids, scored, marker, own))
+            outputs.append(Tokens(self.vectors(rows), ids, scored, marker, own))
         return outputs
 
-    def vectors(self, states: Sequence[Any]) -> Any:
-        """(batch, tokens, width) unit vectors from the hidden states of all layers."""
-        return unit_vectors(states[self.layer].float())
+    @property
+    def layers(self) -> list[int]:
+        """The layers that ``vectors`` reads."""
+        return [self.layer]
+
+    def vectors(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(tokens, width) vectors from the states of the layers, (layers, tokens, width)."""
+        return unit(states[0])
 
 
 class Embeddings(EncoderBackend):
@@ -116,18 +117,11 @@ class Embeddings(EncoderBackend):
         return self.encoder.tokenizer.layout(x, self.reading)
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
-        torch = torch_module()
         layouts = [self.layout(view) for view in batch]
         places = [[0] if self.pooling == "cls" else layout.kept(markers=True) for layout in layouts]
-        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=places)
-        with torch.inference_mode(), memory():
-            last = states[-1].float()  # (batch, tokens, width)
-            chosen = self.mark(places, mask)
-            if self.pooling == "max":
-                pooled = last.masked_fill(~chosen[:, :, None], float("-inf")).amax(dim=1)
-            else:
-                pooled = average(last, chosen)[:, 0]  # (batch, width)
-            vectors: FloatArray = pooled.cpu().numpy().astype(np.float64)
+        states = self.encoder.vectors([layout.ids for layout in layouts], [-1], places)
+        pool = np.max if self.pooling == "max" else np.mean
+        vectors: FloatArray = np.array([pool(row.astype(np.float64), axis=0) for [row] in states])
         for weight, bias in self.dense:
             vectors = np.tanh(vectors @ weight.T + bias)
         return list(vectors)
@@ -169,9 +163,10 @@ class Embeddings(EncoderBackend):
         return layers
 
 
-def unit_vectors(vectors: Any) -> Any:
-    """Scale vectors, the last axis of a tensor, to length 1."""
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-30)
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(…, width) vectors of length 1."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(length, np.float32(1e-30)))
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:

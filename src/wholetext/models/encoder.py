@@ -1,24 +1,37 @@
 """Transformer encoders: hidden states of token sequences, on any device; weights load on first use.
 
-Encoders of the BERT family have their own forward pass, which skips what is never read.
+Small encoders of the BERT family run on numpy on a CPU (array_encoder.py), whatever is installed;
+others, and all on a GPU, on torch. There the family has its own forward pass, which skips what is
+never read.
 """
 
 from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wholetext.errors import MetricError
-from wholetext.models.device import DTYPES, Precision, memory, padded, side_by_side, torch_module
-from wholetext.models.family import FAMILY, read_family
+from wholetext.models.array_encoder import FILE, ArrayEncoder, is_small
+from wholetext.models.device import (
+    DTYPES,
+    Precision,
+    memory,
+    need_torch,
+    padded,
+    side_by_side,
+    torch_module,
+)
 from wholetext.models.hub.locate import Located, guarded, locate
 from wholetext.models.layout import Ids, Layout, pad
 from wholetext.models.loading import load_model
-from wholetext.models.tokenizer import FILES, Tokenizer
+from wholetext.models.tokenizer import FAMILY, FILES, Tokenizer, read_config
 from wholetext.types import Excerpt, Fit, Runtime
 
 # encoders of uniform layers, where removing the last ones leaves the others unchanged
@@ -32,12 +45,14 @@ def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None
 
     def make() -> Encoder:
         located = locate(model, revision, patterns=FILES)
+        if not on_arrays(read_config(located.path), precision):
+            need_torch()  # before weights are downloaded
         tokenizer = run.resource(("tokenizer", located.path), lambda: Tokenizer(located.path))
         return Encoder(
             located,
             tokenizer,
             precision,
-            lambda: read_pretrained(locate(model, revision).path),
+            lambda: read_pretrained(locate(model, revision).path, precision),
             top,
         )
 
@@ -60,7 +75,7 @@ class Encoder:
         self.exact = False
         # in tokens: a different kernel computes very small matrices, and rounds differently
         self.min_padded_length = 0
-        self._build = build or (lambda: read_pretrained(located.path))
+        self._build = build or (lambda: read_pretrained(located.path, precision))
         self._model: Any = None
         self._stacks = False
 
@@ -74,15 +89,39 @@ class Encoder:
 
     @property
     def model(self) -> Any:
-        """The model, loaded when it is first needed."""
+        """The model, loaded when it is first needed: an ArrayEncoder, or a torch module."""
         if self._model is None:
             with guarded(self.located.path):
-                dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
-                model = cut_above(self._build(), self.top).eval()
-                model = model.to(device=self.device, dtype=dtype)
-                self._stacks = can_stack(model)
+                model = self._build()
+                if not isinstance(model, ArrayEncoder):
+                    dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
+                    model = cut_above(model, self.top).eval()
+                    model = model.to(device=self.device, dtype=dtype)
+                    self._stacks = can_stack(model)
             self._model = model
         return self._model
+
+    @property
+    def depth(self) -> int:
+        """The number of layers above the embeddings."""
+        model = self.model
+        return int(
+            model.depth if isinstance(model, ArrayEncoder) else model.config.num_hidden_layers
+        )
+
+    def vectors(
+        self, sequences: Sequence[Ids], layers: Sequence[int], positions: Sequence[Sequence[int]]
+    ) -> list[NDArray[np.float32]]:
+        """(layers, positions, width) hidden states of each sequence; layer 0 are the embeddings."""
+        if isinstance(self.model, ArrayEncoder):
+            with memory():
+                return self.model.vectors(sequences, layers, positions)
+        # at some positions only, rounding depends on how many are computed
+        states, _ = self.hidden(sequences, last=None if self.exact else positions)
+        torch = torch_module()
+        with torch.inference_mode(), memory():
+            chosen = torch.stack([states[layer].float() for layer in layers], dim=1).cpu().numpy()
+        return [rows[:, list(places)] for rows, places in zip(chosen, positions)]
 
     def hidden(
         self,
@@ -115,7 +154,9 @@ class Encoder:
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         """``work`` of each batch, in order; on a CPU several at a time."""
-        _ = self.model  # load it before threads use it
+        if isinstance(self.model, ArrayEncoder):  # loaded before threads use it
+            yield from self.model.spread(work, batches)
+            return
         with self._attention():  # a setting of the whole process, so it spans all batches
             yield from side_by_side(self.device, work, batches)
 
@@ -172,9 +213,18 @@ def cut_above(model: Any, top: int | None) -> Any:
     return model
 
 
-def read_pretrained(folder: Path) -> Any:
-    """An encoder for inference, without importing transformers' models where possible."""
-    return read_family(folder) or load_pretrained(folder)
+def on_arrays(config: Mapping[str, Any], precision: Precision) -> bool:
+    """Whether a model runs on numpy: small, and no GPU or low precision is requested."""
+    cpu = precision.device in {"auto", "cpu"} and precision.dtype == "fp32"
+    return cpu and is_small(config)
+
+
+def read_pretrained(folder: Path, precision: Precision) -> Any:
+    """An encoder for inference; on numpy if its weights are a single safetensors file."""
+    config = read_config(folder)
+    if on_arrays(config, precision) and [p.name for p in folder.glob("*.safetensors")] == [FILE]:
+        return ArrayEncoder.read(folder, config)
+    return load_pretrained(folder)
 
 
 def load_pretrained(folder: Path) -> Any:

@@ -1,72 +1,11 @@
-"""Encoders of the BERT family, read from safetensors without importing transformers' models.
-
-That import takes longer than torch's, and ``encoder.states`` needs only the weights by name.
-"""
+"""Modules of the BERT family by the names of transformers, for checkpoints that it cannot load."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from wholetext.models.device import torch_module
-from wholetext.models.tokenizer import OFFSET, read_config
-
-# models of embeddings and uniform layers
-FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
-# settings without defaults
-_STATED = (
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "max_position_embeddings",
-    "type_vocab_size",
-    "vocab_size",
-    "pad_token_id",
-    "layer_norm_eps",
-)
-# settings of other architectures
-_OTHERWISE = ("is_decoder", "add_cross_attention", "quantization_config")
-_FIRST = "embeddings.word_embeddings.weight"
-
-
-def read_family(folder: Path) -> Any:
-    """The encoder in a folder, for inference; None if transformers has to load it.
-
-    That is the case for other architectures and files, and where a setting or tensor is missing or
-    does not fit: transformers then reports the error.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    config = read_config(folder)
-    plain = (
-        config.get("hidden_act") == "gelu"
-        and config.get("position_embedding_type", "absolute") == "absolute"
-    )
-    stated = all(isinstance(config.get(key), (int, float)) for key in _STATED)
-    files = [path.name for path in folder.glob("*.safetensors")]
-    if (
-        config.get("model_type") not in FAMILY
-        or not plain
-        or not stated
-        or files != ["model.safetensors"]
-    ):
-        return None
-    if any(config.get(key) for key in _OTHERWISE):
-        return None
-    try:
-        tensors = load_file(folder / "model.safetensors")
-        prefix = next(
-            (name.removesuffix(_FIRST) for name in tensors if name.endswith(_FIRST)), ""
-        )  # before a head
-        model = build_family(SimpleNamespace(**config))
-        weights = {name: tensors[prefix + name] for name in model.state_dict()}
-        model.load_state_dict(weights, assign=True)
-    except (SafetensorError, OSError, KeyError, RuntimeError):  # RuntimeError: another shape
-        return None
-    return model.requires_grad_(False)
+from wholetext.models.tokenizer import OFFSET
 
 
 def build_family(config: Any) -> Any:

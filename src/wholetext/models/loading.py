@@ -105,11 +105,15 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
             **options,
         )
     # transformers would fill in random numbers; some versions list shapes with the names
-    misshapen = sorted(
-        str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"]
-    )
-    missing = sorted(str(key) for key in facts["missing_keys"] if not unread or unread not in key)
-    names = misshapen or missing
+    misshapen = [str(key if isinstance(key, str) else key[0]) for key in facts["mismatched_keys"]]
+    missing = [str(key) for key in facts["missing_keys"] if not unread or unread not in key]
+    refuse_weights(misshapen, missing, folder)
+    return model
+
+
+def refuse_weights(misshapen: Sequence[str], missing: Sequence[str], folder: Path) -> None:
+    """Raise an error if a checkpoint lacks weights, or has some of another shape."""
+    names = sorted(misshapen or missing)
     if names:
         what = "weights of the wrong shape" if misshapen else "no weights"
         more = f" and {len(names) - 1} others" if len(names) > 1 else ""
@@ -118,4 +122,3 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
             where=str(folder),
             next="the file is damaged, or belongs to another kind of model",
         )
-    return model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +18,8 @@ from wholetext.models.tokenizer_file import BROKEN, check_loaded, check_tokenize
 from wholetext.types import Excerpt
 
 FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
+# models of embeddings and uniform layers, whose tokenizers are their files alone
+FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
 # position ids begin after the padding id in these
 OFFSET = frozenset(
     {
@@ -229,27 +231,97 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
             logging.enable_progress_bar()
 
 
-def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", **options: Any) -> Any:
-    """A transformers tokenizer whose steps are bounded in time and memory."""
+def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", lower: bool = True) -> Any:
+    """A tokenizer whose steps are bounded in time and memory; ``lower``: as its files have it.
+
+    That of the BERT family is read without transformers where its files state its special tokens.
+    """
     check_tokenizer_files(folder)
+    if kind == "AutoTokenizer" and (folder / "tokenizer.json").is_file():
+        stated = _stated(folder)
+        if stated.keys() >= {"cls_token", "sep_token", "pad_token", "unk_token"}:
+            return FileTokenizer(folder, stated, lower)
+    options = {} if lower else {"do_lower_case": False}
     with reading(folder, BROKEN) as transformers:
         tokenizer = getattr(transformers, kind).from_pretrained(str(folder), **SAFE, **options)
     check_loaded(tokenizer, folder)
     return tokenizer
 
 
-def _core(folder: Path, full: Any) -> Any:
-    """The fast tokenizer of the folder, with padding and truncation disabled."""
-    path = folder / "tokenizer.json"
-    if path.is_file():
-        import tokenizers
+def _stated(folder: Path) -> dict[str, Any]:
+    """What the files of a tokenizer of the family state beside its ``tokenizer.json``."""
+    if read_config(folder).get("model_type") not in FAMILY:
+        return {}
+    paths = (folder / name for name in ("special_tokens_map.json", "tokenizer_config.json"))
+    tables = [read_table(path) for path in paths if path.is_file()]
+    return {key: value for table in tables for key, value in table.items() if value is not None}
 
-        with guarded(folder, BROKEN):
-            core = tokenizers.Tokenizer.from_file(str(path))
-    elif getattr(full, "is_fast", False):
-        core = full.backend_tokenizer
-    else:
-        return None
+
+class FileTokenizer:
+    """A ``tokenizer.json``, with the names by which transformers' tokenizers are called."""
+
+    is_fast = True
+
+    def __init__(self, folder: Path, stated: Mapping[str, Any], lower: bool = True) -> None:
+        self.backend_tokenizer = core = _read_core(folder)
+        if not lower and hasattr(core.normalizer, "lowercase"):
+            core.normalizer.lowercase = False
+        self.model_max_length = int(min(stated.get("model_max_length", NO_LIMIT), NO_LIMIT))
+        tokens = {
+            kind: token["content"] if isinstance(token, dict) else token
+            for kind, token in stated.items()
+            if kind.endswith("_token")
+        }
+        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id = (
+            core.token_to_id(tokens[f"{kind}_token"]) for kind in ("pad", "unk", "cls", "sep")
+        )
+        self.eos_token_id = core.token_to_id(tokens.get("eos_token", ""))
+
+    def __call__(
+        self,
+        text: str | list[str],
+        pair: str | None = None,
+        add_special_tokens: bool = True,
+        split_special_tokens: bool = False,
+        **unread: bool,
+    ) -> dict[str, Any]:
+        """The ids of a text, of two, or of each text of a list."""
+        core = self.backend_tokenizer
+        core.encode_special_tokens = split_special_tokens
+        if isinstance(text, list):
+            encoded = core.encode_batch(text, add_special_tokens=add_special_tokens)
+            return {"input_ids": [text.ids for text in encoded]}
+        return {"input_ids": core.encode(text, pair, add_special_tokens=add_special_tokens).ids}
+
+    def __len__(self) -> int:
+        return int(self.backend_tokenizer.get_vocab_size())
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
+        return [self.backend_tokenizer.id_to_token(i) for i in ids]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self.backend_tokenizer.decode(ids, skip_special_tokens=False))
+
+
+def _read_core(folder: Path) -> Any:
+    """The ``tokenizer.json`` of a folder, with padding and truncation disabled."""
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingExtra("tokenizers", "minilm") from None
+    with guarded(folder, BROKEN):
+        core = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     core.no_truncation()
     core.no_padding()
+    return core
+
+
+def _core(folder: Path, full: Any) -> Any:
+    """The fast tokenizer of the folder, with padding and truncation disabled."""
+    if (folder / "tokenizer.json").is_file() and not isinstance(full, FileTokenizer):
+        return _read_core(folder)
+    core = full.backend_tokenizer if getattr(full, "is_fast", False) else None
+    if core is not None:
+        core.no_truncation()
+        core.no_padding()
     return core

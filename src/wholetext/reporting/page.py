@@ -185,7 +185,7 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: Page
         import jinja2
         from markupsafe import Markup
     except ImportError:
-        raise MissingExtra("jinja2", "report") from None
+        raise MissingExtra("jinja2", "page") from None
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, options)
     only = studies[0].title if len(studies) == 1 else "Studies"
     parts["head"] |= {

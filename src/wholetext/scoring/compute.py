@@ -42,7 +42,7 @@ from wholetext.version import __version__
 from wholetext.views import Context, Whole
 
 Progress = Callable[[str, int, int], None]  # spec or stage, rows done, rows in all
-_PACKAGES = ("numpy", "sacrebleu", "torch", "transformers", "spacy")  # scores depend on them
+_PACKAGES = ("numpy", "sacrebleu", "tokenizers", "torch", "transformers", "spacy")  # of scores
 Answer = tuple[list[bytes], dict[str, str]]  # encoded rows, environment of the worker
 
 
@@ -174,11 +174,12 @@ def _worker_engine(
 
 def environment(device: str, here: bool = True) -> dict[str, str]:
     """Versions of the packages in use in this process and, where models run here, the device."""
-    used = [name for name in _PACKAGES if name in sys.modules]
+    used = [name for name in _PACKAGES if sys.modules.get(name)]
     versions = {"wholetext": __version__, "python": python_version()}
     versions |= {name: version(name) for name in used}
-    if "torch" in used and here:  # not loaded when all scores are cached
-        versions["device"] = pick_device("auto") if device == "auto" else device
+    if here and {"torch", "tokenizers"} & {*used}:  # not loaded when all scores are cached
+        auto = device == "auto" and "torch" in used
+        versions["device"] = pick_device("auto") if auto else device.replace("auto", "cpu")
     return versions
 
 

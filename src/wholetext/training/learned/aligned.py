@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wholetext.errors import ModelError
-from wholetext.models.device import Precision, memory, torch_module
+from wholetext.models.device import Precision
+from wholetext.models.embeddings import unit
 from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
 from wholetext.models.hub.locate import Located
 from wholetext.models.layout import Layout, together
@@ -65,14 +68,11 @@ class Units(EncoderBackend):
     def layout(self, x: Excerpt) -> Layout:
         return self.tokenizer.layout(x, self.reading)
 
-    def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
-        torch = torch_module()
+    def run(self, batch: Sequence[Excerpt]) -> list[NDArray[Any]]:
         layouts = [self.layout(view) for view in batch]
-        states, _ = self.encoder.hidden([layout.ids for layout in layouts])
-        with torch.inference_mode(), memory():
-            stacked = torch.stack([states[layer].float() for layer in self.layers], dim=1)
-            units = torch.nn.functional.normalize(stacked, dim=-1).cpu().numpy()
-        return [row[:, part.start : part.stop].copy() for row, part in zip(units, layouts)]
+        places = [layout.kept(markers=False) for layout in layouts]
+        states = self.encoder.vectors([layout.ids for layout in layouts], self.layers, places)
+        return [unit(rows) for rows in states]
 
 
 class AlignedForm:
