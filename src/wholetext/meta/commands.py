@@ -13,6 +13,11 @@ from wholetext.cli.options import option, several
 from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
 
+if TYPE_CHECKING:
+    from wholetext.meta.contrastive.decisions import ContrastResults
+    from wholetext.meta.judgments import Ratings
+    from wholetext.meta.raters import Measurement
+
 
 def meta(
     evalset: Annotated[Path, Parameter(help="`EVALSET` folder (mt-metrics-eval).")],
@@ -210,6 +215,13 @@ def paragraphs(
         option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
+    agreement: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio"] | None,
+        option(
+            "--agreement",
+            help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         option("-o", "--out", help="Output folder; one EvalSet per length."),
@@ -240,9 +252,22 @@ def paragraphs(
             f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
             f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
         )
+        if agreement:
+            _print_agreement(ratings, agreement)
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+
+
+def _print_agreement(ratings: Ratings, scale: Measurement) -> None:
+    from wholetext.meta.raters import rater_pairs, reliability
+
+    print(f"Krippendorff's alpha ({scale}): {reliability(ratings, scale):.4f}")
+    print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
+    for pair in rater_pairs(ratings):
+        values = [f"{value:.4f}" for value in (pair.pearson, pair.kappa, pair.pair_agreement)]
+        cells = [pair.first, pair.second, pair.items, *values[:2], pair.pairs, values[2]]
+        print(terminal.tsv_row(cells))
 
 
 def spans(
@@ -312,10 +337,6 @@ def spans(
 
 def _file_and_name(argument: str | tuple[str, str]) -> tuple[str, str]:
     return (argument, "") if isinstance(argument, str) else (argument[1], argument[0])
-
-
-if TYPE_CHECKING:
-    from wholetext.meta.contrastive.decisions import ContrastResults
 
 
 def contrast(
