@@ -349,7 +349,10 @@ def contrast(
     /,
     *,
     metric: Annotated[
-        list[str] | None, options.metrics_option("Reference-free metric to evaluate")
+        list[str] | None,
+        options.metrics_option(
+            "Metric to evaluate (reference-free, unless the set has references)"
+        ),
     ] = None,
     scores: Annotated[
         list[str] | None,
