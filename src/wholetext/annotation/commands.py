@@ -109,7 +109,8 @@ def sample(
 
 def annotations_(
     file: Annotated[
-        Path, Parameter(help="Log of a Pearmut campaign (JSONL), or annotations.json.")
+        Path,
+        Parameter(help="Log of a Pearmut campaign (JSONL), annotations.json, or a folder of BWB."),
     ],
     /,
     *,
@@ -124,12 +125,16 @@ def annotations_(
 ) -> None:
     """Read the annotations of a Pearmut campaign: mean scores of systems, and an EvalSet with them as judgments.
 
-    The EvalSet (--out) has the texts of the run (--run), references included.
+    The EvalSet (--out) has the texts of the run (--run), references included. Of BWB, whose annotators marked errors,
+    it counts the sentences with each type of error.
     """
     from wholetext.annotation.annotations import read_pearmut, write_judgments
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import open_run
 
+    if file.is_dir():
+        _error_types(file, format)
+        return
     taken = out is not None and out.exists() and (not out.is_dir() or any(out.iterdir()))
     if out is not None and (run is None or (taken and not overwrite)):
         raise InputError(
@@ -161,6 +166,21 @@ def annotations_(
     terminal.print_blocks(["system", "ESA ↑", *counts], rows, 1, terminal.console(80))
     if out is not None:
         print(f"\nwritten: {out}   next: wholetext meta {out} --gold esa -m …")
+
+
+def _error_types(folder: Path, format: str) -> None:
+    """Print the sentences of BWB with each type of error (Jiang et al. 2022, Table 2)."""
+    from wholetext.io.formats.bwb import error_types
+
+    sentences, counts = error_types(folder)
+    if format == "json":
+        terminal.print_json({"sentences": sentences, "errors": counts})
+        return
+    rows = [
+        [kind, str(number), f"{100 * number / sentences:.1f} %"] for kind, number in counts.items()
+    ]
+    head = ["error type", f"of {count(sentences, 'sentence')}", "share"]
+    terminal.print_blocks(head, rows, 1, terminal.console(80))
 
 
 def _systems(annotations: PearmutAnnotations) -> dict[str, dict[str, float | None]]:
