@@ -21,10 +21,8 @@ if TYPE_CHECKING:
         paragraph_sets as paragraph_sets,
     )
     from wholetext.meta.features import (
-        CategoryTest as CategoryTest,
         Discriminativeness as Discriminativeness,
         discriminativeness as discriminativeness,
-        paired_t as paired_t,
     )
     from wholetext.meta.metric_scores import MetricSelection as MetricSelection
     from wholetext.meta.participants import Selection as Selection
@@ -43,6 +41,10 @@ if TYPE_CHECKING:
     )
     from wholetext.meta.store import Meta as Meta, write_meta as write_meta
     from wholetext.meta.tasks import MetricTests as MetricTests
+    from wholetext.scoring.significance.paired import (
+        CategoryTest as CategoryTest,
+        paired_t as paired_t,
+    )
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,
@@ -51,12 +53,7 @@ else:
             "meta.contrastive.decisions": ("ContrastResults", "contrast"),
             "meta.contrastive.formats": ("ContrastSet", "read_contrast_set"),
             "meta.evaluate": ("MetaTasks", "ParagraphSets", "meta_evaluate", "paragraph_sets"),
-            "meta.features": (
-                "CategoryTest",
-                "Discriminativeness",
-                "discriminativeness",
-                "paired_t",
-            ),
+            "meta.features": ("Discriminativeness", "discriminativeness"),
             "meta.metric_scores": ("MetricSelection",),
             "meta.participants": ("Selection",),
             "meta.spans.evaluate": (
@@ -69,5 +66,6 @@ else:
             "meta.spans.marks": ("Annotations", "ErrorSpan", "Marked", "read_spans"),
             "meta.store": ("Meta", "write_meta"),
             "meta.tasks": ("MetricTests",),
+            "scoring.significance.paired": ("CategoryTest", "paired_t"),
         },
     )

@@ -110,6 +110,10 @@ def meta(
     between: Annotated[
         bool, option("--between", help="Also report correlations between metrics.")
     ] = False,
+    williams: Annotated[
+        bool,
+        option("--williams", help="Also Williams' test between the correlations of metrics."),
+    ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
         int,
@@ -165,7 +169,14 @@ def meta(
     tests = MetricTests(draws, seed, alpha, block, interval)
     even_by = tuple(filter(None, weigh_by.split(",")))
     requested = MetaTasks(
-        tuple(level or ()), tuple(task or ()), tasks, micro, nan == "zero", even_by, between
+        tuple(level or ()),
+        tuple(task or ()),
+        tasks,
+        micro,
+        nan == "zero",
+        even_by,
+        between,
+        williams=williams,
     )
     selected = MetricSelection(
         tuple(metric or ()),

@@ -39,6 +39,7 @@ from wholetext.meta.tasks import (
     preset,
     run_tasks,
     tasks_for,
+    williams_tests,
 )
 from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
@@ -60,6 +61,7 @@ class MetaTasks:
     nan_as_zero: bool = False  # undefined rows count as 0 instead of being left out
     even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in order
     between: bool = False  # also correlations between metrics
+    williams: bool = False  # also Williams' test of the difference between correlations
 
 
 def meta_evaluate(
@@ -133,6 +135,11 @@ def meta_evaluate(
         )
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     meta = Meta(tuple(parts), results, average, tests.alpha, tuple(between), points, tuple(notes))
+    if what.williams:
+        levels = dict.fromkeys(task.level for task in run)
+        meta = replace(
+            meta, williams=tuple(williams_tests(part, level) for part in parts for level in levels)
+        )
     if out is not None:
         write_meta(Path(out), meta)
     return meta

@@ -17,7 +17,7 @@ from wholetext.files.storage import write_file
 from wholetext.io.formats.scores import write_table
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
-from wholetext.meta.tasks import Average, TaskResult
+from wholetext.meta.tasks import Average, TaskResult, Williams
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
@@ -40,6 +40,7 @@ class Meta:
     ] = ()  # (where, level, metrics, correlations)
     curves: dict[str, list[Point]] = field(default_factory=dict)  # where → points
     notes: tuple[str, ...] = ()
+    williams: tuple[Williams, ...] = ()
     __repr__ = brief
 
 
@@ -70,6 +71,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 {"where": where, "level": level, "metrics": names, "pearson": table}
                 for where, level, names, table in meta.between
             ],
+            "williams": [asdict(test) for test in meta.williams],
             "curves": [
                 {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()
