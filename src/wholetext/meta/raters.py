@@ -10,20 +10,10 @@ import numpy as np
 
 from wholetext.meta.agreement.correlation import both_known, count_pairs, pearson_rows
 from wholetext.meta.judgments import Ratings, mean_table
+from wholetext.scoring.kappa import cohen_kappa as cohen_kappa
 from wholetext.types import FloatArray
 
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
-
-
-def cohen_kappa(x: FloatArray, y: FloatArray) -> float:
-    """Cohen's kappa (1960) of two raters over the items both rated; NaN where it is undefined."""
-    known = both_known(x, y)
-    if not known.any():
-        return float("nan")
-    x, y = x[known], y[known]
-    labels = np.unique(np.concatenate([x, y]))[:, None]
-    by_chance = float((x == labels).mean(axis=1) @ (y == labels).mean(axis=1))
-    return 1 - float((x != y).mean()) / (1 - by_chance) if by_chance < 1 else float("nan")
 
 
 def krippendorff_alpha(values: FloatArray, scale: Measurement = "interval") -> float:
