@@ -15,8 +15,10 @@ from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.meta.contrastive.decisions import ContrastResults
+    from wholetext.meta.evaluate import ParagraphSets
     from wholetext.meta.judgments import Ratings
     from wholetext.meta.raters import Measurement
+    from wholetext.views import Joiner
 
 
 def meta(
@@ -233,6 +235,17 @@ def paragraphs(
             help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
         ),
     ] = None,
+    tokens: Annotated[
+        str | None,
+        option(
+            "--tokens",
+            help="Print lengths in tokens of this SentencePiece file, tokenizer.json or model.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        option("--limit", low=1, help="Tokens of output and reference beyond which text is cut."),
+    ] = 1024,
     out: Annotated[
         Path | None,
         option("-o", "--out", help="Output folder; one EvalSet per length."),
@@ -268,6 +281,24 @@ def paragraphs(
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+        if tokens:
+            _print_lengths(evalset, langs, sets, tokens, limit, joiner)
+
+
+def _print_lengths(
+    evalset: Path, langs: str | None, sets: ParagraphSets, tokens: str, limit: int, joiner: Joiner
+) -> None:
+    from wholetext.io.formats.evalset import EvalSet
+    from wholetext.meta.token_lengths import token_lengths
+    from wholetext.models.token_counter import token_counter
+
+    loaded, counter = EvalSet.open(evalset, langs).load(), token_counter(tokens)
+    print(f"tokens of {tokens}\nk\t25th\t50th\t75th\tover {limit}\tshare")
+    for rated in filter(None, sets.rated):
+        lengths = token_lengths(loaded, rated, counter, joiner)
+        quartiles, over = [f"{value:g}" for value in lengths.quartiles()], lengths.over(limit)
+        share = f"{100 * over / len(rated):.1f} %"
+        print(terminal.tsv_row([rated[0].k, *quartiles, over, share]))
 
 
 def _print_agreement(ratings: Ratings, scale: Measurement) -> None:
