@@ -41,13 +41,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("letters", nargs="+")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--entry", action="append", help="only this entry; others keep what is there")
+    parser.add_argument("--skip", action="append", default=[], help="leave this entry out")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for letter in options.letters:
         path = Path(__file__).parent / "papers" / f"{letter}.json"
-        old = {part["entry"]: part for part in json.loads(path.read_text("utf-8"))} if path.is_file() else {}
-        parts = [old[name] if options.entry and name not in options.entry and name in old
+        parts = [{"entry": name, "status": "not run", "cells": []} if name in options.skip
                  else computed(letter, name, options.data) for name in papers()[letter].entries]
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(parts, ensure_ascii=False, indent=1) + "\n", "utf-8")
