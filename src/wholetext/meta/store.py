@@ -71,7 +71,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 {"where": where, "level": level, "metrics": names, "pearson": table}
                 for where, level, names, table in meta.between
             ],
-            "williams": [asdict(test) for test in meta.williams],
+            **({"williams": [asdict(test) for test in meta.williams]} if meta.williams else {}),
             "curves": [
                 {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()
