@@ -262,6 +262,8 @@ class Corpus:
     references: tuple[str, ...] = field(init=False, repr=False, compare=False)
     # whether every document has a source; one of empty segments is a placeholder
     has_source: bool = field(init=False, repr=False, compare=False)
+    # human annotations beside the texts: parameter of a metric → file or folder
+    annotations: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
@@ -538,6 +540,10 @@ class Metric:
     def reduce_rows(self, stats: FloatArray) -> FloatArray:
         """The same for single rows, where a metric defines its segment score differently."""
         return self.reduce(stats)
+
+    def annotated(self, annotations: Mapping[str, str]) -> Metric:
+        """Adopt human annotations that lie beside the texts: parameter → file or folder."""
+        return self
 
     def resolve(self, langs: tuple[str, str]) -> Metric:
         """Settle every ``auto`` parameter for these languages, as the signature prints it."""

@@ -340,6 +340,25 @@ def test_literary_preferences(data: Path) -> None:
     assert len(found) == 540
     kinds = [item.type for item in found.items]
     assert kinds.count("para") > kinds.count("sent")
+    assert {item.langs for item in found.items} >= {("ja", "pl"), ("fr", "en"), ("de", "ja")} and all(
+        item.ref for item in found.items)
+
+
+def test_preferences_are_judged_with_their_references_by_language(tmp_path: Path) -> None:
+    """A metric reads the reference of each item; Japanese is cut as Japanese (chrF has no words, BLEU has)."""
+    rows = [{"source": "s", "target": "the cat sat here today", "text1": "the cat sat here", "text2": "a dog ran",
+             "source_lang": "de", "target_lang": "en", "choice": "text1"},
+            {"source": "s", "target": "猫はここに座った。", "text1": "犬は走った。", "text2": "猫はここに座る。",
+             "source_lang": "de", "target_lang": "ja", "choice": "text2"}]
+    path = tmp_path / "p.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    items = read_contrast_set(path)
+    assert [item.langs for item in items.items] == [("de", "en"), ("de", "ja")]
+    for metric in ("chrf", "bleu"):
+        assert decide(items, metric, NO_CACHE).correct.all()
+    path.write_text(json.dumps({**rows[0], "target": ""}), "utf-8")
+    with pytest.raises(MetricError, match="needs a reference"):
+        decide(read_contrast_set(path), "chrf", NO_CACHE)
 
 
 def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import paragraphs as module
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.features import paired_t
 from wholetext.meta.judgments import find_ratings
 from wholetext.meta.metric_scores import Gathered, gather
 from wholetext.meta.paragraphs import Windows, curves
@@ -40,6 +40,7 @@ from wholetext.meta.tasks import (
     tasks_for,
 )
 from wholetext.scoring.evaluate import score
+from wholetext.scoring.significance.paired import paired_t
 
 NONE = MetricTests(draws=0)
 
@@ -181,6 +182,31 @@ def test_paired_t_by_category(folder: Path) -> None:
     assert tests[0].first > tests[0].second and np.isnan(paired_t(one, one)[0].p)
     with pytest.raises(MetricError, match="different metrics"):
         paired_t(one, next(iter(results.scores["chrf"].values())))
+
+
+def test_williams_at_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "meta", folder, "-l", LP, "-m", "chrf", "bleu", "--level", "seg", "--draws", 0,
+                        "--williams", "-f", "json")
+    (test,) = json.loads(out)["williams"]
+    assert not code and test["metrics"] == ["chrf", "bleu"] and test["p"][0][0] is None
+    assert test["p"][0][1] + test["p"][1][0] == pytest.approx(1)
+    assert (test["p"][0][1] < 0.5) == (test["pearson"][0] > test["pearson"][1])
+
+
+def test_systems_and_metrics_of_a_run_by_document(folder: Path, tmp_path: Path,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    results = score(evalset.read(folder, LP), ["rouge", "ter"], out=tmp_path / "run")
+    code, out, _ = call(capsys, "compare", tmp_path / "run", "--t-test", "--between", "-f", "json")
+    content = json.loads(out)
+    assert not code and {(t["from"], t["to"]) for t in content["t_tests"]} == set(
+        itertools.pairwise(results.systems))
+    rouge, ter = results.scores.values()
+    columns = [np.concatenate([own.at("doc") for own in by.values()]) for by in (rouge, ter)]
+    assert content["between_metrics"]["pearson"][0][1] == pytest.approx(-np.corrcoef(*columns)[0, 1])
+    code, out, _ = call(capsys, "compare", tmp_path / "run", "--t-test", "--baseline", "alpha", "--output", "f1")
+    assert not code and "alpha → gamma" in out and "recall" not in out
+    code, _, err = call(capsys, "compare", tmp_path / "run", "--t-test", "--baseline", "nobody")
+    assert code and "there is no system 'nobody'" in err
 
 
 # ---------------------------------------------------------------- paragraph curves, files, formats

@@ -174,6 +174,53 @@ def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> No
     assert groups == {frozenset({"car", "auto", "machine"}), frozenset({"dog"}), frozenset({"xyzzy"})}
 
 
+def test_collocations_of_wong_and_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hypernyms, wholes, antonyms and coordinate terms; a later word joins no two earlier ones."""
+    from wholetext.metrics.cohesion import grids
+
+    up = {"dog": "canine", "wolf": "canine", "wheel": "car", "good": "", "bad": "", "stone": "", "canine": "animal"}
+    opposite = {"good": "bad", "bad": "good"}
+
+    class Synset:
+        def __init__(self, name: str) -> None:
+            self.word = name
+
+        def name(self) -> str:
+            return self.word
+
+        def synset(self) -> Synset:
+            return self
+
+        def lemmas(self) -> list[Synset]:
+            return [self]
+
+        def antonyms(self) -> list[Synset]:
+            return [Synset(opposite[self.word])] if self.word in opposite else []
+
+        def hypernyms(self) -> list[Synset]:
+            return [Synset(up[self.word])] if up.get(self.word) and self.word != "wheel" else []
+
+        def part_holonyms(self) -> list[Synset]:
+            return [Synset("car")] if self.word == "wheel" else []
+
+        def member_holonyms(self) -> list[Synset]:
+            return []
+
+        substance_holonyms = member_holonyms
+
+    class Reader:
+        def synsets(self, lemma: str) -> list[Synset]:
+            return [Synset(lemma)]
+
+    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    words = ["dog", "car", "good", "wolf", "stone", "wheel", "bad", "canine", "dog"]
+    assert grids.collocated(words) == [("dog", "wolf", "canine"), ("car", "wheel"), ("good", "bad"), ("stone",)]
+    assert reiteration(lexical_items(words, "collocations", None, 0.7)) == 5 / 9
+    monkeypatch.setattr(grids, "wordnet_version", lambda: "")
+    with pytest.raises(MetricError, match="needs WordNet"):
+        Lc(definition="wong-kit", items="collocations").resolve(("zh", "en"))
+
+
 def test_a_tagger_without_parts_of_speech_is_refused() -> None:
     with pytest.raises(MetricError, match="parts of speech"):
         Rc(lang="en", tagger="plain").analyser()

@@ -17,7 +17,11 @@ from wholetext.cli.terminal import number, printable, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wholetext.annotation.annotations import PearmutAnnotations
+    from wholetext.annotation.relative_ranking import RankingUnit
+    from wholetext.scoring.results import Results
 
 Overwrite = Annotated[bool, option("--overwrite", help="Overwrite existing files in --out.")]
 
@@ -45,8 +49,12 @@ def sample(
     ] = None,
     seed: options.Seed = 12345,
     format: Annotated[
-        Literal["list", "json", "pearmut"],
-        option("-f", "--format", help="List of documents, JSON, or a campaign for Pearmut."),
+        Literal["list", "json", "pearmut", "ranking"],
+        option(
+            "-f",
+            "--format",
+            help="List of documents, JSON, a campaign for Pearmut, or items to rank systems by.",
+        ),
     ] = "list",
     out: Annotated[
         Path | None, option("-o", "--out", help="Output file (default: standard output).")
@@ -62,6 +70,17 @@ def sample(
     ] = "auto",
     users: Annotated[int, option("--users", low=1, help="Campaign: number of annotators.")] = 1,
     name: Annotated[str | None, option("--name", help="Campaign: id.")] = None,
+    unit: Annotated[
+        Literal["documents", "sentences"],
+        option("--unit", help="Ranking: blocks of documents in order, or sentences alone."),
+    ] = "documents",
+    source: Annotated[
+        bool,
+        option("--source", negative="--no-source", help="Ranking: show the source (adequacy)."),
+    ] = True,
+    controls: Annotated[
+        float, option("--controls", low=0, high=1, help="Ranking: share of items with nonsense.")
+    ] = 0.1,
 ) -> None:
     """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
 
@@ -80,6 +99,9 @@ def sample(
         results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed
     )
     notes = list(chosen.notes)
+    if format == "ranking":
+        _ranking(results, chosen.ids, out, unit, source, controls, seed)
+        return
     if format == "pearmut":
         campaign = make_campaign(
             results,
@@ -107,12 +129,37 @@ def sample(
     print(f"{size}: {out}" + (f"   next: pearmut add {out}" if format == "pearmut" else ""))
 
 
+def _ranking(
+    results: Results,
+    documents: Sequence[str],
+    out: Path | None,
+    unit: RankingUnit,
+    source: bool,
+    controls: float,
+    seed: int | None,
+) -> None:
+    from wholetext.annotation.relative_ranking import ranking_items, write_items
+
+    if out is None:
+        raise InputError("items to rank and their key are two files", next="name one with --out")
+    items = ranking_items(
+        results, documents, unit=unit, source=source, controls=controls, seed=seed
+    )
+    shown, key = write_items(out, items)
+    marked = sum(bool(item.control) for item in items)
+    print(f"{count(len(items), 'item')}, {count(marked, 'control')}: {shown}, key: {key}")
+
+
 def annotations_(
     file: Annotated[
-        Path, Parameter(help="Log of a Pearmut campaign (JSONL), or annotations.json.")
+        Path,
+        Parameter(help="Log of a Pearmut campaign (JSONL), annotations.json, or a folder of BWB."),
     ],
     /,
     *,
+    key: Annotated[
+        Path | None, option("--key", help="Key of ranked items (`sample -f ranking`).")
+    ] = None,
     run: Annotated[
         Path | None, option("--run", help="Run folder that the campaign was made from.")
     ] = None,
@@ -124,12 +171,16 @@ def annotations_(
 ) -> None:
     """Read the annotations of a Pearmut campaign: mean scores of systems, and an EvalSet with them as judgments.
 
-    The EvalSet (--out) has the texts of the run (--run), references included.
+    The EvalSet (--out) has the texts of the run (--run), references included. Of BWB, whose annotators marked errors,
+    it counts the sentences with each type of error.
     """
     from wholetext.annotation.annotations import read_pearmut, write_judgments
     from wholetext.io import Loaded
     from wholetext.scoring.evaluate import open_run
 
+    if file.is_dir() or key is not None:
+        _rankings(file, key, format) if key else _error_types(file, format)
+        return
     taken = out is not None and out.exists() and (not out.is_dir() or any(out.iterdir()))
     if out is not None and (run is None or (taken and not overwrite)):
         raise InputError(
@@ -161,6 +212,38 @@ def annotations_(
     terminal.print_blocks(["system", "ESA ↑", *counts], rows, 1, terminal.console(80))
     if out is not None:
         print(f"\nwritten: {out}   next: wholetext meta {out} --gold esa -m …")
+
+
+def _rankings(answers: Path, key: Path, format: str) -> None:
+    """Print how often systems won, how raters did on control items, and how far they agree."""
+    from wholetext.annotation.relative_ranking import read_rankings
+
+    rankings = read_rankings(answers, key)
+    if format == "json":
+        terminal.print_json(rankings.as_json())
+        return
+    console = terminal.console(80)
+    wins = sorted(rankings.wins.items(), key=lambda pair: -pair[1])
+    terminal.print_blocks(["system", "won"], [[n, number(w)] for n, w in wins], 1, console)
+    rows = [[rater, f"{right} of {seen}"] for rater, (right, seen) in rankings.controls.items()]
+    terminal.print_blocks(["rater", "controls ranked last"], rows, 1, console)
+    agreed = [[*pair, number(k), str(n)] for pair, (k, n) in rankings.kappa.items()]
+    terminal.print_blocks(["rater 1", "rater 2", "kappa", "pairs"], agreed, 2, console)
+
+
+def _error_types(folder: Path, format: str) -> None:
+    """Print the sentences of BWB with each type of error (Jiang et al. 2022, Table 2)."""
+    from wholetext.io.formats.bwb import error_types
+
+    sentences, counts = error_types(folder)
+    if format == "json":
+        terminal.print_json({"sentences": sentences, "errors": counts})
+        return
+    rows = [
+        [kind, str(number), f"{100 * number / sentences:.1f} %"] for kind, number in counts.items()
+    ]
+    head = ["error type", f"of {count(sentences, 'sentence')}", "share"]
+    terminal.print_blocks(head, rows, 1, terminal.console(80))
 
 
 def _systems(annotations: PearmutAnnotations) -> dict[str, dict[str, float | None]]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, warn
-from wholetext.errors import WriteError, count
+from wholetext.errors import InputError, WriteError, choices, count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from wholetext.metrics.blonde.explain import MatchedSpan
     from wholetext.scoring.explain import Explained
+    from wholetext.scoring.results import Results
 
 
 def compare(
@@ -40,6 +42,13 @@ def compare(
     format: options.Format = "table",
     width: options.Decimals = None,
     by_domain: options.ByDomain = False,
+    t_test: Annotated[
+        bool,
+        option("--t-test", help="Instead, t-tests of each output, paired over documents."),
+    ] = False,
+    between: Annotated[
+        bool, option("--between", help="Instead, correlations between the metrics of the run.")
+    ] = False,
     testing: options.Testing = options.Testing(),
     signatures: options.Signatures = False,
 ) -> None:
@@ -63,10 +72,61 @@ def compare(
             next=did_you_mean(missing[0], known) or f"it has {', '.join(known)}",
         )
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
+    if t_test or between:
+        _documents(results, baseline, output, t_test, between, format)
+        return
     comparisons = compare_systems(results, testing.significance(baseline, results), output)
     render(results, comparisons, format, signatures, width, by_domain)
     if format == "table":
         pairs([comparisons[spec] for spec in specs], width)
+
+
+def _documents(
+    results: Results,
+    baseline: str | None,
+    output: str | None,
+    t_test: bool,
+    between: bool,
+    format: str,
+) -> None:
+    """Print t-tests of systems (against the baseline, or each the next) or metrics' correlations."""
+    from wholetext.scoring.comparison import plain
+    from wholetext.scoring.significance.paired import between_metrics, paired_t
+
+    names, content = list(results.systems), dict[str, Any]()
+    if baseline is not None and baseline not in names:
+        raise InputError(f"there is no system {baseline!r}", next=choices(baseline, names))
+    pairs = list(pairwise(names))
+    if baseline is not None:
+        pairs = [(baseline, name) for name in names if name != baseline]
+    if t_test:
+        content["t_tests"] = [
+            {"metric": spec, "from": first, "to": second, **asdict(test)}
+            for spec, by_system in results.scores.items()
+            for first, second in pairs
+            for test in paired_t(by_system[second], by_system[first])
+            if output in (None, test.category)
+        ]
+    if between:
+        content["between_metrics"] = {
+            "metrics": list(results.scores),
+            "pearson": between_metrics(results.scores),
+        }
+    if format == "json":
+        terminal.print_json(plain(content))
+        return
+    console = terminal.console(80)
+    rows = [
+        [test["metric"], test["category"], f"{test['from']} → {test['to']}"]
+        + [number(test[key], digits) for key, digits in (("t", 2), ("p", 4))]
+        for test in content.get("t_tests", ())
+    ]
+    if t_test:
+        terminal.print_blocks(["metric", "output", "systems", "t", "p"], rows, 3, console)
+    if between:
+        table = content["between_metrics"]
+        cells = [[n, *map(number, row)] for n, row in zip(table["metrics"], table["pearson"])]
+        terminal.print_blocks(["", *table["metrics"]], cells, 1, console)
 
 
 def gate(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         paragraph_sets as paragraph_sets,
     )
     from wholetext.meta.features import (
-        CategoryTest as CategoryTest,
         Discriminativeness as Discriminativeness,
         FeaturePairs as FeaturePairs,
         FocusStatistics as FocusStatistics,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         feature_pairs as feature_pairs,
         focus_statistics as focus_statistics,
         metric_correlation as metric_correlation,
-        paired_t as paired_t,
     )
     from wholetext.meta.grid import GridAxes as GridAxes
     from wholetext.meta.metric_scores import MetricSelection as MetricSelection
@@ -49,6 +47,10 @@ if TYPE_CHECKING:
     )
     from wholetext.meta.store import Meta as Meta, write_meta as write_meta
     from wholetext.meta.tasks import MetricTests as MetricTests
+    from wholetext.scoring.significance.paired import (
+        CategoryTest as CategoryTest,
+        paired_t as paired_t,
+    )
 else:
     __getattr__, __dir__, __all__ = exports(
         __name__,
@@ -58,7 +60,6 @@ else:
             "meta.contrastive.formats": ("ContrastSet", "read_contrast_set"),
             "meta.evaluate": ("MetaTasks", "ParagraphSets", "meta_evaluate", "paragraph_sets"),
             "meta.features": (
-                "CategoryTest",
                 "Discriminativeness",
                 "FeaturePairs",
                 "FocusStatistics",
@@ -66,7 +67,6 @@ else:
                 "feature_pairs",
                 "focus_statistics",
                 "metric_correlation",
-                "paired_t",
             ),
             "meta.grid": ("GridAxes",),
             "meta.metric_scores": ("MetricSelection",),
@@ -81,5 +81,6 @@ else:
             "meta.spans.marks": ("Annotations", "ErrorSpan", "Marked", "read_spans"),
             "meta.store": ("Meta", "write_meta"),
             "meta.tasks": ("MetricTests",),
+            "scoring.significance.paired": ("CategoryTest", "paired_t"),
         },
     )

@@ -13,6 +13,13 @@ from wholetext.cli.options import option, several
 from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
 
+if TYPE_CHECKING:
+    from wholetext.meta.contrastive.decisions import ContrastResults
+    from wholetext.meta.evaluate import ParagraphSets
+    from wholetext.meta.judgments import Ratings
+    from wholetext.meta.raters import Measurement
+    from wholetext.views import Joiner
+
 
 def meta(
     evalset: Annotated[
@@ -145,6 +152,10 @@ def meta(
     paired_t: Annotated[
         bool, option("--paired-t", help="Also t-tests between metrics, paired over the tasks.")
     ] = False,
+    williams: Annotated[
+        bool,
+        option("--williams", help="Also Williams' test between the correlations of metrics."),
+    ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
         int,
@@ -211,6 +222,7 @@ def meta(
         even_by,
         between,
         paired_t,
+        williams,
     )
     selected = MetricSelection(
         tuple(metric or ()),
@@ -270,6 +282,24 @@ def paragraphs(
         option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
+    agreement: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio"] | None,
+        option(
+            "--agreement",
+            help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
+        ),
+    ] = None,
+    tokens: Annotated[
+        str | None,
+        option(
+            "--tokens",
+            help="Print lengths in tokens of this SentencePiece file, tokenizer.json or model.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        option("--limit", low=1, help="Tokens of output and reference beyond which text is cut."),
+    ] = 1024,
     out: Annotated[
         Path | None,
         option("-o", "--out", help="Output folder; one EvalSet per length."),
@@ -300,9 +330,40 @@ def paragraphs(
             f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
             f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
         )
+        if agreement:
+            _print_agreement(ratings, agreement)
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
+        if tokens:
+            _print_lengths(evalset, langs, sets, tokens, limit, joiner)
+
+
+def _print_lengths(
+    evalset: Path, langs: str | None, sets: ParagraphSets, tokens: str, limit: int, joiner: Joiner
+) -> None:
+    from wholetext.io.formats.evalset import EvalSet
+    from wholetext.meta.token_lengths import token_lengths
+    from wholetext.models.token_counter import token_counter
+
+    loaded, counter = EvalSet.open(evalset, langs).load(), token_counter(tokens)
+    print(f"tokens of {tokens}\nk\t25th\t50th\t75th\tover {limit}\tshare")
+    for rated in filter(None, sets.rated):
+        lengths = token_lengths(loaded, rated, counter, joiner)
+        quartiles, over = [f"{value:g}" for value in lengths.quartiles()], lengths.over(limit)
+        share = f"{100 * over / len(rated):.1f} %"
+        print(terminal.tsv_row([rated[0].k, *quartiles, over, share]))
+
+
+def _print_agreement(ratings: Ratings, scale: Measurement) -> None:
+    from wholetext.meta.raters import rater_pairs, reliability
+
+    print(f"Krippendorff's alpha ({scale}): {reliability(ratings, scale):.4f}")
+    print("rater 1\trater 2\titems\tPearson\tkappa\tpairs of outputs\tordered alike")
+    for pair in rater_pairs(ratings):
+        values = [f"{value:.4f}" for value in (pair.pearson, pair.kappa, pair.pair_agreement)]
+        cells = [pair.first, pair.second, pair.items, *values[:2], pair.pairs, values[2]]
+        print(terminal.tsv_row(cells))
 
 
 def spans(
@@ -374,10 +435,6 @@ def _file_and_name(argument: str | tuple[str, str]) -> tuple[str, str]:
     return (argument, "") if isinstance(argument, str) else (argument[1], argument[0])
 
 
-if TYPE_CHECKING:
-    from wholetext.meta.contrastive.decisions import ContrastResults
-
-
 def contrast(
     set: Annotated[
         str,
@@ -388,7 +445,10 @@ def contrast(
     /,
     *,
     metric: Annotated[
-        list[str] | None, options.metrics_option("Reference-free metric to evaluate")
+        list[str] | None,
+        options.metrics_option(
+            "Metric to evaluate (reference-free, unless the set has references)"
+        ),
     ] = None,
     scores: Annotated[
         list[str] | None,

@@ -44,6 +44,7 @@ from wholetext.meta.tasks import (
     run_tasks,
     set_means,
     tasks_for,
+    williams_tests,
 )
 from wholetext.notebook.display import brief
 from wholetext.scoring.evaluate import Options
@@ -68,6 +69,7 @@ class MetaTasks:
     even_by: tuple[str, ...] = ()  # weights split evenly over langs, level, statistic, in order
     between: bool = False  # also correlations between metrics, and between several golds
     paired_t: bool = False  # also t-tests between metrics, paired over the tasks
+    williams: bool = False  # also Williams' test of the difference between correlations
 
 
 def meta_evaluate(
@@ -163,6 +165,7 @@ def meta_evaluate(
     cells = grid_cells(computed)
     single = [result for result in results if " + " not in result.where]
     wide = len(roots) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
+    levels = dict.fromkeys(task.level for task in run) if what.williams else {}
     meta = Meta(
         tuple(parts),
         results,
@@ -176,6 +179,7 @@ def meta_evaluate(
         contests(cells, single),
         tuple(golds),
         paired_t_tests(results) if what.paired_t else None,
+        tuple(williams_tests(part, level) for part in parts for level in levels),
     )
     if out is not None:
         write_meta(Path(out), meta)

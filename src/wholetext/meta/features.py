@@ -2,7 +2,7 @@
 
 Discriminativeness is how often a feature is higher in human references than in outputs, or lower:
 Zhao, Strube and Eger 2023, equation 4 and Table 11. The two define opposite signs, so all three
-shares are given. The paired t-test compares two systems category by category.
+shares are given.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wholetext.metrics.cohesion.metric import Freq
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import Results
-from wholetext.types import Corpus, FloatArray, Level, Output, Scores
+from wholetext.types import Corpus, FloatArray, Level, Output
 
 FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")
 
@@ -162,43 +162,6 @@ def focus_statistics(
         counts.append((len(analysed.sentences), len(mentions), repeated, repeated > 0))
     means = map(float, np.mean(counts, axis=0))
     return FocusStatistics(len(corpus.references), len(outputs), len(corpus.docs), *means)
-
-
-@dataclass(frozen=True)
-class CategoryTest:
-    """The paired t-test between two systems on one category (output) of a metric."""
-
-    category: str
-    first: float  # mean over documents
-    second: float
-    t: float
-    p: float
-    documents: int
-
-
-def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
-    """Paired t-test by category over documents, as in table 4 of BlonDe (Jiang et al. 2022).
-
-    Documents where a category is undefined for either system are left out of that category.
-    """
-    from scipy import stats
-
-    if first.metric != second.metric or first.rows.docs != second.rows.docs:
-        raise MetricError(
-            "the two systems have scores of different metrics or documents",
-            next="score both in one run, with one metric",
-        )
-    tests = []
-    tables = first.table("doc"), second.table("doc")  # (documents, outputs) each
-    for column, category in enumerate(first.outputs):
-        known = both_known(*(table[:, column] for table in tables))
-        x, y = (table[known, column] for table in tables)
-        t, p = stats.ttest_rel(x, y) if len(x) >= 2 and np.ptp(x - y) > 0 else (np.nan, np.nan)
-        first_mean, second_mean = (
-            float(values.mean()) if len(values) else np.nan for values in (x, y)
-        )
-        tests.append(CategoryTest(category, first_mean, second_mean, float(t), float(p), len(x)))
-    return tests
 
 
 def metric_correlation(

@@ -13,6 +13,8 @@ CURVES = {
     "accuracy": "system accuracy",
     "acc_eq": "acc_eq (ties calibrated)",
     "pearson": "Pearson's r",
+    "sys_pearson": "Pearson's r of systems",
+    "ties": "ties of the metric, a share of pairs",
     "direct_average": "Pearson's r between direct and averaged scoring",
 }
 
@@ -231,7 +233,7 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
             for hue, metric in enumerate(dict.fromkeys(point["metric"] for point in selected)):
                 for mode in modes:
                     by_length = {
-                        p["k"]: p[measure]
+                        p["k"]: p.get(measure)
                         for p in selected
                         if p["metric"] == metric and p["mode"] == mode
                     }

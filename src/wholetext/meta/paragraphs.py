@@ -20,7 +20,7 @@ from wholetext import text as languages
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
 from wholetext.io.text import FilePath, write_lines
-from wholetext.meta.agreement.correlation import pearson_rows
+from wholetext.meta.agreement.correlation import count_pairs, pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments import Ratings, Total
 from wholetext.meta.participants import Participants
@@ -209,6 +209,9 @@ class Point:
     chance: dict[str, float]
     pairs: dict[str, int]
     direct_average: float  # Pearson's r between the two ways of scoring
+    sys_pearson: float  # of systems
+    ties: float  # share of pairs of outputs of a paragraph with equal metric scores
+    gold_ties: float  # the same of human scores
 
 
 def curves(
@@ -296,7 +299,7 @@ def _points(
 ) -> list[Point]:
     gold = chosen.gold.values
     judged = ~np.isnan(gold)
-    both = float(pearson_rows(scored["direct"][judged], scored["average"][judged]))
+    agreement = float(pearson_rows(scored["direct"][judged], scored["average"][judged]))
     points = []
     for mode, scores in scored.items():
         values = np.where(judged, scores, np.nan)
@@ -307,6 +310,12 @@ def _points(
             "acc_eq": estimate(gold, values, Measure("acc_eq", "item")),
             "pearson": estimate(gold, values, Measure("pearson", "none")),
         }
+        pairs_of = count_pairs(np.ascontiguousarray(gold.T), np.ascontiguousarray(values.T))
+        total, both = pairs_of.total.sum(), pairs_of.ties_both.sum()
+        of_metric, of_people = (
+            float((ties.sum() + both) / total) if total else float("nan")
+            for ties in (pairs_of.ties_metric, pairs_of.ties_gold)
+        )
         value, chance, pairs = (
             {name: getattr(result, part) for name, result in estimates.items()}
             for part in ("value", "chance", "pairs")
@@ -323,7 +332,10 @@ def _points(
                 **value,
                 chance=chance,
                 pairs=pairs,
-                direct_average=both,
+                direct_average=agreement,
+                sys_pearson=float(pearson_rows(system_means(gold), system_means(values))),
+                ties=of_metric,
+                gold_ties=of_people,
             )
         )
     return points

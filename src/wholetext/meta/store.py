@@ -18,7 +18,7 @@ from wholetext.io.formats.scores import write_table
 from wholetext.meta.grid import Contest, GridCell, drawn, win_counts
 from wholetext.meta.metric_scores import Gathered
 from wholetext.meta.paragraphs import Point
-from wholetext.meta.tasks import Average, SetMean, TaskResult
+from wholetext.meta.tasks import Average, SetMean, TaskResult, Williams
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.version import __version__
@@ -48,6 +48,7 @@ class Meta:
         tuple[str, str, list[str], np.ndarray], ...
     ] = ()  # (where, level, golds, correlations)
     paired_t: tuple[list[str], np.ndarray] | None = None  # metrics, p of their differences
+    williams: tuple[Williams, ...] = ()
     __repr__ = brief
 
 
@@ -78,6 +79,7 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 {"where": where, "level": level, "metrics": names, "pearson": table}
                 for where, level, names, table in meta.between
             ],
+            **({"williams": [asdict(test) for test in meta.williams]} if meta.williams else {}),
             "curves": [
                 {"where": where, **asdict(point)}
                 for where, points in meta.curves.items()

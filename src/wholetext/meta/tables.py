@@ -31,6 +31,9 @@ CURVE = (
     "acc_eq",
     "chance",
     "pearson",
+    "sys pearson",
+    "ties",
+    "human ties",
     "direct~average",
     "paragraphs",
 )
@@ -154,6 +157,12 @@ def _print(meta: Meta) -> None:
         console.print(Text(f"\nt-test between metrics, {over} (p, two-sided)", style="dim"))
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
         terminal.print_blocks(["", *names], cells, 1, console)
+    for test in meta.williams:
+        title = f"\nWilliams' test, {test.where}, {test.level}: p that the row correlates higher"
+        console.print(Text(title, style="dim"))
+        values = zip(test.metrics, test.pearson, test.p.tolist())
+        cells = [[name, number(r), *map(number, row)] for name, r, row in values]
+        terminal.print_blocks(["", "|Pearson|", *test.metrics], cells, 2, console)
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
             console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
@@ -255,7 +264,8 @@ def _explanations(meta: Meta) -> list[str]:
 
 def _curve(p: Point) -> list[str]:
     """A line of the table of paragraph lengths, as ``CURVE`` names its columns."""
-    values = (p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson, p.direct_average)
+    values = [p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson]
+    values += [p.sys_pearson, p.ties, p.gold_ties, p.direct_average]
     return [str(p.k), p.metric, p.mode, *map(number, values), str(p.paragraphs)]
 
 

@@ -22,7 +22,13 @@ from wholetext.meta.agreement.bootstrap import (
     resample,
     system_agreement,
 )
-from wholetext.meta.agreement.correlation import Grouping, both_known, correlations
+from wholetext.meta.agreement.correlation import (
+    Grouping,
+    both_known,
+    correlations,
+    pearson_rows,
+    williams_test,
+)
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.conventions import check_known, conventions
@@ -593,3 +599,34 @@ def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[st
         if values is not None
     }
     return list(known), correlations(list(known.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Williams:
+    """Williams' test of every two metrics (Graham and Baldwin 2014; Jiang et al. 2022, Table 5)."""
+
+    where: str
+    level: str
+    metrics: list[str]
+    pearson: list[float]  # absolute correlation with people
+    p: FloatArray  # (metrics, metrics) that the first correlates higher by chance
+
+
+def williams_tests(gathered: Gathered, level: Level) -> Williams:
+    """Test absolute correlations over what people judged; p is 1 − p of the reverse."""
+    where = gathered.participants
+    gold = where.gold(level).ravel()
+    scores: dict[str, FloatArray] = {}
+    for metric in gathered.metrics:
+        values = metric.at(level, where)
+        if values is not None:
+            flat = values.ravel()
+            scores[metric.name] = flat * (-1 if pearson_rows(gold, flat) < 0 else 1)
+    pearson = [float(pearson_rows(gold, values)) for values in scores.values()]
+    p = np.full((len(scores), len(scores)), np.nan)
+    for (i, first), (j, second) in combinations(enumerate(scores.values()), 2):
+        smaller = williams_test(gold, first, second)  # of the larger of the two
+        p[i, j], p[j, i] = (
+            (smaller, 1 - smaller) if pearson[i] >= pearson[j] else (1 - smaller, smaller)
+        )
+    return Williams(where.name, level, list(scores), pearson, p)

@@ -11,11 +11,16 @@ from typing import Any
 from wholetext.errors import InputError, RunError
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
+from wholetext.reproduce import blonde, experiments, paragraph
 from wholetext.reproduce.catalogue import Cell, Entry, find_paper
 from wholetext.reproduce.experiment import Experiment
-from wholetext.reproduce.experiments import KINDS
 from wholetext.scoring.evaluate import Options
 
+KINDS = {
+    **experiments.KINDS,
+    **paragraph.KINDS,
+    **blonde.KINDS,
+}
 FILE = "reproduce.json"
 FOLDER = SharedFolder("folder of a reproduction", RunError)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # In the order in which they are tried, after plug-ins: `lines` takes what nothing else recognises.
 BUILTIN = {
     "sacrebleu": "wholetext.io.formats.sacrebleu_sets",
+    "bwb": "wholetext.io.formats.bwb",
     "evalset": "wholetext.io.formats.evalset",
     "xml": "wholetext.io.formats.wmt_xml",
     "summaries": "wholetext.io.formats.summaries",

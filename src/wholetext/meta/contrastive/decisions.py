@@ -70,29 +70,36 @@ class Decisions:
 
 
 def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = None) -> Decisions:
-    """Score every candidate in its context under the metric's view; each distinct request once."""
+    """Score every candidate in its context under the metric's view; each distinct request once.
+
+    Preferences may have references and a language pair per item.
+    """
     bound = scorer(metric) if isinstance(metric, str) else metric
-    if "ref" in bound.metric.needs:
+    if "ref" in bound.metric.needs and not all(item.ref for item in items.items):
         raise MetricError(
             f"{bound.spec} needs a reference, which would make the decision trivial",
-            next="use a reference-free metric (`wholetext list --no-ref`)",
+            next="use a reference-free metric (`wholetext list --no-ref`), or preferences in which "
+            "every item has a reference (target)",
         )
     options, spec = options or Options(), bound.spec
     shown, bound = with_controls(items, bound)
-    corpus, output = as_documents(shown)
-    with options.computer(items.langs) as computer:
-        remote = computer.executor is not None and computer.executor.remote
-        work = bind(bound, corpus, [output], computer.engine, (), remote=remote)
-        scores, of_rows = _last_segments(
-            computer, work, output, options.block or trait(work.metric, "block")
-        )
-    sign = 1.0 if work.metric.higher_is_better else -1.0
-    ends = np.cumsum([len(item.candidates) for item in items.items])[:-1]
-    notes = [
-        *shown.warnings[len(items.warnings) :],
-        *merged({spec: {"": of_rows}}),
-    ]
-    return Decisions(spec, items, tuple(np.split(sign * scores, ends)), tuple(notes))
+    scores: dict[int, FloatArray] = {}
+    notes: dict[str, dict[str, list[Note]]] = {spec: {}}
+    for langs in dict.fromkeys(item.langs or items.langs for item in shown.items):
+        places = [at for at, item in enumerate(shown.items) if (item.langs or items.langs) == langs]
+        part = replace(shown, langs=langs, items=tuple(shown.items[at] for at in places))
+        corpus, output = as_documents(part)
+        refs = None if "ref" in bound.metric.needs else ()
+        with options.computer(langs) as computer:
+            remote = computer.executor is not None and computer.executor.remote
+            work = bind(bound, corpus, [output], computer.engine, refs, remote=remote)
+            size = options.block or trait(work.metric, "block")
+            values, notes[spec]["-".join(langs)] = _last_segments(computer, work, output, size)
+        sign = 1.0 if work.metric.higher_is_better else -1.0
+        ends = np.cumsum([len(item.candidates) for item in part.items])[:-1]
+        scores |= dict(zip(places, np.split(sign * values, ends)))
+    told = [*shown.warnings[len(items.warnings) :], *merged(notes)]
+    return Decisions(spec, items, tuple(scores[at] for at in range(len(items))), tuple(told))
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
@@ -101,7 +108,8 @@ def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
     for place, item in enumerate(items.items):
         for at, candidate in enumerate(item.candidates):
             name = f"{place}/{at}"
-            docs.append(Document(name, (*item.src_context, item.src)))
+            refs = {"ref": (item.ref,)} if item.ref and not item.src_context else {}
+            docs.append(Document(name, (*item.src_context, item.src), refs))
             texts[name] = (*candidate.context, candidate.text)
     return Corpus(items.name, items.langs, tuple(docs)), Output("candidates", texts)
 
@@ -295,7 +303,11 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
 
 
 def compare(first: Decisions, second: Decisions) -> ContrastComparison:
-    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided)."""
+    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided).
+
+    This is the paired permutation test of the number of correct items, over all permutations:
+    exchanging the two metrics on an item matters only where one of them alone is right.
+    """
     from scipy.stats import binomtest
 
     only_first = int((first.correct & ~second.correct).sum())
@@ -385,8 +397,9 @@ def contrast(
     options: Options | None = None,
     out: File | None = None,
 ) -> ContrastResults:
-    """Evaluate reference-free metrics on a contrastive set, and precomputed scores: files, or
-    (name, file).
+    """Evaluate metrics on a contrastive set, and precomputed scores: files, or (name, file).
+
+    Metrics that read references need preferences that have them.
 
     ``higher_is_better`` applies to the files. With ``out`` contrast.json is written to this folder.
     """

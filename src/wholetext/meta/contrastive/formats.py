@@ -41,6 +41,8 @@ class Item:
     distance: int | None = None  # sentences back to the antecedent; None: unknown
     intra: bool | None = None  # whether the set marks it as within the sentence
     block: str = ""
+    ref: str | None = None  # a human translation besides the candidates
+    langs: Langs | None = None  # where they differ from those of the set
 
     def __post_init__(self) -> None:
         if len(self.candidates) < 2:
@@ -137,7 +139,7 @@ def _jsonl(path: Path, langs: Langs | None) -> ContrastSet:
             else:
                 make = _preference if "choice" in record else _item
                 items.append(make(record, name))
-            if record.get("langs"):
+            if record.get("langs"):  # the set's; preferences have their own
                 pairs[pair_of(_text(record, "langs"))] += 1
     notes = [f"{count(ties, 'item')} left out: people preferred neither text"] if ties else []
     langs = langs or next(iter(pairs), ("", ""))
@@ -175,14 +177,21 @@ def _item(record: dict[str, Any], name: str) -> Item:
 
 
 def _preference(record: dict[str, Any], name: str) -> Item:
-    """The text that people chose is the correct candidate; its system is the item's type."""
+    """The text that people chose is the correct candidate; its system is the item's type.
+
+    ``target`` is a published translation, ``source_lang`` and ``target_lang`` the languages
+    (Karpinska and Iyyer 2023).
+    """
     chosen, other = {"text1": ("text1", "text2"), "text2": ("text2", "text1")}[record["choice"]]
+    pair = _text(record, "source_lang", ""), _text(record, "target_lang", "")
     return Item(
         id=name,
         src=_text(record, "source"),
         src_context=(),
         candidates=(Candidate(_text(record, chosen)), Candidate(_text(record, other))),
         type=_text(record, f"{chosen}_tag", ""),
+        ref=_text(record, "target", "") or None,
+        langs=pair if any(pair) else None,
     )
 
 

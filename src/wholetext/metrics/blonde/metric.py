@@ -67,6 +67,7 @@ class Blonde(Metric):
     lowercase: bool = False
     annotations: str = ""  # an.txt: phrases of ambiguity and ellipsis, one line a segment
     names: str = ""  # ner.txt: the names of the reference, one line a segment
+    references: Literal["max", "sum"] = "max"  # how several are aggregated: ⊕ of Eqs. 3 and 4
     with_d: bool = False  # d-blonde as one more factor, as in the released experiments ("sBlonDe")
 
     assumed: ClassVar[bool] = False  # no language was given, so the table is English
@@ -92,11 +93,11 @@ class Blonde(Metric):
             "tagger": self._analyser().id,
             "table": table.id,
             "table.origin": table.origin,
-            "references": "max",
+            "references": self.references,
         }
         facts |= {"table.hash": table.digest} if table.origin != "paper" else {}
         files = {"annotations": self.annotations, "names": self.names}
-        return facts | {key: units.file_mark(name) for key, name in files.items() if name}
+        return facts | {key: units.file_mark(name, key) for key, name in files.items() if name}
 
     def survey(
         self, references: Iterable[tuple[Excerpt, ...]], run: Runtime
@@ -124,7 +125,10 @@ class Blonde(Metric):
         stats = np.zeros((len(requests), 3 * (len(CATEGORIES) + len(self._features))))
         for index, request in enumerate(requests):
             pairs = reader.pairs(request)
-            stats[index] = units.count(pairs, self._features, self._weights)
+            counted = pairs
+            if self.references == "sum":  # each reference is compared alone
+                counted = [(hyp, [ref]) for hyp, refs in pairs for ref in refs]
+            stats[index] = units.count(counted, self._features, self._weights)
             run.detail(index, blonde=units.spans(pairs, self._weights))
         # (requests, factors, match|ref|sys)
         counts = stats.reshape(len(requests), -1, 3)[:, self._chosen]
@@ -336,12 +340,15 @@ class BlondePlus(Blonde):
     summary = "BlonDe with human annotation of ambiguity and ellipsis (annotations=FILE)"
     factors = CATEGORIES
 
-    def resolve(self, langs: tuple[str, str]) -> Blonde:
-        if not self.annotations:
+    def annotated(self, annotations: Mapping[str, str]) -> Blonde:
+        """Read the annotation that lies beside the texts unless another is named."""
+        path = self.annotations or annotations.get("annotations", "")
+        if not path:
             raise MetricError(
-                "blonde-plus needs human annotation", next="blonde-plus(annotations=an.txt)"
+                "blonde-plus needs human annotation",
+                next="blonde-plus(annotations=an.txt), or score a folder of BWB that has some",
             )
-        return super().resolve(langs)
+        return replace(self, annotations=path)
 
 
 def _mean(values: FloatArray, importance: Sequence[float]) -> FloatArray:

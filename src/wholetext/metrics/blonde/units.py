@@ -20,6 +20,7 @@ import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
 from wholetext.files.parsing import file_bytes, integer
+from wholetext.io.formats.bwb import annotation_lines
 from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE, Finder, Occurrence
 from wholetext.text.taggers.analysis import Analysis
 from wholetext.text.taggers.given import decoded
@@ -69,7 +70,7 @@ def read_annotations(name: str) -> tuple[Checkpoints, ...]:
     A line is ``MT sentence<TAB>1,reference phrase, MT phrase <pos/…>;…<TAB>3,…``.
     """
     lines: list[Checkpoints] = []
-    for line in _lines(name):
+    for line in _lines(name, "annotations"):
         phrases: dict[str, list[tuple[str, int]]] = {}
         for item in line.split("\t")[1:]:
             kind, _, rest = item.strip().partition(",")
@@ -84,7 +85,7 @@ def read_annotations(name: str) -> tuple[Checkpoints, ...]:
 def read_names(name: str) -> tuple[Checkpoints, ...]:
     """Read names of reference segments with counts: ``PERSON: (Name: 2; …)<TAB>NONPERSON: (…)``."""
     lines: list[Checkpoints] = []
-    for number, line in enumerate(_lines(name), 1):
+    for number, line in enumerate(_lines(name, "names"), 1):
         names: dict[str, list[tuple[str, int]]] = {}
         for group, entries in _GROUP.findall(line):
             feature = "person" if group.upper() == "PERSON" else "nonperson"
@@ -97,14 +98,17 @@ def read_names(name: str) -> tuple[Checkpoints, ...]:
     return tuple(lines)
 
 
-def _lines(name: str) -> list[str]:
+def _lines(name: str, kind: str) -> list[str]:
+    """Read a file of annotations, or those of all chapters of a folder of BWB."""
+    if Path(name).is_dir():
+        return annotation_lines(name, kind)
     text = decoded(file_bytes(Path(name)), Path(name))
     return text.removesuffix("\n").split("\n")
 
 
-def file_mark(name: str) -> str:
-    """Name a file by its content hash, for the signature."""
-    content = "\n".join(_lines(name)).encode()
+def file_mark(name: str, kind: str) -> str:
+    """Name a file or folder by its content hash, for the signature."""
+    content = "\n".join(_lines(name, kind)).encode()
     return f"{Path(name).name}-{hashlib.blake2b(content, digest_size=4).hexdigest()}"
 
 

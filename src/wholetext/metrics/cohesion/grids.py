@@ -137,6 +137,9 @@ def clusters(
     return alone + [tuple(sorted(group)) for group in groups]
 
 
+_UPWARDS = ("hypernyms", "member_holonyms", "part_holonyms", "substance_holonyms")
+
+
 def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
     """Group lemmas that share a WordNet synset, directly or through others."""
     reader, distinct = _wordnet(), list(dict.fromkeys(lemmas))
@@ -148,6 +151,35 @@ def synonym_groups(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
         for synset in reader.synsets(lemma)
     ]
     return _linked(distinct, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
+
+def collocated(lemmas: Iterable[str]) -> list[tuple[str, ...]]:
+    """Group each lemma with the first earlier one that it is a synonym or a collocation of.
+
+    Collocations (Wong and Kit 2012, section 2) are hypernyms and hyponyms, wholes and parts,
+    antonyms and coordinate terms, which share a hypernym, in WordNet. Relations are not
+    passed on: two words do not belong together because a later one is related to both.
+    """
+    reader, first = _wordnet(), dict[str, str]()  # synset → the first lemma near it
+    groups: dict[str, list[str]] = {}
+    for lemma in dict.fromkeys(lemmas):
+        synsets = reader.synsets(lemma)
+        names = [synset.name() for synset in synsets]
+        names += [
+            up.name() for synset in synsets for way in _UPWARDS for up in getattr(synset, way)()
+        ]
+        names += [
+            other.synset().name()
+            for synset in synsets
+            for word in synset.lemmas()
+            for other in word.antonyms()
+        ]
+        earlier = next((first[name] for name in names if name in first), lemma)
+        own = next((head for head, members in groups.items() if earlier in members), lemma)
+        groups.setdefault(own, []).append(lemma)
+        for name in names:
+            first.setdefault(name, lemma)
+    return [tuple(group) for group in groups.values()]
 
 
 def _linked(words: Sequence[str], pairs: IntArray) -> list[tuple[str, ...]]:

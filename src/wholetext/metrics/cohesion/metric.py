@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Focus = Literal["nn", "entity"]
-Items = Literal["auto", "wordnet", "vectors", "lemma"]
+Items = Literal["auto", "wordnet", "collocations", "vectors", "lemma"]
+WORDNET = ("wordnet", "collocations")
 INFINITE = float("inf")
 _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
 
@@ -229,6 +230,11 @@ class Lc(CohesionMetric):
             unread = ("threshold", "vectors", *(["items"] if items != "lemma" else []))
             refuse_unread(self, "definition=disco", unread)
             items = "lemma"
+        elif items == "collocations" and not (english and grids.wordnet_version()):
+            raise MetricError(
+                "items=collocations needs WordNet, and English",
+                next="pip install nltk; python -m nltk.downloader wordnet; or use items=vectors",
+            )
         elif items == "auto" and english and grids.wordnet_version():
             items = "wordnet"
         elif items == "auto":
@@ -237,7 +243,7 @@ class Lc(CohesionMetric):
         return replace(metric, items=items)
 
     def facts(self) -> Mapping[str, str]:
-        wordnet = {"wordnet": grids.wordnet_version() or "none"} if self.items == "wordnet" else {}
+        wordnet = {"wordnet": grids.wordnet_version() or "none"} if self.items in WORDNET else {}
         return {**super().facts(), **wordnet}
 
     def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
@@ -253,9 +259,9 @@ class Lc(CohesionMetric):
 def lexical_items(
     lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float
 ) -> list[str]:
-    """Replace lemmas by their lexical item: itself, a WordNet group, or a vector cluster."""
-    if items == "wordnet":
-        groups = grids.synonym_groups(lemmas)
+    """Replace lemmas by their lexical item: itself, a group of WordNet, or a vector cluster."""
+    if items in WORDNET:
+        groups = (grids.synonym_groups if items == "wordnet" else grids.collocated)(lemmas)
     elif items == "vectors" and static is not None:
         groups = grids.clusters(lemmas, static, threshold)
     else:

@@ -1,0 +1,203 @@
+"""Experiments of Deutsch et al. 2023: rated paragraphs, their lengths, and metrics by length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wholetext.errors import ModelError
+from wholetext.io.formats.evalset import EvalSet
+from wholetext.meta import (
+    MetaTasks,
+    MetricTests,
+    Selection,
+    contrast,
+    meta_evaluate,
+    paragraph_sets,
+    read_contrast_set,
+)
+from wholetext.meta.contrastive.decisions import overall
+from wholetext.meta.judgments import corpus_segments, gather
+from wholetext.meta.paragraphs import RatedParagraph, Windows, paragraphs
+from wholetext.meta.token_lengths import TokenLengths, token_lengths
+from wholetext.models.hub.locate import locate as locate_model
+from wholetext.models.token_counter import token_counter
+from wholetext.registry import scorer
+from wholetext.reproduce.bundled import preferences as bundled_preferences
+from wholetext.reproduce.catalogue import Cell
+from wholetext.reproduce.experiment import Experiment, Result
+
+Place = Mapping[str, Any]
+
+
+def rated_paragraphs(experiment: Experiment) -> Result:
+    """Numbers of paragraphs by length: a row per place, a column per length.
+
+    Settings: ``where``, a list of {row, data, langs, gold}. ``without`` names systems that do not
+    count. ``released``: released scores of segments, as if of one rater, instead of scores by
+    rater. ``systems``: so many times the count of a system all of whose segments are scored.
+    """
+    lengths = tuple(experiment.setting("lengths", range(1, 11)))
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for place in experiment.setting("where", []):
+        rated = _rated(experiment, place, lengths)
+        systems = {paragraph.system for paragraph in rated[0]}
+        if "systems" in place:
+            sizes = [[sum(p.system == name for p in part) for part in rated] for name in systems]
+            counts = [place["systems"] * number for number in max(sizes)]
+        else:
+            counts = [len(part) for part in rated]
+        before = rows.get(place["row"]) or (0.0,) * len(counts)  # places of one row are added up
+        rows[place["row"]] = tuple((old or 0.0) + new for old, new in zip(before, counts))
+    return tuple(map(str, lengths)), rows
+
+
+def paragraph_tokens(experiment: Experiment) -> Result:
+    """Token lengths: quartiles of outputs, or paragraphs over the limit, by length.
+
+    Settings: ``where``, a list of {row, data, langs}, pooled by row; ``tokenizer``; ``lengths``;
+    ``show``: quartiles (a column per length and percentile), over (numbers) or share (percent).
+    """
+    lengths = tuple(experiment.setting("lengths", range(1, 11)))
+    counter, show = (
+        token_counter(experiment.setting("tokenizer", "")),
+        experiment.setting("show", ""),
+    )
+    pooled: dict[str, list[list[TokenLengths]]] = {}
+    for place in experiment.setting("where", []):
+        rated = _rated(experiment, place, lengths)
+        loaded = EvalSet.open(experiment.path(place["data"]), _langs(experiment, place)).load()
+        counts = [token_lengths(loaded, part, counter) for part in rated]
+        pooled.setdefault(place["row"], []).append(counts)
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for row, places in pooled.items():
+        joined = [
+            TokenLengths(
+                np.concatenate([part.outputs for part in parts]),
+                np.concatenate([part.combined for part in parts]),
+            )
+            for parts in zip(*places)
+        ]
+        if show == "quartiles":
+            rows[row] = tuple(value for part in joined for value in part.quartiles())
+        else:
+            of = [100 / max(1, len(part.outputs)) if show == "share" else 1 for part in joined]
+            rows[row] = tuple(part.over() * unit for part, unit in zip(joined, of))
+    if show == "quartiles":
+        return tuple(f"{k}, {p}th" for k in lengths for p in (25, 50, 75)), rows
+    return tuple(map(str, lengths)), rows
+
+
+def paragraph_curves(experiment: Experiment) -> Result:
+    """Metrics by paragraph length: a row per metric, place and way of scoring; a column per length.
+
+    Settings: ``where``, a list of {row, data, langs, gold}; ``lengths``; ``measures`` and ``modes``
+    as ``meta --k`` has them (accuracy, acc_eq, pearson, sys_pearson, ties, direct_average; direct,
+    average). Human ties are rows of their own.
+    """
+    metrics = available(experiment)
+    lengths = tuple(experiment.setting("lengths", range(1, 11)))
+    modes = experiment.setting("modes", ["direct"])
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for place in experiment.setting("where", []):
+        bundled = experiment.small and experiment.folder is None
+        meta = meta_evaluate(
+            experiment.path(place["data"]),
+            () if bundled else (place["langs"],),
+            tuple(dict.fromkeys(metrics.values())),
+            MetaTasks(tasks=("sys:accuracy",)),
+            selection=Selection(
+                golds=() if bundled else (place["gold"],) if "gold" in place else ()
+            ),
+            tests=MetricTests(draws=0),
+            lengths=lengths,
+            options=experiment.options,
+        )
+        experiment.notes += meta.notes
+        ((_, points),) = meta.curves.items()
+        names = {spec: name for name, spec in metrics.items()}
+        for measure in experiment.setting("measures", ["acc_eq"]):
+            start = f"{place['row']}, {measure}: "
+            for point in points:
+                if point.mode in modes:
+                    way = "" if modes == ["direct"] else f", {point.mode}"
+                    row = f"{start}{names[point.metric]}{way}"
+                    rows[row] = (*rows.get(row, ()), getattr(point, measure))
+            if measure == "ties":
+                by_length = {point.k: point.gold_ties for point in points}
+                rows[f"{start}people"] = tuple(by_length[k] for k in lengths)
+    return tuple(map(str, lengths)), rows
+
+
+def preferences(experiment: Experiment) -> Result:
+    """Agreement with people's preferences: a row per metric; the paired permutation test of each
+    against the first.
+    """
+    metrics = available(experiment)
+    if experiment.small and experiment.folder is None:
+        experiment.notes.append("preferences are stand-ins: the demo's first system is preferred")
+        path = bundled_preferences()
+    else:
+        path = experiment.path(experiment.entry.data[0])
+    results = contrast(read_contrast_set(path), tuple(metrics.values()), options=experiment.options)
+    experiment.notes += [note for part in results.decisions for note in part.warnings]
+    first = results.decisions[0].metric
+    p = {test.second: test.p for test in results.tests if test.first == first}
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for row, part in zip(metrics, results.decisions):
+        rows[row] = (float(overall(part).correct), float(len(part.set)), p.get(part.metric))
+    return ("agreed", "of", "p against the first"), rows
+
+
+def available(experiment: Experiment) -> dict[str, str]:
+    """Return the metrics whose models are here or can be fetched; notes name the others."""
+    metrics: dict[str, str] = {}
+    faults = []
+    for row, spec in experiment.entry.metrics.items():
+        model = str(getattr(scorer(spec).metric, "model", ""))
+        try:
+            if model:
+                locate_model(model)
+            metrics[row] = spec
+        except ModelError as fault:
+            faults.append(fault)
+            experiment.notes.append(f"{row} is left out: {fault.what} ({model}); {fault.next}")
+    if not metrics:
+        raise faults[0]
+    return metrics
+
+
+def _langs(experiment: Experiment, place: Place) -> str | None:
+    return None if experiment.small and experiment.folder is None else place["langs"]
+
+
+def _rated(
+    experiment: Experiment, place: Place, lengths: Sequence[int]
+) -> list[list[RatedParagraph]]:
+    """Paragraphs of each length of the systems that count."""
+    bundled = experiment.small and experiment.folder is None
+    path, gold = experiment.path(place["data"]), None if bundled else place.get("gold")
+    if place.get("released") and not bundled:
+        evalset = EvalSet.open(path, place["langs"])
+        scores, segments = evalset.human(place["gold"], "seg"), corpus_segments(evalset)
+        rows = [
+            (system, segments[at], "all", float(values[at]))
+            for system, values in zip(scores.systems, scores.values)
+            for at in np.flatnonzero(~np.isnan(values))
+        ]
+        rated = [paragraphs(gather(place["gold"], rows, segments), Windows(k)) for k in lengths]
+    else:
+        sets = paragraph_sets(path, _langs(experiment, place), lengths, gold=gold)
+        rated = [list(part) for part in sets.rated]
+    out = place.get("without", ())
+    return [[paragraph for paragraph in part if paragraph.system not in out] for part in rated]
+
+
+KINDS: Mapping[str, Callable[[Experiment], Result]] = {
+    "rated-paragraphs": rated_paragraphs,
+    "paragraph-tokens": paragraph_tokens,
+    "paragraph-curves": paragraph_curves,
+    "preferences": preferences,
+}
