@@ -24,7 +24,7 @@ from wholetext.scoring.engine import trait
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.stress.change import chosen_changes
-from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
+from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
 from wholetext.stress.statistics import Loss, StressCell, spread, stress_cells
 from wholetext.types import Corpus, Output, Scores
 
@@ -290,78 +290,7 @@ def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- files
 
 
-def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
-    """Write a run folder with the figures in stress.json and every item in stress.jsonl.
-
-    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the
-    stress test, with a note if some items cannot be written.
-    """
-    items, left = contrastive(stress.perturbed, stress.results.corpus, stress.margins)
-    if left:
-        note = (
-            f"stress.jsonl: {count(left, 'item')} left out, where only the last segment was changed and "
-            "nothing is left of it, or where the source has other segments"
-        )
-        stress = replace(stress, notes=(*stress.notes, note))
-    lines = "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items)
+def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> None:
+    """Write a run folder with the figures in stress.json, which `wholetext report` shows."""
     figures = json.dumps(stress.as_json(), ensure_ascii=False, indent=1)
-    write_run(
-        stress.results, folder, {"stress.json": figures, "stress.jsonl": lines}, overwrite=overwrite
-    )
-    return stress
-
-
-def contrastive(
-    made: Perturbed, corpus: Corpus, margins: Margins | None = None
-) -> tuple[list[dict[str, Any]], int]:
-    """Items of original and changed text, and the number of those that cannot be written.
-
-    The current sentence is the last segment that was changed, so that all changes are in it or in
-    its context. If nothing is left of it, it is the next one, or else the last one with text.
-    """
-    sources = {doc.id: doc.src for doc in corpus.docs}
-    lines = [_item(item, made, sources[item.doc], margins) for item in made.items]
-    written = [line for line in lines if line]
-    return written, len(lines) - len(written)
-
-
-def _item(
-    item: Changed, made: Perturbed, source: tuple[str, ...] | None, margins: Margins | None
-) -> dict[str, Any] | None:
-    original = tuple(made.original.docs[item.doc])
-    at = _current(item, original)
-    if at is None or (source is not None and len(source) != len(original)):
-        return None
-    source = source or ("",) * len(original)
-    line: dict[str, Any] = {
-        "id": f"{item.doc}/{item.change}/{item.dose}",
-        "langs": "-".join(made.langs) if all(made.langs) else "",
-        "type": item.change,
-        "src": source[at],
-        "src_context": source[:at],
-        "target": original[at],
-        "ref_context": original[:at],
-        "contrastive": [item.segments[at]],
-        "contrastive_ref_context": [item.segments[:at]],
-        "kind": item.kind,
-        "doc": item.doc,
-        "dose": item.dose,
-        "made": item.made,
-        "sites": item.sites,
-        "edits": [edit._asdict() for edit in item.edits],
-    }
-    if margins is not None:
-        line["loss"] = {
-            spec: None if loss != loss else loss
-            for spec, loss in margins[item.change, item.dose, item.doc].items()
-        }
-    return line
-
-
-def _current(item: Changed, original: tuple[str, ...]) -> int | None:
-    """The first segment with text from the last edit on, else the last changed one with text."""
-    last = max(edit.segment for edit in item.edits)
-    with_text = [at for at, text in enumerate(item.segments) if text.strip()]
-    after = [at for at in with_text if at >= last]
-    before = [at for at in with_text if item.segments[: at + 1] != original[: at + 1]]
-    return after[0] if after else before[-1] if before else None
+    write_run(stress.results, folder, {"stress.json": figures}, overwrite=overwrite)
