@@ -33,23 +33,6 @@ def run(*words: str) -> int:
     return 0
 
 
-def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "aligned.jsonl"
-    assert run("score", str(corpus), "-l", "de-en", "-m", "chrf") == 2
-    assert "score --align" in capsys.readouterr().err
-    assert run("align", str(corpus), "-l", "de-en", "--out", str(out)) == 0
-    table = capsys.readouterr().out
-    assert "joined" in table and "omitted" in table
-    loaded = read(out)
-    assert loaded.outputs[0].docs["d"] == ("He came at 7.", "She went to Berlin.")
-    assert loaded.outputs[1].docs["d"] == ("He came at 7.", "")
-    assert run("score", str(out), "-m", "chrf", "-f", "json") == 0
-    assert run("align", str(corpus), "--out", str(out), "--overwrite", "--to", "source", "-f", "json") == 0
-    printed = json.loads(capsys.readouterr().out.split("\n{", 1)[-1].join(["{", ""]))
-    assert [row["system"] for row in printed["systems"]] == ["joined", "short"]
-    assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8
-
-
 def test_a_file_is_replaced_only_on_request_and_an_input_never(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

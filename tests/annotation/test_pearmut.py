@@ -199,36 +199,6 @@ def test_broken_files_are_answered(content: Any, tmp_path: Path) -> None:
     assert "log.jsonl" in str(fault.value)
 
 
-def test_from_run_to_campaign_to_judgments(
-    run: wt.Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    wt.scoring.write_run(run, tmp_path / "run")
-    code, out, _ = call(capsys, "sample", tmp_path / "run", "--documents", 1)
-    assert code == 0 and out.strip() in SRC
-    code, out, _ = call(capsys, "sample", tmp_path / "run", "--share", "1", "--json")
-    assert json.loads(out)["documents"][0] == {
-        "doc": "one", "segments": 2, "priority": 2**0.5, "probability": 1.0, "weight": 1.0}
-    campaign = tmp_path / "campaign.json"
-    code, out, err = call(capsys, "sample", tmp_path / "run", "--share", 1, "-f", "pearmut", "--out", campaign)
-    assert code == 0 and "2 of 2 documents, 3 of 3 segments" in out and "1 critical error" in err
-    code, _, err = call(capsys, "sample", tmp_path / "run", "--share", 1, "--out", campaign)
-    assert code == 2 and "exists already" in err
-    data = json.loads(campaign.read_text("utf-8"))["data"]
-    systems = [next(iter(doc[0]["tgt"])) for doc in data]
-    said = [entry(doc, {system: 50 + i}, item_i=i) for i, (doc, system) in enumerate(zip(data, systems))]
-    path = log(tmp_path, said)
-    code, out, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
-    assert code == 0, err
-    assert "50.67" in out and "51.67" in out
-    code, out, err = call(capsys, "meta", tmp_path / "set", "--gold", "esa", "-m", "chrf", "--task", "sys:accuracy")
-    assert code == 0, err
-    assert "chrf" in out
-    code, _, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
-    assert code == 2 and "not empty" in err
-    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "other")
-    assert code == 2 and "add --run" in err
-
-
 def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp_path: Path,
                                                             capsys: pytest.CaptureFixture[str]) -> None:
     items = make_campaign(run, spans=None).content["data"][0]

@@ -57,12 +57,7 @@ def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# ---------------------------------------------------------------- heat-map
-
-
 # ---------------------------------------------------------------- document view
-
-
 
 
 def words(text: str) -> list[str]:

@@ -115,15 +115,6 @@ def test_faults_are_counted_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_faults(tmp_path: Path) -> None:
-    met, documents = 0, 40
-    while met < 1000:
-        met += some_faults(documents, tmp_path / f"{documents}.sqlite")
-        documents += 1
-    print(f"{met} faults")
-
-
-@pytest.mark.slow
 def test_requests_that_hang_are_given_up_and_asked_again() -> None:
     """Two of three are not answered the first time. However slow the machine is, each call was answered or given up."""
     def script(body: Mapping[str, Any], attempt: int) -> str:

@@ -16,18 +16,6 @@ def folder(tmp_path: Path) -> str:
     return str(evalset_folder.make(tmp_path))
 
 
-def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "meta", folder, "-l", "de-en", "-m", "chrf", "--stored", "--level", "sys", "--level",
-                       "doc", "--level", "seg", "--draws", "50", "--interval", "documents", "--between", "--k", "1..2",
-                       "--out", str(tmp_path / "out"))
-    assert code == 0
-    for text in ("chrf", "good", "poor", "sys:spa", "seg:acc_eq", "chance", "pairs", "reference refA", "refB: human",
-                 "between metrics", "direct~average"):
-        assert text in out
-    assert max(map(len, out.splitlines())) <= 80
-    assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
-
-
 @pytest.mark.parametrize(("argv", "text"), [
     (["-l", "fr-de"], "no language pair fr-de"), (["--task", "seg:nothing"], "no statistic"),
     (["--k", "x"], "invalid paragraph lengths"), (["-m", "nothing"], "no metric 'nothing'"),
@@ -38,16 +26,6 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
     assert err.startswith("error: ")
     assert text in err
     assert "Traceback" not in err
-
-
-def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
-    assert code == 0
-    assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
-    made = tmp_path / "p" / "wmt22.small.k2"
-    code, out, _ = call(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
-    assert code == 0
-    assert "4 × 3" in out
 
 
 @pytest.fixture

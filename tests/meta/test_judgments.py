@@ -143,16 +143,6 @@ def test_the_reference_converter(data: Path, golden: Path) -> None:
 ROWS = [("A", ("d", 0), "r1", 1.0), ("A", ("d", 0), "r2", 3.0), ("B", ("d", 1), "r1", 5.0), ("A", ("e", 0), "r1", 3.0)]
 
 
-def test_means_over_raters_and_gaps() -> None:
-    ratings = gather("da", ROWS)
-    assert ratings.segments == (("d", 0), ("d", 1), ("e", 0))
-    values = ratings.judgments().values
-    assert values[0, 0] == 2.0
-    assert values[1, 1] == 5.0
-    assert np.isnan(values[0, 1])
-    assert np.isnan(values[1, 0])
-
-
 def test_standardised_by_rater() -> None:
     z = gather("da", ROWS).standardised()
     mine = z.score[z.rater == 0]
@@ -248,12 +238,6 @@ def test_released_scores_stand_in_for_rebuilt_ones(evalset: Path) -> None:
     assert found.note == "1 rating has only a score computed from severities"  # beta's, which was not released
 
 
-def test_esa_is_averaged(evalset: Path) -> None:
-    table(evalset, "esa", "score\tspans", "8{i}\t[]")
-    found = find_ratings(EvalSet.open(evalset, LP), "esa")
-    assert (found.total, found.ratings.judgments().values[0, 4]) == ("mean", 84.0)
-
-
 @pytest.mark.parametrize("overall", [True, False])
 def test_esa_as_json(evalset: Path, overall: bool) -> None:
     """With an overall score beside the errors, or, as mt-metrics-eval writes it, with the errors only."""
@@ -269,14 +253,6 @@ def test_esa_as_json(evalset: Path, overall: bool) -> None:
     assert (found.total, found.ratings.raters) == ("mean", ("ann",))
     assert found.ratings.judgments().values[3].tolist() == scores["gamma"]
     assert ("is used instead" in found.note) is not overall
-
-
-def test_direct_assessments_and_other_names(evalset: Path) -> None:
-    table(evalset, "wmt", "type\traw", "SYSTEM\t7{i}")
-    assert find_ratings(EvalSet.open(evalset, LP), "wmt-raw").ratings.judgments().values[0, 3] == 73.0
-    assert abs(find_ratings(EvalSet.open(evalset, LP), "wmt-z").ratings.score.mean()) < 1e-12
-    table(evalset, "mqm", "score", "{d}")
-    assert "are those of de-en.mqm.ratings.tsv" in find_ratings(EvalSet.open(evalset, LP), "mqm-merged").note
 
 
 @pytest.mark.parametrize(("head", "columns", "value", "text"), [

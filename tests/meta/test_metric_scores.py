@@ -126,15 +126,6 @@ def test_faulty_score_files(folder: Path, change: str, error: str, note: str, sy
 # ---------------------------------------------------------------- computed metrics, judged text
 
 
-def test_computed_beside_stored(folder: Path) -> None:
-    chrf, ter = gather(participants(folder), ["good", "chrf", "ter"]).metrics[1:]
-    assert chrf.levels["seg"].shape == (4, 8) and "metric:chrf" in chrf.source
-    for metric in (chrf, ter):  # of ter lower is better, so its sign is turned
-        assert metric.levels["sys"][0, 0] > metric.levels["sys"][3, 0]
-    with pytest.raises(WholetextError, match="no metric 'chrg'"):
-        gather(participants(folder), ["chrg"])
-
-
 def partly(folder: Path) -> dict[str, list[float | None]]:
     """Gold with the second half of the first document unjudged, and one more segment of one system."""
     gold = evalset_folder.gold()

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import wholetext as wt
-from tests.judges.scripted import ScriptedServer
 from wholetext import registry
 from wholetext.cli.main import main
-from wholetext.judges.parsers import ASPECTS
 from wholetext.meta.spans import evaluate as measures
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
@@ -212,80 +209,6 @@ def test_spans_of_a_run_folder(view: str, tmp_path: Path, monkeypatch: pytest.Mo
     gold = Annotations("gold", tuple(Marked("A", "d", i, "r", mark.spans) for i, mark in enumerate(found.marks)))
     result = wt.meta.evaluate_spans(gold, [found])
     assert [result[name].values[0] for name in ("characters", "matching", "accuracy")] == [1.0, 1.0, 1.0]
-
-
-@pytest.mark.slow
-def test_spans_of_xcomet(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    model = Path(__file__).parents[1] / "oracle" / "neural" / "models" / "xcomet"
-    texts = ("The cat was asleep on the mat.", "She was tired.", "Then the dog came in.")
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", texts, {"r": texts}),))
-    results = wt.score(
-        wt.Loaded(corpus, (wt.Output("A", {"d": texts}),), ()),
-        [f"comet@{model}", "chrf"],
-        out=tmp_path / "run",
-        significance=wt.Significance(),
-    )
-    xcomet, chrf = wt.meta.read_spans(tmp_path / "run")
-    scores = results[xcomet.name]["A"]
-    marked = [facts["spans"] if facts else None for facts in scores.details]
-    assert any(marked), "the small model marks nothing"
-    assert [[(s.start, s.end) for s in mark.spans or ()] for mark in xcomet.marks] == [
-        list(dict.fromkeys((span["start"], span["end"]) for span in each or ())) for each in marked]
-    assert [mark.score for mark in xcomet.marks] == pytest.approx(scores.at("segment").tolist())
-    assert all(mark.spans is None for mark in chrf.marks)
-    found = wt.meta.evaluate_spans(xcomet, [chrf, xcomet])
-    assert found["characters"].value(xcomet.name) == 1.0 and np.isnan(found["characters"].value(chrf.name))
-
-
-JUDGED = {"a bad one": [("bad", "major")], "fine": [], "not there": [("elsewhere", "minor")], "refused": None,
-          "bad bad": [("bad bad", "critical")]}  # text → quotes with severities
-
-
-def judged(body: Mapping[str, Any], number: int) -> str:
-    """The answer of a judge that knows ``JUDGED``; no answer at all to one text."""
-    said = body["messages"][-1]["content"]
-    shown = said.rpartition("<translation")[2].partition(">")[2].partition("</translation")[0].strip()
-    text = next(one for one in JUDGED if one in shown)
-    if JUDGED[text] is None:
-        return "I cannot help with that."
-    if "connectives" in said:
-        rubric = {"score": 50, "evidence": [{"quote": text, "reason": "why"}]}
-        return json.dumps(dict.fromkeys(ASPECTS, rubric))
-    if '"errors": [' in said:
-        return json.dumps({"errors": [{"severity": severity, "category": "accuracy", "span": quote, "context": quote,
-                                       "reason": "why"} for quote, severity in JUDGED[text] or ()]})
-    return json.dumps({"score": 90 - 30 * len(JUDGED[text] or ())})
-
-
-@pytest.mark.parametrize("metric", ["judge-mqm", "judge-esa", "judge-coherence"])
-def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quotes are spans, an error without a place is an error, a refusal is no statement, evidence is no error."""
-    pytest.importorskip("httpx")
-    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", tuple(JUDGED), {}),))
-    outputs = (wt.Output("A", {"d": tuple(JUDGED)}), wt.Output("fine", {"d": ("fine",) * 5}))
-    with ScriptedServer(judged) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        wt.score(
-            wt.Loaded(corpus, outputs, ()),
-            [f"sentence:{metric}@m"],
-            options=wt.Options(cache=False),
-            out=tmp_path / "run",
-            significance=wt.Significance(),
-        )
-    found, = wt.meta.read_spans(tmp_path / "run")
-    spans = {(mark.system, mark.segment): mark.spans for mark in found.marks}
-    if metric == "judge-coherence":
-        assert set(spans.values()) == {None}
-        return
-    assert spans == {("A", 0): (ErrorSpan(2, 5, "major"),), ("A", 1): (), ("A", 2): (), ("A", 4): (
-        ErrorSpan(0, 7, "major"),), **{("fine", i): () for i in range(5)}}  # nothing of the refused segment
-    assert any("1 error has no place" in note for note in found.notes)
-    gold = Annotations("gold", tuple(Marked(mark.system, "d", mark.segment, "r", mark.spans, text=mark.text)
-                                     for mark in found.marks))
-    result = wt.meta.evaluate_spans(gold, [found])
-    assert result["characters"].values[0] == 1.0
-    assert result["accuracy"].values[0] == pytest.approx(8 / 9)  # the error without a place
 
 
 # ---------------------------------------------------------------- real raters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +9,19 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tests.in_process import call
 from tests.meta import evalset_folder
 from tests.meta.evalset_folder import LP, participants
 from wholetext.errors import InputError, MetricError
-from wholetext.io import Loaded
 from wholetext.io.formats import evalset
-from wholetext.io.formats.evalset import EvalSet
-from wholetext.meta import paragraphs as module
 from wholetext.meta.agreement.measures import Measure, estimate
 from wholetext.meta.agreement.permutation import compare
 from wholetext.meta.features import paired_t
-from wholetext.meta.judgments import find_ratings
 from wholetext.meta.metric_scores import Gathered, gather
-from wholetext.meta.paragraphs import Windows, curves
-from wholetext.meta.store import Meta, as_json, write_meta
 from wholetext.meta.tasks import (
     AgreementTask,
     MetricTests,
     average,
     even_weights,
-    inter_correlation,
     judge,
     pooled_accuracy_task,
     preset,
@@ -181,77 +172,3 @@ def test_paired_t_by_category(folder: Path) -> None:
     assert tests[0].first > tests[0].second and np.isnan(paired_t(one, one)[0].p)
     with pytest.raises(MetricError, match="different metrics"):
         paired_t(one, next(iter(results.scores["chrf"].values())))
-
-
-# ---------------------------------------------------------------- paragraph curves, files, formats
-
-
-def test_curves(folder: Path) -> None:
-    field, ratings = participants(folder), find_ratings(EvalSet.open(folder, LP), "mqm").ratings
-    points = curves(field, ratings, ["chrf", "bleu"], [Windows(1), Windows(2)])
-    assert len(points) == 8
-    one = [p for p in points if p.k == 1 and p.metric == "chrf"]
-    assert one[0].acc_eq == one[1].acc_eq  # one sentence is its own paragraph
-    assert one[0].direct_average == pytest.approx(1.0)
-    assert 0 < next(p for p in points if p.k == 2).direct_average <= 1
-    assert all(p.pairs["accuracy"] == 6 and 0 <= p.chance["acc_eq"] <= 1 for p in points)
-    with pytest.raises(InputError, match="no paragraph of 9"):
-        curves(field, ratings, ["chrf"], [Windows(9)])
-
-
-def test_only_sentences_of_paragraphs_are_scored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = folder / "human-scores" / f"{LP}.mqm.raters.tsv"
-    lines = path.read_text().splitlines(True)
-    path.write_text("".join(line for line in lines if line.split("\t")[1] not in ("3", "4")))
-    scored: list[list[str]] = []
-
-    def counted(loaded: Any, specs: Any, options: Any) -> Any:
-        scored.append([doc.id for doc in loaded.corpus.docs])
-        return score(loaded, specs, options=options)
-
-    monkeypatch.setattr(module, "score_texts", counted)
-    field = participants(folder)
-    ratings = find_ratings(field.evalset, "mqm").ratings
-    points = curves(field, ratings, ["chrf"], [Windows(2)])
-    assert scored[0] == ["doc0:1-1", "doc0:2-2", "doc1:2-2", "doc1:3-3"]  # the first of doc1 is another rater's
-    assert scored[1] == ["doc0:1-2", "doc1:2-3"]
-    again = module.curves_of(field, ratings, [Windows(2)], lambda loaded: {
-        "chrf": np.stack([score(Loaded(loaded.corpus, [o]), ["chrf"]).scores["chrf"][o.system].at("segment")
-                          for o in loaded.outputs])})
-    assert [(p.pearson, p.acc_eq) for p in points] == [(p.pearson, p.acc_eq) for p in again]
-
-
-def test_results_are_kept_as_json(folder: Path, tmp_path: Path) -> None:
-    part = gather(participants(folder), ["good", "chrf"])
-    table = run_tasks([[part]], tasks_for(("sys", "seg"), ()), False, MetricTests(draws=20, interval="documents"))
-    names, between = inter_correlation(part)
-    assert names == ["good", "chrf"] and between[0, 0] == 1.0 and -1 < between[0, 1] == between[1, 0] < 1
-    points = curves(part.participants, find_ratings(EvalSet.open(folder, LP), "mqm").ratings, ["chrf"], [Windows(2)])
-    pairs = ((part.participants.name, "seg", names, between),)
-    meta = Meta((part,), *table, 0.05, pairs, {"x": points}, tuple(part.notes))
-    write_meta(tmp_path / "out", meta)
-    found = json.loads((tmp_path / "out" / "meta.json").read_text())
-    assert found == json.loads(json.dumps(as_json(meta)))
-    assert found["fields"][0]["left_out"] == {"refB": "human"}
-    task = next(t for t in found["tasks"] if t["task"] == "seg:acc_eq")
-    assert {"name", "value", "rank", "pairs", "chance", "epsilon", "interval", "rows"} == set(task["metrics"][0])
-    assert task["p"][0][0] is None and found["curves"][0]["k"] == 2
-    lines = (tmp_path / "out" / "metric-scores" / LP / "chrf-refA.seg.score").read_text().splitlines()
-    assert len(lines) == 32
-
-
-def test_ranks_p_values_and_notes_of_every_format(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    common = ("meta", str(folder.rename(folder.with_name("mine"))), "--task", "seg:pearson", "--task", "sys:pearson")
-    found = json.loads(call(capsys, *common, "--draws", "0", "--json")[1])
-    rows = [row for part in (*found["tasks"], found["average"]) for row in part["metrics"]]
-    assert {row["rank"] for row in rows} == {None}
-    assert {row["mean_rank"] for row in found["average"]["metrics"]} == {None}
-    _, out, err = call(capsys, *common, "--draws", "0", "--latex")
-    assert out.startswith(r"\begin{tabular}") and r"\textbf" not in out and "#" not in out
-    assert "not the name of a WMT test set" in err and "not the name" not in out  # notes have no place in the table
-    _, out, _ = call(capsys, *common, "--draws", "0")
-    assert "Nothing was tested" in out and "#" not in out
-    p = json.loads(call(capsys, *common, "--draws", "200", "--json")[1])["tasks"][0]["p"][0][1]
-    _, out, _ = call(capsys, *common, "--draws", "200", "-f", "tsv")
-    lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0][-1] == "p_best" and lines[1][-1] == "" and float(lines[2][-1]) == p

@@ -13,10 +13,8 @@ from hypothesis import given, settings, strategies as st
 from wholetext.errors import (
     AlignmentError,
     InputError,
-    MetricError,
     MissingExtra,
     ModelError,
-    SpecError,
 )
 from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
@@ -167,28 +165,6 @@ def test_paper_delta_replaces_zeros_by_a_share_of_the_count() -> None:
     assert got["recall"] == pytest.approx((0.5 / 1 * 1) ** 0.5)
 
 
-def test_features_are_reported() -> None:
-    got = outputs(scored([("he left but she stayed",)], [[("he left but it stayed",)]], "blonde(tagger=plain)"))
-    assert (got["pronoun.masculine"], got["pronoun.masculine.precision"]) == (1, 1)
-    assert got["pronoun.feminine.precision"] == 0 and math.isnan(got["pronoun.feminine.recall"])
-    assert got["marker.comparison"] == 1
-
-
-@pytest.mark.parametrize(
-    ("spec", "fault"),
-    [
-        ('blonde(weights="tense")', "not a weight: 'tense'"),
-        ('blonde(table=en,weights="tens=1")', "did you mean tense"),
-        ('blonde(weights="tense=-1")', "not a weight"),
-        ("blonde(table=xx)", "no category table for the language 'xx'"),
-        ("blonde(profile=old)", "profile is one of"),
-    ],
-)
-def test_faults_in_parameters(spec: str, fault: str) -> None:
-    with pytest.raises(SpecError, match=fault):
-        scored([("a",)], [[("a",)]], spec)
-
-
 # ---------------------------------------------------------------- languages and taggers
 
 
@@ -237,11 +213,6 @@ def test_an_unknown_target_language_is_taken_for_english_and_told() -> None:
 
 
 # ---------------------------------------------------------------- annotation files
-
-
-def test_blonde_plus_needs_annotations() -> None:
-    with pytest.raises(MetricError, match=r"annotations=an\.txt"):
-        scored([("a",)], [[("a",)]], "blonde-plus(tagger=plain)")
 
 
 def test_annotations_find_their_document_with_two_references(tmp_path: Path) -> None:

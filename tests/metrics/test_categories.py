@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.errors import InputError, SpecError
+from wholetext.errors import InputError
 from wholetext.metrics.blonde.categories import (
     DISCOURSE,
     Finder,
-    languages,
     layers_for,
     load_table,
 )
@@ -30,10 +29,6 @@ def found(lang: str, text: str, profile: str = "fixed", **layers: dict[str, str]
     table = load_table(lang, profile)  # type: ignore[arg-type]
     finder = Finder(table, frozenset({"tag", "morph", "entity"}) if "morph" in layers else frozenset({"tag"}), profile)  # type: ignore[arg-type]
     return [(one.category, one.feature, text[one.start : one.end]) for one in finder.find(analysed(text, **layers))]
-
-
-def test_the_promised_languages_are_there() -> None:
-    assert set(languages()) == {"en", "de", "fr", "ru", "es", "zh"}
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "fr", "ru", "es", "zh"])
@@ -132,10 +127,3 @@ def test_faults_in_a_table_are_told(tmp_path: Path, old: str, new: str, fault: s
     path.write_text(OWN.replace(old, new), "utf-8")
     with pytest.raises(InputError, match=fault):
         load_table(str(path))
-
-
-def test_an_unknown_language_is_told_what_there_is() -> None:
-    with pytest.raises(SpecError, match=r"tables: de, en, es, fr, ru, zh"):
-        load_table("ja")
-    with pytest.raises(InputError, match="no such file"):
-        load_table("nowhere.toml")

@@ -19,9 +19,6 @@ from wholetext.metrics.discoscore.metric import (
     DsFocus,
     DsSent,
     focus_distance,
-    focus_vectors,
-    graph_vector,
-    refine,
     similarity,
 )
 from wholetext.types import Metric
@@ -223,14 +220,3 @@ def test_focus_distance(seed: int, n: int, m: int) -> None:
     assert (recall, precision) == pytest.approx(tuple(focus_distance(other, one)))
     assert tuple(focus_distance(one, one)) == (0.0, 0.0)
     assert precision >= 0 and recall >= 0
-
-
-def test_refine_and_graph_vector() -> None:
-    rows = refine(np.array([[1.0, 0.0], [0.0, 1.0]]), {"cat": (0, 1)})
-    assert rows == pytest.approx(np.array([[math.sqrt(0.5), math.sqrt(0.5)], [0.0, 1.0]]))
-    assert list(graph_vector(np.array([[1.0, 2.0], [3.0, 6.0]]))) == [1, 2, 2, 4, 3, 6, 4, 8]
-
-
-def test_a_mention_without_vector_is_none() -> None:
-    sums = focus_vectors({"cat": (1, 4), "dog": (9,)}, {1: np.array([0.0, 2.0])})
-    assert {name: row.tolist() for name, row in sums.items()} == {"cat": [0.0, 1.0]}

@@ -15,10 +15,10 @@ from wholetext.io import Loaded
 from wholetext.metrics.metricx import MetricX
 from wholetext.models.device import Precision
 from wholetext.models.loading import Checkpoint
-from wholetext.models.regressor import Prompt, Regressor, narrowed
+from wholetext.models.regressor import Prompt, Regressor
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
-from wholetext.types import Corpus, Document, Excerpt, Output
+from wholetext.types import Corpus, Document, Output
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -117,12 +117,6 @@ def test_context_gives_way_before_the_scored_text(model: str) -> None:
     assert (found.lost[:, 0] > 0).tolist() == [False, False, True, True, True] and not found.lost[:, 1].any()
     plain = scored(made, [output], f"context(prev=1):metricx(limit=128)@{model}", CPU)["s"]
     np.testing.assert_allclose(found.at("row")[2:], plain.at("row")[2:], atol=25e-6)  # only the nearest was left
-
-
-def test_nearest_context_is_kept() -> None:
-    view = Excerpt(("a", "b", "X", "c", "d"), (2, 3))
-    assert [narrowed(view, keep) for keep in range(5)] == ["X", "X c", "b X c", "b X c d", "a b X c d"]
-    assert narrowed(Excerpt(("a", "b", "X"), (2, 3)), 1) == "b X"
 
 
 def test_a_missing_source_is_said(model: str) -> None:

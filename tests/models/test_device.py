@@ -45,13 +45,6 @@ def test_a_device_that_is_not_there(wanted: str, monkeypatch: pytest.MonkeyPatch
     assert "torch finds cpu" in caught.value.next
 
 
-def test_numbers_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, 2, False)
-    assert pick_device("cuda:1") == "cuda:1"
-    with pytest.raises(ModelError, match="device cuda:2 is not available"):
-        pick_device("cuda:2")
-
-
 def test_the_run_says_where_and_with_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.scoring.compute import environment
 

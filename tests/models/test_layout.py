@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from wholetext.models.layout import Layout, Markers, Parts, lay_out, pad, together
+from wholetext.models.layout import Layout, Markers, Parts, lay_out
 from wholetext.types import Fit
 
 BERT = Markers(opening=(1,), closing=(2,), between=(2,), pair=(2,))
@@ -36,12 +36,6 @@ def test_oldest_context_goes_first_then_its_leading_tokens() -> None:
     assert lay_out(text, BERT, 3).fit == Fit(tokens=3, special=2, lost_context=6, lost_focus=1)
 
 
-def test_following_context_goes_from_its_far_end() -> None:
-    text = Parts((), (20,), ((30, 31), (32, 33)))
-    assert lay_out(text, BERT, 6).ids == (1, 20, 2, 30, 31, 2)
-    assert lay_out(text, BERT, 5).ids == (1, 20, 2, 30, 2)
-
-
 @given(parts, st.integers(2, 60))
 def test_scored_tokens_outlive_context(text: Parts, limit: int) -> None:
     layout = lay_out(text, BERT, limit)
@@ -69,8 +63,3 @@ def test_a_separator_in_the_text_moves_the_boundary_only_under_the_published_rul
     text = Parts((), (10, 2, 11), ())
     assert scored(lay_out(text, BERT, 512)) == (10, 2, 11)
     assert scored(lay_out(text, BERT, 512, "reference")) == (11,)
-
-
-def test_padding_and_sums() -> None:
-    assert pad([(1, 2, 3), (4,)], 0) == [[1, 2, 3], [4, 0, 0]]
-    assert together([Fit(3, 1, 2, 0), Fit(4, 2, 0, 5)]) == Fit(7, 3, 2, 5)

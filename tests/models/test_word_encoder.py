@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wholetext.errors import TextTooLong
-from wholetext.metrics.discoscore.word_encoder import Passage, WordEncoder, _stitch, _Window
+from wholetext.metrics.discoscore.word_encoder import Passage, WordEncoder
 from wholetext.models.encoder import open_encoder
 from wholetext.scoring.engine import Engine
 
@@ -87,10 +87,3 @@ def test_rules_for_long_texts(model: str) -> None:
     assert cut.fit(passage).lost_focus == cut.fit(passage).lost_focus > 0
     [rows] = cut.run([passage])
     assert np.isfinite(rows[[0, 2]]).all() and np.isnan(rows[[1, 4]]).all()
-
-
-def test_each_token_comes_from_its_best_window() -> None:
-    """Windows of 4 pieces, half of them shared: the token nearer to an inner edge loses."""
-    windows = [(_Window(start, (0,) * 4), np.full((5, 1), float(at), dtype=np.float32))
-               for at, start in enumerate((0, 2, 4))]
-    assert _stitch(windows)[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]

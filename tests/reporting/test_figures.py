@@ -10,7 +10,7 @@ import pytest
 
 from tests.reporting import study_files
 from tests.reporting.report_material import big_run, full_run
-from wholetext.errors import MissingExtra, RunError, SpecError
+from wholetext.errors import MissingExtra
 from wholetext.reporting import analyse, read_study, write_figures
 from wholetext.reporting.figures import figures, leaderboard, styled
 
@@ -60,11 +60,6 @@ def test_numbers_of_the_leaderboard_are_in_its_chart() -> None:
     assert {row["score"] for row in rows} == {score for one in analysis.standings for score in one["score"]}
 
 
-def test_unknown_format_is_answered(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="no figure format 'jpeg'"):
-        write_figures(None, [], tmp_path, ["jpeg"])
-
-
 @pytest.mark.long
 def test_results_plot_the_charts_of_the_report() -> None:
     run = full_run(systems=2)
@@ -75,16 +70,6 @@ def test_results_plot_the_charts_of_the_report() -> None:
         assert run.plot(kind).to_dict()["$schema"]
     assert "chrf" in str(run.plot("documents", "chrf").to_dict()) != str(run.plot("documents", "bleu").to_dict())
     assert run.plot("categories", "blonde").to_dict()["$schema"]
-
-
-def test_an_unknown_chart_or_metric_is_answered() -> None:
-    run = big_run(documents=2, segments=2, systems=1)
-    with pytest.raises(SpecError, match="no chart 'leaderbord' of this run\n  → did you mean leaderboard"):
-        run.plot("leaderbord")
-    with pytest.raises(SpecError, match="choose one of leaderboard, documents, distribution"):
-        run.plot("xyz")  # and, with one system, nothing to compare
-    with pytest.raises(RunError, match="there are no scores of 'chrf' here"):
-        run.plot("documents", "chrf")
 
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,28 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.training_data import TINY, make
 from wholetext.cli.main import main
-from wholetext.training.recipe import settings
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
-
-
-def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root, out = make(tmp_path), tmp_path / "metric"
-    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--runs", "2",
-               "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
-    with pytest.raises(SystemExit) as left:
-        main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])
-    said = capsys.readouterr()
-    assert left.value.code == 0 and "validation loss" in said.err
-    assert "acc_eq*" in said.out and " ± " in said.out and f"'paragraph(size=5):learned@{out}/run-2'" in said.out
-    card = (out / "run-1" / "README.md").read_text()
-    assert "small de-en wmt-z" in card and "Seed 1" in card and str(tmp_path) not in card
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(root), "-l", "de-en", "-m", f"paragraph(size=5):learned@{out}/run-1", "--no-cache", "-q"])
-    assert left.value.code == 0 and "learned" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words, wanted", [
@@ -44,8 +26,3 @@ def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.Ca
         main(["train", *words, "--out", str(tmp_path / "out")])
     assert left.value.code == 2 and wanted in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_settings_are_toml_or_words() -> None:
-    found = settings(["head.hidden=[8]", "sampling=uniform", "k=[1, 2]", 'version="a b"', "within=0.5"])
-    assert found == {"head.hidden": [8], "sampling": "uniform", "k": [1, 2], "version": "a b", "within": 0.5}

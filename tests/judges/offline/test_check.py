@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 import wholetext as wt
 from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
-from wholetext.cli.main import main
 from wholetext.judges.chat import Calls
 from wholetext.judges.check import JudgeCheckOptions, judge_check
 from wholetext.judges.prompts import load_prompt
@@ -99,25 +97,6 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
         judge_check(corpus, outputs, "chrf", None, options)
     with pytest.raises(wt.errors.InputError, match="no check 'lenght'"):
         JudgeCheckOptions(("lenght",))
-
-
-def test_the_verb(
-    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    corpus, outputs = numbered(3, 2, 2)
-    wt.write(tmp_path / "c.jsonl", wt.Loaded(corpus, tuple(outputs), ()))
-    common = ["judge-check", str(tmp_path / "c.jsonl"), "-l", "de-en", "-m", JUDGES[0], "-q",
-              "--check", "position", "--check", "length", "--window", "1", "--window", "2", "--draws", "50"]
-    for words in ([], ["-f", "tsv"], ["--json", "--out", str(tmp_path / "run")]):
-        with pytest.raises(SystemExit) as left:
-            main([*common, *words])
-        assert not left.value.code
-    table, _, rest = capsys.readouterr().out.partition("check\tjudge")
-    assert "flip rate" in table and "errors per 1,000 characters" in table and "window 2 to 1" in table
-    assert max(map(len, table.splitlines())) <= 80 and "…" not in table
-    assert (tmp_path / "run" / "judge-check.json").is_file()
-    assert json.loads(rest[rest.index("{\n") :])["kind"] == "judge-check"
 
 
 @pytest.mark.parametrize("name", ["da", "sqm", "errors", "esa", "pairwise", "coherence"])

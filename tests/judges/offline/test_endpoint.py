@@ -46,17 +46,6 @@ def test_answers_come_in_the_order_of_the_calls_whatever_order_they_arrive_in() 
     assert found[0] == Answer("text 0", "scripted-1", "fp_1", "stop", "", 10, 2)
 
 
-def test_what_is_sent_is_what_the_body_says() -> None:
-    how = Sampling(temperature=0.7, top_p=None, seed=5, max_tokens=9)
-    with ScriptedServer(echo) as server:
-        one = Chat("m", how, Calls(endpoint=server.url))
-        ask = Ask((("system", "s"), ("user", "u")), SCHEMA, sample=2)
-        one.run([ask])
-        assert server.asked == [one.body(ask)]
-    assert server.asked[0]["seed"] == 7 and "top_p" not in server.asked[0] and server.asked[0]["max_tokens"] == 9
-    assert server.asked[0]["response_format"]["json_schema"]["schema"] == {"type": "object"}
-
-
 def test_retry_after_is_honoured_by_all_calls() -> None:
     times: list[float] = []
 
@@ -106,22 +95,6 @@ def test_an_endpoint_without_schemas_is_asked_without_them() -> None:
         found = one.run([ask._replace(schema=SCHEMA) for ask in asks(3)])
     assert [(answer.text, answer.structured) for answer in found] == [("85", False)] * 3
     assert len(server.asked) == 4 and one.calls.unstructured == {"m"}
-
-
-def test_calls_that_were_sent_at_a_time_all_learn_the_new_name_and_keep_their_schema() -> None:
-    """The first refusal must not make the others, sent with the old name as well, look like refusals of the schema."""
-    together = threading.Barrier(4)
-
-    def reply(body: Mapping[str, Any], number: int) -> Any:
-        if "max_tokens" not in body:
-            return "85"
-        together.wait(60)
-        return 400, {"error": {"message": "use max_completion_tokens"}}
-
-    with ScriptedServer(reply) as server:
-        one = chat(server, parallel=4)
-        found = one.run([ask._replace(schema=SCHEMA) for ask in asks(4)])
-    assert [(answer.text, answer.structured) for answer in found] == [("85", True)] * 4 and not one.calls.unstructured
 
 
 def test_a_text_that_is_too_long_does_not_take_the_schema_from_the_others() -> None:
@@ -312,9 +285,3 @@ def test_a_password_in_the_url_is_sent_and_not_logged(caplog: pytest.LogCaptureF
     sent = {name.lower(): value for name, value in server.headers[0].items()}
     assert sent["authorization"] == "Basic " + base64.b64encode(b"user:sec ret").decode()
     assert "sec%20ret" not in caplog.text and "HTTP Request" in caplog.text
-
-
-@pytest.mark.parametrize("wrong", [{"parallel": 0}, {"retries": -1}, {"timeout": 0}, {"budget": -1}])
-def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(InputError):
-        Calls(**wrong)  # type: ignore[arg-type]

@@ -27,18 +27,6 @@ def prices(folder: Path) -> Path:
     return folder / "prices.toml"
 
 
-def test_a_plan_has_calls_tokens_and_cost_and_makes_no_call(server: ScriptedServer, tmp_path: Path) -> None:
-    corpus, outputs = sample()
-    found = wt.plan(corpus, outputs, "judge-esa@m", calls=Calls(prices=prices(tmp_path)))
-    one = found.calls
-    assert one and not server.asked and (one.calls, one.stored) == (34, 0)
-    assert one.tokens_out == 34 * 1024 and one.cost == pytest.approx((one.tokens_in + 2 * one.tokens_out) / 1e6)
-    assert found.tokens is None and [role for role, _ in found.shown[0].sides] == ["user"]
-    results("judge-esa@m", cache=True)
-    after = wt.plan(corpus, outputs, "judge-esa@m").calls
-    assert after and (after.calls, after.stored, after.tokens_in, after.tokens_out) == (34, 34, 0, 0)
-
-
 def test_a_dry_run_writes_what_would_be_sent(server: ScriptedServer, tmp_path: Path) -> None:
     corpus, outputs = sample()
     many = wt.scoring.write_prompts(corpus, outputs, ["judge-mqm@m", "judge-da@m"], tmp_path / "calls.jsonl")

@@ -47,17 +47,6 @@ def test_everything_once_is_the_statistic(statistic: str, average: str) -> None:
     assert got == pytest.approx([estimate(gold, m, measure).value for m in metrics], abs=1e-12)
 
 
-@pytest.mark.parametrize("statistic", ["kendall", "acc_eq", "accuracy"])
-def test_one_item_is_the_same_pooled_or_averaged(statistic: str) -> None:
-    gold, metrics = scores(items=1)
-    gold[:, 0] = np.arange(len(gold)) % 4
-    weights = resample("systems", len(gold), np.arange(1), 30, 1)
-    pooled, by_item = (bootstrap_agreement(gold, metrics[1], Measure(statistic, average), *weights)
-                       for average in ("none", "item"))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(pooled, by_item)
-    assert np.isfinite(pooled).any() and len(set(pooled.tolist())) > 2
-
-
 @pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy"])
 def test_everything_once_at_system_level(statistic: str) -> None:
     gold, metrics = scores()
@@ -95,16 +84,3 @@ def test_a_system_is_not_compared_with_its_copy() -> None:
     gold = np.arange(6.0)[:, None] * np.ones((1, 5))
     found = at_system_level(gold, -gold, Measure("accuracy"), resample("systems", 6, np.arange(5), 200))
     assert np.nanmax(found) == 0.0 and interval(found)[1] == 0.0
-
-
-def test_what_cannot_be_resampled_says_so() -> None:
-    gold, metrics = scores()
-    with pytest.raises(ValueError, match="no bootstrap"):
-        bootstrap_agreement(gold, metrics[0], Measure("spearman", "item"), *once(gold))
-    with pytest.raises(ValueError, match="no bootstrap"):
-        at_system_level(gold, metrics[0], Measure("spearman"), once(gold))
-
-
-def test_bounds_leave_half_of_the_rest_on_each_side() -> None:
-    assert interval(np.arange(101.0), 0.9) == pytest.approx((5.0, 95.0))
-    assert interval(np.arange(1001.0)) == pytest.approx((25.0, 975.0))

@@ -9,17 +9,13 @@ from scipy.special import ndtr
 
 from benchmarks import meta_loops as loops
 from wholetext.meta.agreement import permutation
-from wholetext.meta.agreement.correlation import as_rows, williams, williams_test, zscore
+from wholetext.meta.agreement.correlation import as_rows, williams, williams_test
 from wholetext.meta.agreement.measures import Measure, calibrate, estimate
 from wholetext.meta.agreement.permutation import (
     Comparisons,
-    PermutedPairs,
-    PermutedPearson,
-    PermutedScores,
     compare,
     random_swaps,
 )
-from wholetext.scoring.significance.resample import cluster_ranks
 
 GOLD = np.array([1, 2, 3, 4, 5, 5, 7, 8], dtype=float).reshape(4, 2)
 ONE = np.array([1, 2, 3, 3, 7, 3, 5, 5], dtype=float).reshape(4, 2)
@@ -97,21 +93,6 @@ def test_same_exchanges_same_p(seed: int, average: str, statistic: str) -> None:
     assert np.isnan(found.p.diagonal()).all()
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "kendall", "accuracy", "acc_eq0", "tau23_0"])
-@pytest.mark.parametrize("average", ["item", "none"])
-def test_products_equal_hybrids_that_are_formed(statistic: str, average: str) -> None:
-    gold, metrics = data(3, items=6)
-    measure = Measure(statistic, average)  # type: ignore[arg-type]
-    swaps = random_swaps(np.random.default_rng(1), (30, *gold.shape))
-    found = compare(gold, metrics, measure, swaps=swaps)
-    rows = as_rows(gold, measure.average)
-    known = ~np.isnan(as_rows(gold, measure.average))
-    formed = PermutedScores(rows, zscore(as_rows(metrics, measure.average), known), measure)
-    masks = as_rows(swaps.astype(float), measure.average) > 0
-    pairs = np.array([[0, 1], [0, 2], [1, 2]])
-    np.testing.assert_allclose(found.null, formed.differences(masks, pairs), atol=1e-12)
-
-
 def test_darr_and_pairwise_differences_under_exchange() -> None:
     gold, metrics = data(5, gaps=0.2)
     swaps = random_swaps(np.random.default_rng(1), (20, *gold.shape))
@@ -181,20 +162,6 @@ def test_the_pairs_test_with_injected_exchanges() -> None:
         assert found.p[i, j] == pytest.approx(p, abs=1e-12)
 
 
-def test_binomials_equal_drawn_verdicts() -> None:
-    gold, metrics = data(11, systems=6, items=60)
-    swaps = random_swaps(np.random.default_rng(0), (4000, 60, 15))
-    measure = Measure("acc_eq", "item")
-    injected = exchanged(gold, metrics, measure, swaps)
-    drawn = compare(gold, metrics, measure, draws=4000)
-    np.testing.assert_allclose(drawn.delta, injected.delta, atol=1e-12)
-    error = np.sqrt(0.25 / 4000) * np.sqrt(2)
-    assert np.nanmax(np.abs(drawn.p - injected.p)) < 4 * error
-    long = compare(gold, metrics, Measure("tau23", "none"), draws=500)
-    expected = [estimate(gold, m, Measure("tau23", "none")).value for m in metrics]
-    assert long.delta[0, 2] == pytest.approx(expected[0] - expected[2], abs=1e-12)
-
-
 def test_williams() -> None:
     assert williams(0.9, 0.8, 0.7, 20) == pytest.approx(0.0938983, abs=5e-8)
     gold, one, two = np.arange(1, 6.0), np.array([1.1, 2, 3.1, 4, 5.1]), np.array([1.5, 2, 3.1, 4, 5.5])
@@ -204,12 +171,6 @@ def test_williams() -> None:
     assert williams(0.9, 0.8, 0.7, 20, one_sided=False) == pytest.approx(2 * 0.0938983, abs=1e-7)
     gap = np.append(gold, np.nan)
     assert williams_test(gap, np.append(one, 9.0), np.append(two, 1.0)) == williams_test(gold, one, two)
-
-
-def test_ranks_of_the_reference() -> None:
-    p = np.full((4, 4), np.nan)
-    p[0, 1], p[0, 2], p[0, 3], p[1, 2], p[1, 3], p[2, 3] = 0.2, 0.01, 0.5, 0.3, 0.04, 0.2
-    assert cluster_ranks(p) == [1, 1, 2, 2]
 
 
 def test_soft_pairwise_accuracy_under_exchange() -> None:
@@ -237,20 +198,3 @@ def test_soft_pairwise_accuracy_under_exchange() -> None:
     assert same.p[0, 1] == 1.0  # equal metrics: every draw equals the observed 0
     assert compare(gold, metrics, Measure("spa")).delta[1, 0] == pytest.approx(
         estimate(gold, metrics[1], Measure("spa")).value - estimate(gold, metrics[0], Measure("spa")).value, abs=0.03)
-
-
-def test_statistics_without_a_test_say_so() -> None:
-    with pytest.raises(ValueError, match="no permutation test"):
-        compare(np.ones((2, 70)), np.ones((2, 2, 70)), Measure("accuracy", "system"))
-
-
-def test_rows_of_two_scores_count():
-    """Two judged scores are the fewest that can agree: r and tau are then 1 or -1, and undefined under a tie."""
-    gold = np.array([[1.0, 2.0, np.nan]])
-    metrics = np.array([[[1.0, 2.0, 9.0]], [[2.0, 1.0, 0.0]]])
-    none = np.zeros((1, 1, 3), dtype=bool)
-    assert PermutedPearson(gold, metrics).differences(none, np.array([[0, 1]]))[0, 0] == pytest.approx(2.0)
-    balance_and_ties = np.array([[[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]]], dtype=np.float32)
-    sums = np.zeros((2, 1, 3))
-    PermutedPairs(gold, metrics, Measure("kendall", "system"))._add(sums, balance_and_ties, slice(0, 1), 1)
-    assert sums.tolist() == [[[1.0, -1.0, 0.0]], [[1.0, 1.0, 0.0]]]
