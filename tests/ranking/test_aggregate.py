@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wholetext.ranking.panel import autorank, borda, mean_rank
+from wholetext.ranking.procedure import autorank, borda, mean_rank
 from wholetext.types import FloatArray
 
 SCORES = st.tuples(st.integers(1, 4), st.integers(2, 7)).flatmap(

@@ -16,13 +16,13 @@ from wholetext.errors import InputError, MetricError
 from wholetext.scoring.evaluate import Options
 from wholetext.stress.evaluate import (
     Stress,
-    _margins,
     best,
+    losses,
     select,
     stress,
     write_stress,
 )
-from wholetext.stress.perturbation import StressOptions
+from wholetext.stress.perturbation import Changed, StressOptions
 from wholetext.types import Corpus, Document, Output
 
 CHANGES = ("swap", "drop", "double", "foreign", "number", "resegment")  # without a tagger
@@ -49,28 +49,26 @@ def test_differences_of_rounding_are_ties() -> None:
                         corpus=SimpleNamespace(ids="abc"))
         for name, x in (("old", original), ("new", changed))
     ]
-    made: Any = SimpleNamespace(items=[SimpleNamespace(change="swap", dose="all", doc=doc) for doc in "abc"],
+    made: Any = SimpleNamespace(items=[Changed(doc, "swap", "document", "all", ("x",), (), 1) for doc in "abc"],
                                 original=SimpleNamespace(system="old"),
                                 outputs=lambda: {("swap", "all"): SimpleNamespace(system="new")})
-    lost = [loss["m"] for loss in _margins(made, *scored).values()]
+    lost = [loss.loss for loss in losses(made, *scored, "m")]
     assert lost[:2] == [0.0, 0.0] and lost[2] == pytest.approx(4e-6)
 
 
-def test_losses_are_those_of_the_scores(found: Stress) -> None:
-    """One item scored again, by itself."""
-    item = next(one for one in found.perturbed.items if one.change == "drop" and one.dose == "all")
-    corpus = found.results.corpus
-    doc = next(doc for doc in corpus.docs if doc.id == item.doc)
-    for spec in found.metrics:
-        alone = {}
-        for name, text in (("old", found.perturbed.original.docs[doc.id]), ("new", item.segments)):
-            one = wt.Corpus("one", corpus.langs, (doc,))
-            alone[name] = wt.score(
-                wt.Loaded(one, [wt.Output(name, {doc.id: text})]), spec, options=Options(cache=False)
-            )[spec][name].score
-        loss = alone["old"] - alone["new"]
-        loss = -loss if spec == "ter" else loss
-        assert found.margins["drop", "all", doc.id][spec] == pytest.approx(loss, abs=1e-9)
+def test_losses_are_those_of_the_scores() -> None:
+    corpus, outputs = load("de-en")
+    doc = corpus.docs[0]
+    single = wt.Corpus("one", corpus.langs, (doc,))
+    only = [wt.Output(output.system, {doc.id: output.docs[doc.id]}) for output in outputs]
+    settings = StressOptions(("drop",), ("all",), text="literal")
+    made = stress(single, only, ["chrf", "ter"], settings, Options(cache=False))
+    texts = [wt.Output("old", {doc.id: made.perturbed.original.docs[doc.id]}),
+             wt.Output("new", {doc.id: made.perturbed.items[0].segments})]
+    for spec in made.metrics:
+        alone = wt.score(wt.Loaded(single, texts), spec, options=Options(cache=False))[spec]
+        loss = (alone["old"].score - alone["new"].score) * (-1 if spec == "ter" else 1)
+        assert loss and cell(made, metric=spec).loss == pytest.approx(loss, abs=1e-9)
 
 
 def test_missing_sentences_are_seen_by_all_and_order_hardly_by_documents_as_a_whole(found: Stress) -> None:

@@ -90,7 +90,7 @@ def rank(
 
 def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: cluster, system, value, interval, ranks, then domains, then metrics."""
-    from wholetext.ranking.panel import METHODS
+    from wholetext.ranking.procedure import METHODS
 
     how = METHODS[ranking.method]
     domains = list(ranking.systems[0].domains) if by_domain else []

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.ranking.panel import METHODS, ranks
-from wholetext.ranking.procedure import rank
+from wholetext.ranking.procedure import METHODS, rank, ranks
 from wholetext.reporting.panels import Bar, Bars, Grid, Number, Study, Table
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Significance

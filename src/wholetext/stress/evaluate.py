@@ -30,8 +30,6 @@ from wholetext.types import Corpus, Output, Scores
 
 _COPY = 0.9  # an output is a copy of a reference if this share of its segments is equal to it
 _ROUNDING = 1e-6  # relative: single precision differs by up to 1e-7 between batches
-# (change, dose, document) → metric → loss of score
-Margins = Mapping[tuple[str, str, str], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,6 @@ class Stress:
     cells: tuple[StressCell, ...]
     spreads: Mapping[str, float]  # metric → standard deviation between systems
     perturbed: Perturbed
-    margins: Margins  # loss of each changed document; higher: the original is preferred
     results: Results
     notes: tuple[str, ...] = field(default=())
     __repr__ = brief
@@ -129,7 +126,6 @@ def stress(
         notes.append(f"{undefined}: no spread between systems, and so no effect size")
     if len(names) < 4:
         notes.append(f"the spread between systems is that of {count(len(names), 'system')} only")
-    margins = _margins(made, results, changed)
     counts = {
         key: results.counts.get(key, 0) + changed.counts.get(key, 0)
         for key in {**results.counts, **changed.counts}
@@ -143,12 +139,11 @@ def stress(
             cell
             for spec, unit in spreads.items()
             for cell in stress_cells(
-                spec, _losses(made, margins, spec), unit, settings.draws, settings.seed
+                spec, losses(made, results, changed, spec), unit, settings.draws, settings.seed
             )
         ),
         spreads,
         made,
-        margins,
         replace(results, counts=counts),
         tuple(dict.fromkeys((*notes, *results.warnings, *changed.warnings))),
     )
@@ -230,36 +225,25 @@ def best(
 # ---------------------------------------------------------------- losses
 
 
-def _margins(made: Perturbed, results: Results, changed: Results) -> Margins:
-    """The loss of score of every changed document; 0 if the difference is within rounding."""
-    margins: dict[tuple[str, str, str], dict[str, float]] = {
-        (item.change, item.dose, item.doc): {} for item in made.items
-    }
-    for spec, by_system in results.scores.items():
-        scores = by_system[made.original.system]
-        original = scores.at("doc")
-        for (change, dose), output in made.outputs().items():
-            new = changed.scores[spec][output.system].at("doc")
-            loss = original - new if scores.higher_is_better else new - original
-            size = np.maximum(np.abs(original), np.abs(new))
-            loss = np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss)
-            for doc, value in zip(results.corpus.ids, loss.tolist()):
-                if (change, dose, doc) in margins:
-                    margins[change, dose, doc][spec] = value
-    return margins
-
-
-def _losses(made: Perturbed, margins: Margins, spec: str) -> list[Loss]:
-    """The losses of all changed documents under a metric.
+def losses(made: Perturbed, results: Results, changed: Results, spec: str) -> list[Loss]:
+    """The loss of score of every changed document under a metric; 0 if it is within rounding.
 
     Losses times segments add up, as scores are means: so a site costs that over the sites changed.
     """
-    losses = []
+    scores = results.scores[spec][made.original.system]
+    original, sign = scores.at("doc"), 1 if scores.higher_is_better else -1
+    by_output: dict[tuple[str, str], dict[str, float]] = {}
+    for key, output in made.outputs().items():
+        new = changed.scores[spec][output.system].at("doc")
+        size = np.maximum(np.abs(original), np.abs(new))
+        loss = np.where(np.abs(original - new) <= _ROUNDING * size, 0.0, sign * (original - new))
+        by_output[key] = dict(zip(results.corpus.ids, loss.tolist()))
+    changes = []
     for item in made.items:
-        loss = margins[item.change, item.dose, item.doc][spec]
-        cost = loss * len(item.segments) / item.made
-        losses.append(Loss(item.change, item.kind, item.dose, item.doc, loss, cost))
-    return losses
+        lost = by_output[item.change, item.dose][item.doc]
+        cost = lost * len(item.segments) / item.made
+        changes.append(Loss(item.change, item.kind, item.dose, item.doc, lost, cost))
+    return changes
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:

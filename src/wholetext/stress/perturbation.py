@@ -63,7 +63,6 @@ class Changed:
     segments: tuple[str, ...]
     edits: tuple[Edit, ...]
     made: int  # sites that were changed
-    sites: int  # sites where it is possible
     __repr__ = brief
 
 
@@ -72,7 +71,6 @@ class Perturbed:
     """The changed versions of a text, and counts of refused documents by change and reason."""
 
     original: Output
-    langs: tuple[str, str]
     items: tuple[Changed, ...]
     refused: Mapping[str, Mapping[str, int]]
     kinds: Mapping[str, Kind]  # of every requested change, in order
@@ -120,7 +118,6 @@ def perturb(
                 reasons[str(fault)] += 1
     return Perturbed(
         output,
-        corpus.langs,
         tuple(items),
         refused,
         {change.name: change.kind for change in changes},
@@ -145,9 +142,7 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
         segments, edits = applied(text.segments, order[:made])
         if segments == text.segments:
             raise NotApplicable("the change would leave the text as it is")
-        items.append(
-            Changed(text.doc, change.name, change.kind, dose, segments, edits, made, len(order))
-        )
+        items.append(Changed(text.doc, change.name, change.kind, dose, segments, edits, made))
     return items
 
 
