@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -26,44 +25,6 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
     assert err.startswith("error: ")
     assert text in err
     assert "Traceback" not in err
-
-
-@pytest.fixture
-def aspects(folder: str) -> str:
-    """The same with human scores of two aspects, of which the second is the first turned round."""
-    gold = {system: row for system, row in evalset_folder.gold().items() if system != "refB"}
-    for name, sign in (("coherence", 1), ("fluency", -1)):
-        rows = {system: [None if value is None else 50 + sign * value for value in row] for system, row in gold.items()}
-        (Path(folder) / "human-scores" / f"de-en.{name}.seg.score").write_text(evalset_folder.score_lines(rows))
-    return folder
-
-
-def test_every_gold_is_used(aspects: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    argv = ("meta", aspects, "-m", "chrf", "--gold", "coherence", "--gold", "fluency", "--task", "seg:pearson", "--k",
-            "1,2", "--draws", "0")
-    code, out, _ = call(capsys, *argv, "--json", "--out", str(tmp_path / "out"))
-    assert code == 0
-    tasks, points = json.loads(out)["tasks"], json.loads(out)["curves"]
-    assert [task["gold"] for task in tasks] == ["coherence", "fluency"]
-    assert tasks[0]["metrics"][0]["value"] == pytest.approx(-tasks[1]["metrics"][0]["value"])
-    assert [(p["gold"], p["k"], p["mode"]) for p in points] == [
-        (gold, k, mode) for gold in ("coherence", "fluency") for k in (1, 2) for mode in ("direct", "average")]
-    code, out, _ = call(capsys, *argv)
-    assert "seg:pearson coherence" in out and "seg:pearson fluency" in out
-    assert out.count("by paragraph length, wmt22.small de-en, gold ") == 2
-
-
-def test_paragraphs_of_every_gold(aspects: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "paragraphs", aspects, "--k", "2", "--gold", "coherence", "--gold", "fluency", "--out",
-                        str(tmp_path / "p"))
-    assert code == 0 and out.count("k\tparagraphs") == 2
-    for name in ("coherence", "fluency"):
-        assert f"{name} ratings of" in out
-        assert (tmp_path / "p" / name / "wmt22.small.k2" / "human-scores" / f"de-en.{name}.seg.score").is_file()
-    code, _, _ = call(capsys, "paragraphs", aspects, "--k", "2", "--gold", "fluency", "--joiner", "none", "--out",
-                      str(tmp_path / "q"))
-    first = (tmp_path / "q" / "wmt22.small.k2" / "references" / "de-en.refA.txt").read_text().splitlines()[0]
-    assert code == 0 and first == "".join(evalset_folder.REF[:2])
 
 
 @pytest.mark.data

@@ -404,30 +404,3 @@ def test_one_sentence_cannot_be_shuffled_which_is_noted() -> None:
     items = lending(4, context=1)
     found, _ = with_controls(items, scorer("context(prev=1,hyp=own,source=shuffled):chrf"))
     assert found.items == items.items and "changes nothing in 4 items of 4" in found.warnings[0]
-
-
-@dataclass(frozen=True)
-class Heard(Metric):
-    """1 if the context of the source names the item that the hypothesis belongs to."""
-
-    name = "heard"
-    summary = "for tests"
-    needs = frozenset({"src", "hyp"})
-
-    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        return mean_stats([_own(request) for request in requests])
-
-
-def _own(request: Request) -> float:
-    assert request.src is not None
-    number = request.hyp[0].text.split()[-1]
-    return float("right" in request.hyp[0].text and request.src.parts[0].startswith(f"s{number}."))
-
-
-@pytest.mark.parametrize(("source", "correct"), [("same", 12), ("shuffled", 12), ("other", 0)])
-def test_decisions_are_made_in_the_controls_context_and_name_it(source: str, correct: int) -> None:
-    one = Scorer(Context(prev=2, hyp="own", source=source), Heard())  # type: ignore[arg-type]
-    found = decide(lending(12), one, Options(cache=False))
-    assert int(found.correct.sum()) == correct
-    assert ("source=" in found.metric) == (source != "same")
-    assert found.set.items == lending(12).items

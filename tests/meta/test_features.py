@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.errors import MetricError
 from wholetext.meta.features import discriminativeness
 from wholetext.types import Corpus, Document, Output
 
@@ -40,11 +39,3 @@ def test_several_references_are_several_pairs() -> None:
     twice = Corpus("made", made.langs, docs)
     one = discriminativeness(twice, [hyp], ["rc"])[0]
     assert (one.pairs, one.identical) == (6, 2)
-
-
-def test_only_features_of_one_text() -> None:
-    made, hyp = corpus()
-    with pytest.raises(MetricError, match="single text"):
-        discriminativeness(made, [hyp], ["lexical-chain"])
-    with pytest.raises(MetricError, match="reference"):
-        discriminativeness(Corpus("x", ("de", "en"), (Document("a", ("x",)),)), [hyp], ["rc"])

@@ -21,7 +21,6 @@ from wholetext.meta.paragraphs import Windows, curves, paragraph_set, paragraphs
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.tasks import MetricTests
 from wholetext.registry import BUILTIN
-from wholetext.scoring.evaluate import score
 
 
 def rated(places: dict[str, list[int]], system: str = "A") -> Ratings:
@@ -202,30 +201,6 @@ def test_a_sentence_is_its_own_paragraph(spec: str, demo: Path) -> None:
             for name in ("accuracy", "acc_eq", "pearson")]
     assert all(same), (direct, average)
     assert np.isnan(direct.direct_average) or direct.direct_average == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("spec", ["whole:chrf", "rc", "context(prev=2,hyp=own):bertscore@minilm"])
-def test_an_average_is_over_single_sentences(spec: str, demo: Path) -> None:
-    """The mean of what the metric says of each sentence when there is no other text."""
-    where = read_participants(EvalSet.open(demo, "de-en"), Selection(domains=("news", "story")))
-    ratings = find_ratings(EvalSet.open(demo, "de-en"), "mqm").ratings
-    _, average = curves(where, ratings, [spec], [Windows(2)])
-    corpus, outputs = load("de-en")
-    refs, srcs = {doc.id: doc.refs["human"] for doc in corpus.docs}, {doc.id: doc.src or () for doc in corpus.docs}
-    hyps = {output.system: output.docs for output in outputs}
-    sampled = {run.doc for run in where.runs if where.kept[run.start]}
-    rated = [one for one in paragraphs(ratings, Windows(2)) if one.doc in sampled]
-    means = []
-    for one in rated:
-        alone = [
-            score(
-                [hyps[one.system][one.doc][i]], spec, refs=[refs[one.doc][i]], srcs=[srcs[one.doc][i]], langs="de-en"
-            )[spec]["hyp"]
-            for i in range(one.start, one.start + 2)
-        ]
-        means.append(np.mean([scores.at("segment")[0] for scores in alone]))
-    assert average.pearson == pytest.approx(np.corrcoef(means, [one.score for one in rated])[0, 1], abs=1e-6)
 
 
 def test_curves_are_of_the_same_selection_as_the_tasks(tmp_path: Path) -> None:

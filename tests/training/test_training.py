@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,19 +191,6 @@ def test_long_text_is_cut_and_counted(frozen: Trained, root: Path) -> None:
     assert found.lost is not None and found.lost[:, 1].sum() > 0
 
 
-def test_features_are_shared_and_damaged_ones_made_again(root: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"form": "aligned", "epochs": 1}
-    made = [train(recipe(root, **settings, seed=seed), Session(tmp_path / f"m{seed}", work=tmp_path / "work"))
-            for seed in (1, 2)]
-    store = tmp_path / "work" / "features.sqlite"
-    assert store.is_file() and made[0].verdict != made[1].verdict
-    with sqlite3.connect(store) as db:
-        db.execute("UPDATE checked_items SET value = zeroblob(length(value))")
-    again = train(recipe(root, **settings, seed=1), Session(tmp_path / "m3", work=tmp_path / "work"))
-    assert again.verdict == made[0].verdict
-    assert (tmp_path / "m3/weights.safetensors").read_bytes() == (tmp_path / "m1/weights.safetensors").read_bytes()
-
-
 # ---------------------------------------------------------------- what is refused
 
 
@@ -245,17 +231,6 @@ def test_bad_folders_are_refused(fault: Any, wanted: str, frozen: Trained, root:
     with pytest.raises(ModelError) as caught:
         score(Loaded(loaded.corpus, loaded.outputs[:1]), f"learned@{folder}", options=OFF)
     assert wanted in f"{caught.value}\n"
-
-
-def test_the_base_may_lie_beside(frozen: Trained, root: Path, tmp_path: Path) -> None:
-    folder = broken(frozen, tmp_path / "m")
-    changed(folder, base="/elsewhere/tiny-bert")
-    shutil.copytree(TINY / "tiny-bert", tmp_path / "tiny-bert")
-    loaded = read(root, "de-en")
-    there, moved = (score(Loaded(loaded.corpus, loaded.outputs[:1]), f"learned@{path}", options=OFF)
-                    for path in (frozen.out, folder))  # fmt: skip
-    rows = [next(iter(results.scores.values()))["a"].at("row") for results in (there, moved)]
-    assert np.array_equal(*rows)
 
 
 def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:

@@ -36,9 +36,13 @@ def ranking(record: Mapping[str, Any]) -> Study:
         _by_metric(record, domains),
         _numbers(record, domains),
     )
-    notes = tuple(map(str, record.get("notes", ())))
-    title = f"Ranking: {method.label}"
-    return Study("rank", title, panels if systems else (), tuple(facts.items()), notes)
+    return Study(
+        "rank",
+        f"Ranking: {method.label}",
+        panels if systems else (),
+        tuple(facts.items()),
+        tuple(map(str, record.get("notes", ()))),
+    )
 
 
 def _places(values: Sequence[Number], higher_is_better: bool) -> list[int | None]:

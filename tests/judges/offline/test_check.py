@@ -15,7 +15,6 @@ from tests.judges.faulty import FaultyServer
 from tests.judges.judge_material import names, numbered
 from wholetext.judges.chat import Calls
 from wholetext.judges.check import JudgeCheckOptions, judge_check
-from wholetext.judges.prompts import load_prompt
 
 JUDGES = ["judge-da(seed=1)@one", "judge-da(seed=1)@two"]
 
@@ -97,12 +96,3 @@ def test_what_cannot_be_checked_is_said(server: FaultyServer) -> None:
         judge_check(corpus, outputs, "chrf", None, options)
     with pytest.raises(wt.errors.InputError, match="no check 'lenght'"):
         JudgeCheckOptions(("lenght",))
-
-
-@pytest.mark.parametrize("name", ["da", "sqm", "errors", "esa", "pairwise", "coherence"])
-def test_reworded_prompts_differ_in_words_only(name: str) -> None:
-    ours, other = load_prompt(name), load_prompt(name, "reworded")
-    assert ours.hash != other.hash and ours.parts["user"] != other.parts["user"]
-    assert {**ours.parts, "user": ""} == {**other.parts, "user": ""} and ours.examples == other.examples
-    for part in ("{texts}", "{answer}", "{errors}", "{mark}", "{focus}", "{reference}"):
-        assert (part in ours.parts["user"]) == (part in other.parts["user"])
