@@ -138,9 +138,7 @@ def test_wong_and_kit_count_content_words() -> None:
     assert [form for form, _ in content] == ["cat", "saw", "cats", "cat", "feline"]
     assert reiteration([form for form, _ in content]) == 1 / 5  # only the second "cat" repeats a form
     lemmas = [lemma for _, lemma in content]
-    assert reiteration(lexical_items(lemmas, "lemma", None, 0.7)) == 2 / 5
-    near = StaticVectors.given({"cat": (1.0, 0.0), "feline": (0.9, 0.1), "see": (0.0, 1.0)})
-    assert reiteration(lexical_items(lemmas, "vectors", near, 0.7)) == 3 / 5
+    assert reiteration(lexical_items(lemmas, "lemma")) == 2 / 5
     assert reiteration([]) == 0.0
 
 
@@ -193,7 +191,7 @@ def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
 
 
 @pytest.mark.parametrize("spec", [
-    "lc(vectors=mine.txt)", "lc(threshold=0.5)", "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
+    "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
     "ds-sent(vectors=mine.txt)", "ds-focus(focus=nn,threshold=0.9)"])  # fmt: skip
 def test_parameters_that_a_choice_does_not_read_are_refused(spec: str) -> None:
     """They would stand in the signature, and nothing would come of them."""

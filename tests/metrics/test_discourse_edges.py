@@ -33,7 +33,7 @@ def metrics(model: str) -> list[Metric]:
         DsFocus(model=model, too_long="truncate"), DsSent(model=model, too_long="truncate", weighting="w"),
         DsSent(model=model), DsSent(model=model, focus="entity", match="greedy"), DsSent(model=model, match="optimal"),
         DsSent(model=model, words="spaces", use_graph=False),
-        Rc(), Lc(), Rc(definition="wong-kit"), Lc(definition="wong-kit", items="vectors"), EntityGraph(),
+        Rc(), Lc(), Rc(definition="wong-kit"), Lc(definition="wong-kit", items="lemma"), EntityGraph(),
         LexicalGraph(), LexicalChain(), Freq(focus="entity"), Conn(weighting="w"),
     ]
 
