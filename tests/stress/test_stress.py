@@ -49,7 +49,7 @@ def test_differences_of_rounding_are_ties() -> None:
                         corpus=SimpleNamespace(ids="abc"))
         for name, x in (("old", original), ("new", changed))
     ]
-    made: Any = SimpleNamespace(items=[Changed(doc, "swap", "document", "all", ("x",), (), 1) for doc in "abc"],
+    made: Any = SimpleNamespace(items=[Changed(doc, "swap", "document", "all", ("x",), (), 1, 1) for doc in "abc"],
                                 original=SimpleNamespace(system="old"),
                                 outputs=lambda: {("swap", "all"): SimpleNamespace(system="new")})
     lost = [loss.loss for loss in losses(made, *scored, "m")]

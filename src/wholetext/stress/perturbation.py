@@ -63,6 +63,7 @@ class Changed:
     segments: tuple[str, ...]
     edits: tuple[Edit, ...]
     made: int  # sites that were changed
+    sites: int  # sites where it is possible
     __repr__ = brief
 
 
@@ -142,7 +143,9 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
         segments, edits = applied(text.segments, order[:made])
         if segments == text.segments:
             raise NotApplicable("the change would leave the text as it is")
-        items.append(Changed(text.doc, change.name, change.kind, dose, segments, edits, made))
+        items.append(
+            Changed(text.doc, change.name, change.kind, dose, segments, edits, made, len(order))
+        )
     return items
 
 
