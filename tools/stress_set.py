@@ -23,8 +23,7 @@ from typing import Any
 
 from wholetext.files.storage import write_file
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.evaluate import contrastive
-from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
+from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
 from wholetext.types import Corpus, Document, Output
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "stress-set"
@@ -83,7 +82,31 @@ def stress_items(
     different = {(item.doc, item.change, item.segments): item for item in reversed(made.items)
                  if (item.doc, item.change) not in INVALID}  # doses may come to the same  # fmt: skip
     made = replace(made, items=tuple(reversed(different.values())))
-    return *contrastive(made, corpus), made
+    lines = [item_line(item, tuple(output.docs[item.doc])) for item in made.items]
+    written = [line for line in lines if line]
+    return written, len(lines) - len(written), made
+
+
+def item_line(item: Changed, original: tuple[str, ...]) -> dict[str, Any] | None:
+    """An item of original and changed text; None where no text is left to compare.
+
+    The current sentence is the last segment that was changed, so that all changes are in it or in its context. If
+    nothing is left of it, it is the next one, or else the last one with text.
+    """
+    last = max(edit.segment for edit in item.edits)
+    with_text = [at for at, text in enumerate(item.segments) if text.strip()]
+    after = [at for at in with_text if at >= last]
+    before = [at for at in with_text if item.segments[: at + 1] != original[: at + 1]]
+    if not after and not before:
+        return None
+    at = after[0] if after else before[-1]
+    return {
+        "id": f"{item.doc}/{item.change}/{item.dose}", "langs": "", "type": item.change,
+        "src": "", "src_context": [""] * at, "target": original[at], "ref_context": original[:at],
+        "contrastive": [item.segments[at]], "contrastive_ref_context": [item.segments[:at]],
+        "kind": item.kind, "doc": item.doc, "dose": item.dose, "made": item.made, "sites": item.sites,
+        "edits": [edit._asdict() for edit in item.edits],
+    }  # fmt: skip
 
 
 def packed(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -30,10 +30,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "ranking": {
         "commands": {"rank": "commands:rank"},
         "studies": {"rank": "report_panel:ranking"},
-        "hooks": {
-            "run-ranking": "report_panel:run_ranking",
-            "ranking-beside-run": "report_panel:beside",
-        },
+        "hooks": {"run-ranking": "report_panel:run_ranking"},
     },
     "meta": {
         "commands": {
@@ -42,7 +39,6 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "spans": "commands:spans",
             "contrast": "commands:contrast",
             "features": "commands:features",
-            "correlate": "commands:correlate",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
     },

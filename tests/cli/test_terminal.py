@@ -124,7 +124,7 @@ def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: py
     ["sweep", "CORPUS", "-m", "chrf", "--window", "1"], ["sweep", "CORPUS", "-m", "chrf", "--window", "1", "-f", "tsv"],
     ["stress", "CORPUS", "-l", "de-en", "-m", "chrf", "--change", "typography"],
     pytest.param(["explain", "CORPUS", "-l", "de-en", "--system", EVIL], marks=pytest.mark.slow),
-    *(["rank", "RUN", "--by-domain", "-f", format] for format in ("table", "tsv", "latex", "json")),
+    *(["rank", "RUN", "--by-domain", "-f", format] for format in ("table", "tsv", "json")),
     *(["gate", "RUN", "--baseline", EVIL, "-f", format] for format in ("table", "json")),
     *(["sample", "RUN", "--documents", "1", "-f", format] for format in ("list", "json", "pearmut")),
     ["compare", "RUN", "--by-domain", "--baseline", EVIL], ["report", "RUN", "--out", "OUT"],

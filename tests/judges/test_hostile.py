@@ -23,8 +23,7 @@ from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, RUBRIC, right
 from wholetext.judges.chat import Calls
-from wholetext.judges.parsers import ASPECTS, Fault, parse
-from wholetext.judges.places import placed
+from wholetext.judges.parsers import ASPECTS, Fault, parse, placed
 from wholetext.judges.prompts import JudgedTexts, load_prompt
 from wholetext.types import Excerpt, Request
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from tests.in_process import call
 from wholetext.errors import MetricError
 from wholetext.io import Loaded
 from wholetext.meta.features import discriminativeness, focus_statistics, metric_correlation
@@ -57,7 +54,7 @@ def test_only_features_of_one_text() -> None:
         discriminativeness(Corpus("x", ("de", "en"), (Document("a", ("x",)),)), [hyp], ["rc"])
 
 
-def test_metrics_of_a_run_correlate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_of_a_run_correlate() -> None:
     made, hyp = corpus()
     results = score(Loaded(made, [hyp]), ["chrf", "ter"], options=Options(flags=False))
     names, table = metric_correlation(results)
@@ -65,11 +62,6 @@ def test_metrics_of_a_run_correlate(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert table[0, 1] == pytest.approx(np.corrcoef(values[0], -values[1])[0, 1])  # TER: lower is better
     with pytest.raises(MetricError, match="no correlation"):
         metric_correlation(results, statistic="cosine")
-    score(Loaded(made, [hyp]), ["chrf", "ter"], options=Options(flags=False), out=tmp_path / "run")
-    code, out, _ = call(capsys, "correlate", tmp_path / "run", "--statistic", "kendall")
-    assert code == 0 and "chrf" in out and "1.000" in out
-    code, _, err = call(capsys, "correlate", tmp_path)
-    assert code == 2 and "error: " in err
 
 
 @pytest.mark.long

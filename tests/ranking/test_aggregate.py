@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wholetext.ranking.panel import METHODS, autorank, borda, mean_rank, ranks
+from wholetext.ranking.procedure import autorank, borda, mean_rank
 from wholetext.types import FloatArray
 
 SCORES = st.tuples(st.integers(1, 4), st.integers(2, 7)).flatmap(
@@ -51,20 +51,8 @@ def test_mean_rank_and_borda_count_wins_and_ties(scores: FloatArray) -> None:
         assert mean_rank(scores)[system] == pytest.approx(1 + (lost + tied / 2) / len(scores))
 
 
-@given(SCORES)
-def test_a_stack_of_tables_is_ranked_table_by_table(scores: FloatArray) -> None:
-    for method in METHODS.values():
-        both = method.combine(np.stack([scores, scores[:, ::-1]]))
-        assert both[0] == pytest.approx(method.combine(scores)) and both[1] == pytest.approx(both[0][::-1])
-
-
 def test_a_metric_without_a_score_of_a_system_is_left_out_of_its_mean() -> None:
     scores = np.array([[3.0, 2.0, 1.0], [np.nan, 2.0, 1.0]])
     assert mean_rank(scores) == pytest.approx([1, 1.5, 2.5])
     assert borda(scores) == pytest.approx([2, 2, 0])
     assert np.isfinite(autorank(scores)).all()
-
-
-def test_tied_systems_share_the_better_place() -> None:
-    assert ranks(np.array([1.0, 2.0, 2.0])).tolist() == [3, 1, 1]
-    np.testing.assert_equal(METHODS["autorank"].ranks(np.array([1.0, 2.0, 2.0, np.nan])), [1, 2, 2, np.nan])

@@ -31,7 +31,6 @@ COMMANDS = {
     },
     "Evaluate metrics, use human judgments": {
         "meta": "Evaluate metrics against human scores",
-        "correlate": "Correlate the metrics of a run with one another",
         "contrast": "Evaluate metrics on a contrastive set",
         "stress": "Test metrics with controlled errors",
         "spans": "Evaluate the error spans of metrics",

@@ -78,6 +78,11 @@ def tsv_row(cells: Iterable[object]) -> str:
     return "\t".join(f"'{text}" if _FORMULA.match(text) else text for text in texts)
 
 
+def print_tsv(head: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
+    """Print a header and rows as TSV."""
+    print("\n".join(map(tsv_row, [head, *rows])))
+
+
 # ---------------------------------------------------------------- messages and notes
 
 
@@ -211,6 +216,13 @@ def print_blocks(
             block.add_row(*row[:fixed], *row[begin:end])
         console.print(*([""] if begin > fixed else []), block, sep="\n")
         begin = end
+
+
+def print_footer(text: str, console: Console) -> None:
+    """Print an explanation below a table."""
+    from rich.text import Text
+
+    console.print(Text(f"\n{text}", style="dim"))
 
 
 def print_signature(signature: str, console: Console) -> None:

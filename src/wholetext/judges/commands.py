@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
-from wholetext.cli.terminal import warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -80,11 +79,11 @@ def judge_check(
     if format == "json":
         terminal.print_json({**check_results.as_json(), "notes": notes})
     elif format == "tsv":
-        warn(notes)
+        terminal.warn(notes)
         columns = ("check", "judge", "setting", "measure", "value", "low", "high", "count")
         measures = check_results.measures
         rows = [[getattr(measure, name) for name in columns] for measure in measures]
-        print("\n".join(map(terminal.tsv_row, [columns, *rows])))
+        terminal.print_tsv(columns, rows)
     else:
         _print_table(check_results, notes)
 
@@ -108,12 +107,10 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
         rows.append([name(f"  {label}"), terminal.number(figure.value), interval, number])
     terminal.print_blocks(["", "value", "95 %", "n"], rows, 1, console)
     corpus = check_results.results.corpus
-    console.print(
-        Text(
-            f"\n{count(len(corpus), 'document')}, {count(len(check_results.results.systems), 'system')}, "
-            f"{'-'.join(corpus.langs)}. 95 % intervals over {check_results.settings.draws:,} resamples of "
-            "documents; n: rows or pairs.",
-            style="dim",
-        )
+    terminal.print_footer(
+        f"{count(len(corpus), 'document')}, {count(len(check_results.results.systems), 'system')}, "
+        f"{'-'.join(corpus.langs)}. 95 % intervals over {check_results.settings.draws:,} resamples of "
+        "documents; n: rows or pairs.",
+        console,
     )
     terminal.notes(notes, console)

@@ -22,8 +22,8 @@ from wholetext.judges.parsers import (
     Fault,
     Parsed,
     parse,
+    placed,
 )
-from wholetext.judges.places import placed
 from wholetext.judges.prompts import JudgedTexts, JudgePrompt, load_prompt
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 

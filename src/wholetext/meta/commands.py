@@ -1,4 +1,4 @@
-"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`, `correlate`."""
+"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`."""
 
 from __future__ import annotations
 
@@ -618,31 +618,3 @@ def features(
             style="dim",
         )
     )
-
-
-def correlate(
-    run: options.RunFolder,
-    /,
-    *,
-    level: Annotated[
-        Literal["corpus", "doc", "segment"],
-        option("--level", help="What the scores are of."),
-    ] = "doc",
-    statistic: Annotated[
-        Literal["pearson", "spearman", "kendall"],
-        option("--statistic", help="Coefficient of correlation."),
-    ] = "pearson",
-    format: options.TableOrJson = "table",
-) -> None:
-    """Correlate the metrics of a run with one another, over all systems."""
-    from wholetext.meta.features import metric_correlation
-    from wholetext.scoring.comparison import plain
-
-    names, table = metric_correlation(run, level, statistic)
-    if format == "json":
-        terminal.print_json(
-            plain({"level": level, "statistic": statistic, "metrics": names, "table": table})
-        )
-        return
-    cells = [[name, *map(terminal.number, row)] for name, row in zip(names, table.tolist())]
-    terminal.print_blocks(["", *names], cells, 1, terminal.console(80))

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -62,27 +63,16 @@ class Idf:
     segments: int
     counts: tuple[tuple[int, int], ...]  # (id, number of segments that have it), sorted
 
+    @cached_property
+    def by_id(self) -> dict[int, int]:
+        return dict(self.counts)
 
-class TokenWeights:
-    """Token weights: uniform, or idf over reference segments, log((N + 1) / (df + 1))."""
 
-    def __init__(self, idf: Idf | None) -> None:
-        self.segments = 0 if idf is None else idf.segments
-        self.counts = None if idf is None else dict(idf.counts)
-
-    def __call__(self, ids: Iterable[int]) -> FloatArray:
-        """(tokens,) the weight of each."""
-        if self.counts is None:
-            return np.ones(len(list(ids)))
-        return np.array(
-            [math.log((self.segments + 1) / (self.counts.get(int(token), 0) + 1)) for token in ids]
-        )
-
-    def mean(self, values: NDArray[np.float32], ids: Iterable[int]) -> float:
-        if self.counts is None:
-            return float(values.mean(dtype=np.float64))
-        weights = self(ids)
-        return float(values @ weights / weights.sum()) if weights.sum() > 0 else math.nan
+def token_weights(idf: Idf | None, ids: NDArray[np.int64]) -> FloatArray:
+    """(tokens,) weights: uniform, or idf over reference segments, log((N + 1) / (df + 1))."""
+    if idf is None:
+        return np.ones(len(ids))
+    return np.log((idf.segments + 1) / np.array([idf.by_id.get(int(i), 0) + 1 for i in ids]))
 
 
 @dataclass(frozen=True)
@@ -196,10 +186,10 @@ class BertScore(TokenMetric):
         )
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        weigh = TokenWeights(run.survey if self.idf else None)
+        idf = run.survey if self.idf else None
         table = np.array(
             [
-                np.max([self._pair(hyp, ref, weigh) for hyp, ref in pairs], axis=0)
+                np.max([self._pair(hyp, ref, idf) for hyp, ref in pairs], axis=0)
                 for pairs in self.compared(requests, run)
             ]
         ).reshape(-1, 3)  # (n, outputs)
@@ -208,7 +198,7 @@ class BertScore(TokenMetric):
         floor = read_baseline(Path(self.baseline), self.layer or 0)  # (outputs,)
         return mean_stats((table - floor) / (1.0 - floor))
 
-    def _pair(self, hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> FloatArray:
+    def _pair(self, hyp: Tokens, ref: Tokens, idf: Idf | None) -> FloatArray:
         """(f1, precision, recall) of one hypothesis against one reference."""
         if not hyp.scored.any() or not ref.scored.any():
             return np.zeros(3)
@@ -219,8 +209,8 @@ class BertScore(TokenMetric):
         covered = similar[np.ix_(self._candidates(hyp), ref.scored)].max(
             axis=0
         )  # (scored ref tokens,)
-        precision = weigh.mean(found, hyp.ids[hyp.scored])
-        recall = weigh.mean(covered, ref.ids[ref.scored])
+        precision = _mean(found, token_weights(idf, hyp.ids[hyp.scored]))
+        recall = _mean(covered, token_weights(idf, ref.ids[ref.scored]))
         total = precision + recall
         return np.array([2 * precision * recall / total if total else 0.0, precision, recall])
 
@@ -229,6 +219,11 @@ class BertScore(TokenMetric):
         if self.align_scope == "sequence":
             return np.ones_like(tokens.scored) if self.match_special_tokens else ~tokens.marker
         return tokens.scored | tokens.own if self.match_special_tokens else tokens.scored
+
+
+def _mean(values: NDArray[np.float32], weights: FloatArray) -> float:
+    total = weights.sum()
+    return float(values @ weights / total) if total > 0 else math.nan
 
 
 def read_baseline(path: Path, layer: int) -> FloatArray:
@@ -262,23 +257,23 @@ class Mover(TokenMetric):
     range = (-1.0, 1.0)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        weigh = TokenWeights(run.survey if self.idf else None)
+        idf = run.survey if self.idf else None
         return mean_stats(
             [
-                max(_pair(hyp, ref, weigh) for hyp, ref in pairs)
+                max(_pair(hyp, ref, idf) for hyp, ref in pairs)
                 for pairs in self.compared(requests, run)
             ]
         )
 
 
-def _pair(hyp: Tokens, ref: Tokens, weigh: TokenWeights) -> float:
+def _pair(hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
     from scipy.spatial.distance import cdist
 
     if not hyp.scored.any() or not ref.scored.any():
         return 0.0
     # from differences: from products, rounding would be magnified where tokens are alike
     cost: FloatArray = cdist(hyp.vectors, ref.vectors)  # (hyp tokens, ref tokens)
-    here, there = weigh(hyp.ids), weigh(ref.ids)
+    here, there = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
     if here.sum() <= 0 or there.sum() <= 0:
         return float("nan")
     return 1.0 - earth_movers_distance(cost, here, there)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import MetricError, ModelError
-from wholetext.metrics.bertscore import TokenMetric, TokenWeights, earth_movers_distance
+from wholetext.metrics.bertscore import Idf, TokenMetric, earth_movers_distance, token_weights
 from wholetext.metrics.model_metric import locate, refuse_unread
 from wholetext.models.embeddings import Tokens, TokenVectors, unit
 from wholetext.models.encoder import open_encoder
@@ -86,19 +86,17 @@ class MoverScore(TokenMetric):
         return kind(encoder, self.layer or 0, reading, everything)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        weigh = TokenWeights(run.survey if self.idf else None)
+        idf: Idf | None = run.survey if self.idf else None
         pieces = open_encoder(run, self.model, self.revision, self.layer).tokenizer.tokens
         rows = []
         for pairs in self.compared(requests, run):
-            texts = [[self._grams(side, weigh, pieces) for side in pair] for pair in pairs]
+            texts = [[self._grams(side, idf, pieces) for side in pair] for pair in pairs]
             empty = [not all(side.scored.any() for side in pair) for pair in pairs]
             scores = [0.0 if none else self._score(*pair) for none, pair in zip(empty, texts)]
             rows.append(max(scores))
         return mean_stats(rows)
 
-    def _grams(
-        self, tokens: Tokens, weigh: TokenWeights, pieces: Any
-    ) -> tuple[FloatArray, FloatArray]:
+    def _grams(self, tokens: Tokens, idf: Idf | None, pieces: Any) -> tuple[FloatArray, FloatArray]:
         """(n, width) unit vectors of the n-grams of a text, and (n,) their weights."""
         kept = np.array(
             [
@@ -108,7 +106,10 @@ class MoverScore(TokenMetric):
                 )
             ]
         )
-        vectors, weights = tokens.vectors[kept].astype(np.float64), weigh(tokens.ids[kept])
+        vectors, weights = (
+            tokens.vectors[kept].astype(np.float64),
+            token_weights(idf, tokens.ids[kept]),
+        )
         size = min(self.ngram, len(weights))
         windows = np.lib.stride_tricks.sliding_window_view(weights, size)  # (n, size)
         sums = windows.sum(axis=1)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
-from wholetext.cli.terminal import LATEX, number, printable, warn
+from wholetext.cli.terminal import number
 from wholetext.errors import count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def rank(
         Path | None,
         option("-o", "--out", help="Write ranking.json into this folder (read by report)."),
     ] = None,
-    format: options.Format = "table",
+    format: options.TableJsonTsv = "table",
     draws: Annotated[
         int | None,
         option(
@@ -80,23 +80,17 @@ def rank(
     head, rows = _cells(ranking, by_domain)
     if format == "json":
         terminal.print_json(ranking.as_json())
-    elif format == "table":
-        _table(ranking, head, rows)
+    elif format == "tsv":
+        terminal.warn(ranking.notes)
+        columns = ["cluster", "system", ranking.method, "interval", "ranks", *head[5:]]
+        terminal.print_tsv(columns, rows)
     else:
-        warn(ranking.notes)
-        if format == "tsv":
-            lines = [["cluster", "system", ranking.method, "interval", "ranks", *head[5:]], *rows]
-            print("\n".join(map(terminal.tsv_row, lines)))
-        else:
-            arrows = {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--"}
-            tex = str.maketrans({**arrows, **{chr(code): text for code, text in LATEX.items()}})
-            escaped = [[printable(cell).translate(tex) for cell in line] for line in [head, *rows]]
-            print(terminal.booktabs("ll" + "r" * (len(head) - 2), escaped[:1], escaped[1:]))
+        _table(ranking, head, rows)
 
 
 def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
     """Header and rows: cluster, system, value, interval, ranks, then domains, then metrics."""
-    from wholetext.ranking.panel import METHODS
+    from wholetext.ranking.procedure import METHODS
 
     how = METHODS[ranking.method]
     domains = list(ranking.systems[0].domains) if by_domain else []
@@ -128,12 +122,10 @@ def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]
 
 
 def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
-    from rich.text import Text
-
     console = terminal.console(80)
     terminal.print_blocks(head, rows, 2, console)
     summary = (
-        f"\n{count(len(rows), 'system')}, {count(ranking.documents, 'document')}"
+        f"{count(len(rows), 'system')}, {count(ranking.documents, 'document')}"
         f"{', ' * bool(ranking.langs)}{ranking.langs}; "
         f"{count(len(ranking.metrics), 'metric')}: {', '.join(ranking.metrics)}."
     )
@@ -142,6 +134,6 @@ def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
             f" 95 % intervals of value and rank over {ranking.draws:,} resamples of documents; "
             "# is the rank cluster."
         )
-    console.print(Text(summary, style="dim"))
+    terminal.print_footer(summary, console)
     terminal.print_signature(ranking.signature, console)
     terminal.notes(ranking.notes, console)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from wholetext.ranking.panel import METHODS, ranks
-from wholetext.ranking.procedure import rank
+from wholetext.ranking.procedure import METHODS, rank, ranks
 from wholetext.reporting.panels import Bar, Bars, Grid, Number, Study, Table
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Significance
@@ -38,25 +36,13 @@ def ranking(record: Mapping[str, Any]) -> Study:
         _by_metric(record, domains),
         _numbers(record, domains),
     )
-    notes = tuple(map(str, record.get("notes", ())))
-    title = f"Ranking: {method.label}"
-    return Study("rank", title, panels if systems else (), tuple(facts.items()), notes)
-
-
-def beside(study: Study, results: Results) -> Study:
-    """Show a ranking beside a run, with a warning if it rests on other scores than the run's."""
-    names = dict(study.facts).get("metrics", "").split(", ")
-    table = study.panels[-1] if study.kind == "rank" and study.panels else None
-    for system, cells in table.rows if isinstance(table, Table) else ():
-        for name, value in zip(names, cells[-len(names) :]):
-            own = results.scores.get(name, {}).get(system)
-            if own is None or (value is not None and not np.isclose(value, own.score, 1e-9, 0)):
-                note = (
-                    f"this ranking is not of the run in this report: it has another {name} of "
-                    f"{system}; `wholetext rank RUN --out RUN` makes one of the run"
-                )
-                return replace(study, warnings=(note, *study.warnings))
-    return study
+    return Study(
+        "rank",
+        f"Ranking: {method.label}",
+        panels if systems else (),
+        tuple(facts.items()),
+        tuple(map(str, record.get("notes", ()))),
+    )
 
 
 def _places(values: Sequence[Number], higher_is_better: bool) -> list[int | None]:

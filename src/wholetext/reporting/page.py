@@ -105,12 +105,10 @@ def report(
 
 def _with_ranking(analysis: RunAnalysis, studies: list[Study]) -> list[Study]:
     """Add a ranking of the run's systems, unless there is one or no slice makes it."""
-    run_ranking, beside = slices.hook("run-ranking"), slices.hook("ranking-beside-run")
-    if run_ranking is None or beside is None:
+    run_ranking = slices.hook("run-ranking")
+    if run_ranking is None or any(study.kind == "rank" for study in studies):
         return studies
-    ranked = any(study.kind == "rank" for study in studies)
-    own = [] if ranked else run_ranking(analysis.results, analysis.testing)
-    return [*own, *(beside(study, analysis.results) for study in studies)]
+    return [*run_ranking(analysis.results, analysis.testing), *studies]
 
 
 def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]]:

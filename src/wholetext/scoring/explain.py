@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,9 +65,9 @@ class Explained:
             "scores": scores,
             "computed": self.computed,
             "reason": self.reason or None,
-            "why": self.reasons and self.reasons.as_json(),
+            "why": self.reasons and asdict(self.reasons),
             "signature": str(self.scores.signature),
-            "segments": [segment.as_json() for segment in self.segments],
+            "segments": [asdict(segment) for segment in self.segments],
         }
 
 

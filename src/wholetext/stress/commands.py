@@ -11,8 +11,6 @@ from wholetext.cli.options import option, several
 from wholetext.errors import count
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from wholetext.stress.evaluate import Stress
     from wholetext.stress.statistics import StressCell
 
@@ -50,11 +48,7 @@ def stress(
     ] = 12345,
     out: Annotated[
         Path | None,
-        option(
-            "--out",
-            "-o",
-            help="Output run folder, with stress.json and, for contrast, stress.jsonl.",
-        ),
+        option("--out", "-o", help="Output run folder, with stress.json."),
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.TableJsonTsv = "table",
@@ -79,7 +73,7 @@ def stress(
             loaded.corpus, loaded.outputs, metrics, settings, execution.options(progress=progress)
         )
     if out is not None:
-        study = write_stress(study, out, overwrite=overwrite)
+        write_stress(study, out, overwrite=overwrite)
     _print(study, [*loaded.warnings, *study.notes], format)
 
 
@@ -92,7 +86,7 @@ def _print(study: Stress, notes: list[str], format: str) -> None:
         rows = [
             ["" if value != value else value for value in astuple(cell)] for cell in study.cells
         ]
-        print("\n".join(map(terminal.tsv_row, [columns, *rows])))
+        terminal.print_tsv(columns, rows)
     else:
         _tables(study, notes)
 
@@ -112,11 +106,11 @@ def _tables(study: Stress, notes: list[str]) -> None:
             cells = [made[change][metric] for metric in study.metrics]
             rows.append([f"  {change}", f"{cells[0].documents:,}", *map(_cell, cells)])
     terminal.print_blocks(["change", "docs", *study.metrics], rows, 2, console)
-    _dim(
-        console,
-        f"\nDose {dose}. Share of documents, in %, in which the original scores better than the "
+    terminal.print_footer(
+        f"Dose {dose}. Share of documents, in %, in which the original scores better than the "
         "changed text [95 % interval over documents], then the loss in standard deviations between "
         "systems. = ties, ? undefined: both count as not preferred.",
+        console,
     )
     separation = [
         [change, *(_share(cell.auc, cell.auc_low, cell.auc_high) for cell in by_metric.values())]
@@ -126,25 +120,19 @@ def _tables(study: Stress, notes: list[str]) -> None:
     if separation:
         console.print()
         terminal.print_blocks(["against harmless", *study.metrics], separation, 1, console)
-        _dim(
-            console,
-            f"\nDose {dose}. Share of pairs, in %, in which one place of the error costs more than "
+        terminal.print_footer(
+            f"Dose {dose}. Share of pairs, in %, in which one place of the error costs more than "
             "one place of a harmless change of words or marks (AUC). 50: the metric does not tell "
             "the error from a harmless change, however often it prefers the original.",
+            console,
         )
-    _dim(
-        console,
-        f"\n{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: "
+    terminal.print_footer(
+        f"{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: "
         f"{terminal.printable(study.text)}; {study.settings.draws:,} resamples of documents, seed "
         f"{study.settings.seed}.",
+        console,
     )
     terminal.notes(notes, console)
-
-
-def _dim(console: Console, text: str) -> None:
-    from rich.text import Text
-
-    console.print(Text(text, style="dim"))
 
 
 def _cell(cell: StressCell) -> str:

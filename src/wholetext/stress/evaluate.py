@@ -24,14 +24,12 @@ from wholetext.scoring.engine import trait
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
 from wholetext.stress.change import chosen_changes
-from wholetext.stress.perturbation import Changed, Perturbed, StressOptions, perturb
+from wholetext.stress.perturbation import Perturbed, StressOptions, perturb
 from wholetext.stress.statistics import Loss, StressCell, spread, stress_cells
 from wholetext.types import Corpus, Output, Scores
 
 _COPY = 0.9  # an output is a copy of a reference if this share of its segments is equal to it
 _ROUNDING = 1e-6  # relative: single precision differs by up to 1e-7 between batches
-# (change, dose, document) → metric → loss of score
-Margins = Mapping[tuple[str, str, str], Mapping[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,6 @@ class Stress:
     cells: tuple[StressCell, ...]
     spreads: Mapping[str, float]  # metric → standard deviation between systems
     perturbed: Perturbed
-    margins: Margins  # loss of each changed document; higher: the original is preferred
     results: Results
     notes: tuple[str, ...] = field(default=())
     __repr__ = brief
@@ -129,7 +126,6 @@ def stress(
         notes.append(f"{undefined}: no spread between systems, and so no effect size")
     if len(names) < 4:
         notes.append(f"the spread between systems is that of {count(len(names), 'system')} only")
-    margins = _margins(made, results, changed)
     counts = {
         key: results.counts.get(key, 0) + changed.counts.get(key, 0)
         for key in {**results.counts, **changed.counts}
@@ -143,12 +139,11 @@ def stress(
             cell
             for spec, unit in spreads.items()
             for cell in stress_cells(
-                spec, _losses(made, margins, spec), unit, settings.draws, settings.seed
+                spec, losses(made, results, changed, spec), unit, settings.draws, settings.seed
             )
         ),
         spreads,
         made,
-        margins,
         replace(results, counts=counts),
         tuple(dict.fromkeys((*notes, *results.warnings, *changed.warnings))),
     )
@@ -230,36 +225,25 @@ def best(
 # ---------------------------------------------------------------- losses
 
 
-def _margins(made: Perturbed, results: Results, changed: Results) -> Margins:
-    """The loss of score of every changed document; 0 if the difference is within rounding."""
-    margins: dict[tuple[str, str, str], dict[str, float]] = {
-        (item.change, item.dose, item.doc): {} for item in made.items
-    }
-    for spec, by_system in results.scores.items():
-        scores = by_system[made.original.system]
-        original = scores.at("doc")
-        for (change, dose), output in made.outputs().items():
-            new = changed.scores[spec][output.system].at("doc")
-            loss = original - new if scores.higher_is_better else new - original
-            size = np.maximum(np.abs(original), np.abs(new))
-            loss = np.where(np.abs(loss) <= _ROUNDING * size, 0.0, loss)
-            for doc, value in zip(results.corpus.ids, loss.tolist()):
-                if (change, dose, doc) in margins:
-                    margins[change, dose, doc][spec] = value
-    return margins
-
-
-def _losses(made: Perturbed, margins: Margins, spec: str) -> list[Loss]:
-    """The losses of all changed documents under a metric.
+def losses(made: Perturbed, results: Results, changed: Results, spec: str) -> list[Loss]:
+    """The loss of score of every changed document under a metric; 0 if it is within rounding.
 
     Losses times segments add up, as scores are means: so a site costs that over the sites changed.
     """
-    losses = []
+    scores = results.scores[spec][made.original.system]
+    original, sign = scores.at("doc"), 1 if scores.higher_is_better else -1
+    by_output: dict[tuple[str, str], dict[str, float]] = {}
+    for key, output in made.outputs().items():
+        new = changed.scores[spec][output.system].at("doc")
+        size = np.maximum(np.abs(original), np.abs(new))
+        loss = np.where(np.abs(original - new) <= _ROUNDING * size, 0.0, sign * (original - new))
+        by_output[key] = dict(zip(results.corpus.ids, loss.tolist()))
+    changes = []
     for item in made.items:
-        loss = margins[item.change, item.dose, item.doc][spec]
-        cost = loss * len(item.segments) / item.made
-        losses.append(Loss(item.change, item.kind, item.dose, item.doc, loss, cost))
-    return losses
+        lost = by_output[item.change, item.dose][item.doc]
+        cost = lost * len(item.segments) / item.made
+        changes.append(Loss(item.change, item.kind, item.dose, item.doc, lost, cost))
+    return changes
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
@@ -290,78 +274,7 @@ def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- files
 
 
-def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> Stress:
-    """Write a run folder with the figures in stress.json and every item in stress.jsonl.
-
-    `wholetext contrast` reads stress.jsonl; `wholetext report` shows stress.json. Returns the
-    stress test, with a note if some items cannot be written.
-    """
-    items, left = contrastive(stress.perturbed, stress.results.corpus, stress.margins)
-    if left:
-        note = (
-            f"stress.jsonl: {count(left, 'item')} left out, where only the last segment was changed and "
-            "nothing is left of it, or where the source has other segments"
-        )
-        stress = replace(stress, notes=(*stress.notes, note))
-    lines = "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items)
+def write_stress(stress: Stress, folder: Path | str, *, overwrite: bool = True) -> None:
+    """Write a run folder with the figures in stress.json, which `wholetext report` shows."""
     figures = json.dumps(stress.as_json(), ensure_ascii=False, indent=1)
-    write_run(
-        stress.results, folder, {"stress.json": figures, "stress.jsonl": lines}, overwrite=overwrite
-    )
-    return stress
-
-
-def contrastive(
-    made: Perturbed, corpus: Corpus, margins: Margins | None = None
-) -> tuple[list[dict[str, Any]], int]:
-    """Items of original and changed text, and the number of those that cannot be written.
-
-    The current sentence is the last segment that was changed, so that all changes are in it or in
-    its context. If nothing is left of it, it is the next one, or else the last one with text.
-    """
-    sources = {doc.id: doc.src for doc in corpus.docs}
-    lines = [_item(item, made, sources[item.doc], margins) for item in made.items]
-    written = [line for line in lines if line]
-    return written, len(lines) - len(written)
-
-
-def _item(
-    item: Changed, made: Perturbed, source: tuple[str, ...] | None, margins: Margins | None
-) -> dict[str, Any] | None:
-    original = tuple(made.original.docs[item.doc])
-    at = _current(item, original)
-    if at is None or (source is not None and len(source) != len(original)):
-        return None
-    source = source or ("",) * len(original)
-    line: dict[str, Any] = {
-        "id": f"{item.doc}/{item.change}/{item.dose}",
-        "langs": "-".join(made.langs) if all(made.langs) else "",
-        "type": item.change,
-        "src": source[at],
-        "src_context": source[:at],
-        "target": original[at],
-        "ref_context": original[:at],
-        "contrastive": [item.segments[at]],
-        "contrastive_ref_context": [item.segments[:at]],
-        "kind": item.kind,
-        "doc": item.doc,
-        "dose": item.dose,
-        "made": item.made,
-        "sites": item.sites,
-        "edits": [edit._asdict() for edit in item.edits],
-    }
-    if margins is not None:
-        line["loss"] = {
-            spec: None if loss != loss else loss
-            for spec, loss in margins[item.change, item.dose, item.doc].items()
-        }
-    return line
-
-
-def _current(item: Changed, original: tuple[str, ...]) -> int | None:
-    """The first segment with text from the last edit on, else the last changed one with text."""
-    last = max(edit.segment for edit in item.edits)
-    with_text = [at for at, text in enumerate(item.segments) if text.strip()]
-    after = [at for at in with_text if at >= last]
-    before = [at for at in with_text if item.segments[: at + 1] != original[: at + 1]]
-    return after[0] if after else before[-1] if before else None
+    write_run(stress.results, folder, {"stress.json": figures}, overwrite=overwrite)

@@ -72,7 +72,6 @@ class Perturbed:
     """The changed versions of a text, and counts of refused documents by change and reason."""
 
     original: Output
-    langs: tuple[str, str]
     items: tuple[Changed, ...]
     refused: Mapping[str, Mapping[str, int]]
     kinds: Mapping[str, Kind]  # of every requested change, in order
@@ -120,7 +119,6 @@ def perturb(
                 reasons[str(fault)] += 1
     return Perturbed(
         output,
-        corpus.langs,
         tuple(items),
         refused,
         {change.name: change.kind for change in changes},

@@ -8,8 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from wholetext.judges.parsers import ASPECTS, Fault, parse
-from wholetext.judges.places import locate, placed
+from wholetext.judges.parsers import ASPECTS, Fault, locate, parse, placed
 from wholetext.types import Excerpt, Request
 
 

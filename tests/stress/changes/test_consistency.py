@@ -14,9 +14,6 @@ from wholetext.stress.changes.consistency import (
     Pronoun,
     Tense,
     Term,
-    past,
-    present,
-    subject_of,
 )
 
 Tagged = Callable[..., Text]
@@ -92,24 +89,6 @@ def test_a_document_without_a_tense_of_its_own_is_refused(tagged: Tagged) -> Non
     mixed = tagged("It/PRP rained/VBD/rain ./.", "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.",
                    "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.")
     assert "no past tense" in refused(Tense(), mixed)
-
-
-def test_forms_of_verbs() -> None:
-    assert [past(one) for one in ("go", "walk", "like", "carry", "play", "stop", "put", "map")] == [
-        "went", "walked", "liked", "carried", "played", "stopped", "", ""]  # the last two are not certain
-    assert [present(one, "one") for one in ("go", "walk", "carry", "play", "watch", "have", "be", "do", "fix")] == [
-        "goes", "walks", "carries", "plays", "watches", "has", "is", "does", "fixes"]
-    assert [present("be", one) for one in ("I", "many", "")] == ["am", "are", ""] and present("go", "many") == "go"
-
-
-@pytest.mark.parametrize(("words", "count"), [
-    ("He/PRP often/RB went/VBD", "one"), ("They/PRP went/VBD", "many"), ("I/PRP went/VBD", "I"),
-    ("The/DT dogs/NNS went/VBD", "many"), ("The/DT dog/NN went/VBD", "one"), ("went/VBD", ""), ("Bob/NNP went/VBD", ""),
-    ("Dogs/NNS of/IN war/NN went/VBD", ""), ("Ann/NNP and/CC the/DT dog/NN went/VBD", ""),
-])
-def test_the_number_of_a_subject(tagged: Tagged, words: str, count: str) -> None:
-    tokens = tagged(words).analyses[0].tokens
-    assert subject_of(tokens, len(tokens) - 1) == count
 
 
 def test_a_name_gets_another_spelling_after_the_first_mention(tagged: Tagged) -> None:

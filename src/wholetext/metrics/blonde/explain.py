@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,9 +61,6 @@ class Reasons:
                 f"{floors}. {text}"
             )
         return text + (f" Neither text has any: {', '.join(absent)}." if absent else "")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def occurring(metric: Blonde, totals: FloatArray) -> FloatArray:
@@ -123,9 +120,6 @@ class Compared:
     @property
     def faultless(self) -> bool:
         return not self.missing and not self.extra
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def compared(

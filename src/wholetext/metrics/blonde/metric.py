@@ -112,12 +112,12 @@ class Blonde(Metric):
         parts = (part for view in texts for part in view)
         segments = list(dict.fromkeys(map(str.lower, parts) if self.lowercase else parts))
         analyses = dict(zip(segments, run.map(analyser, segments)))
-        annotations = units.read_annotations(self.annotations) if self.annotations else ()
-        names = units.read_names(self.names) if self.names else ()
         reader = units.Reader(
             finder,
             analyses,
-            units.Lines(run.survey or (), annotations, names),
+            run.survey or (),
+            units.read_annotations(self.annotations) if self.annotations else (),
+            units.read_names(self.names) if self.names else (),
             ngrams="ngram1" in self.factors,
             by_document=self.clip_scope == "document",
             lowercase=self.lowercase,

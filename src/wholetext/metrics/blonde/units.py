@@ -143,12 +143,35 @@ def _places(phrase: str, text: str, count: int | None = None) -> list[tuple[int,
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """Finds the annotation lines of a document by the position of its references in the corpus."""
+class Reader:
+    """Turns segments into units; a segment shared by systems is read once."""
 
-    references: tuple[tuple[str, ...], ...]  # the references of every segment of the corpus
-    annotations: Sequence[Checkpoints] = ()
+    finder: Finder
+    analyses: Mapping[str, Analysis]
+    references: tuple[tuple[str, ...], ...] = ()  # of every segment of the corpus
+    annotations: Sequence[Checkpoints] = ()  # one line for each of these segments
     names: Sequence[Checkpoints] = ()
+    ngrams: bool = True
+    by_document: bool = False
+    lowercase: bool = False
+    _read: dict[str, tuple[tuple[Occurrence, ...], Ngrams]] = field(default_factory=dict)
+
+    def pairs(self, request: Request) -> list[Pair]:
+        """Pair output and references by segment, or as whole documents."""
+        texts = [request.hyp[0].scored, *(view.scored for view in request.refs)]
+        lines = self._lines(request)
+        sides = [self._units(parts, *lines, is_ref=i > 0) for i, parts in enumerate(texts)]
+        if self.by_document:
+            sides = [[pooled(side)] for side in sides]
+        for parts, side in zip(texts[1:], sides[1:]):
+            if len(side) != len(sides[0]):
+                raise AlignmentError(
+                    f"blonde compares segment by segment, but the output has {len(sides[0])} "
+                    f"and the reference {len(side)} "
+                    f"in the document that begins {' '.join(parts)[:60]!r}",
+                    next="align them with `wholetext align`, or use blonde(clip_scope=document)",
+                )
+        return [(units[0], units[1:]) for units in zip(*sides)]
 
     @cached_property
     def _starts(self) -> dict[tuple[str, ...], list[int]]:
@@ -157,8 +180,8 @@ class Lines:
             starts.setdefault(texts, []).append(place)
         return starts
 
-    def of(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
-        """Return the lines of annotations and of names of a request; empty without such a file."""
+    def _lines(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
+        """Find the lines of annotations and names of a request by its references' position."""
         files = [lines for lines in (self.annotations, self.names) if lines]
         if not files:
             return (), ()
@@ -175,36 +198,6 @@ class Lines:
             f"the annotation lines of a text are unknown: {what}",
             next="an annotation file has one line for each segment of the corpus, in order",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """Turns segments into units; a segment shared by systems is read once."""
-
-    finder: Finder
-    analyses: Mapping[str, Analysis]
-    lines: Lines
-    ngrams: bool = True
-    by_document: bool = False
-    lowercase: bool = False
-    _read: dict[str, tuple[tuple[Occurrence, ...], Ngrams]] = field(default_factory=dict)
-
-    def pairs(self, request: Request) -> list[Pair]:
-        """Pair output and references by segment, or as whole documents."""
-        texts = [request.hyp[0].scored, *(view.scored for view in request.refs)]
-        lines = self.lines.of(request)
-        sides = [self._units(parts, *lines, is_ref=i > 0) for i, parts in enumerate(texts)]
-        if self.by_document:
-            sides = [[pooled(side)] for side in sides]
-        for parts, side in zip(texts[1:], sides[1:]):
-            if len(side) != len(sides[0]):
-                raise AlignmentError(
-                    f"blonde compares segment by segment, but the output has {len(sides[0])} "
-                    f"and the reference {len(side)} "
-                    f"in the document that begins {' '.join(parts)[:60]!r}",
-                    next="align them with `wholetext align`, or use blonde(clip_scope=document)",
-                )
-        return [(units[0], units[1:]) for units in zip(*sides)]
 
     def _units(
         self,

@@ -18,7 +18,7 @@ import numpy as np
 from wholetext.errors import MetricError
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import AnalysedText, Grid, Weighting, WordsFrom, grid
-from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, available, identity, load
+from wholetext.metrics.cohesion.vectors import EMBEDDED, StaticVectors, identity, load
 from wholetext.metrics.model_metric import refuse_unread
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, Layer, analyser_for
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Focus = Literal["nn", "entity"]
-Items = Literal["auto", "wordnet", "collocations", "vectors", "lemma"]
+Items = Literal["lemma", "wordnet", "collocations"]
 WORDNET = ("wordnet", "collocations")
 INFINITE = float("inf")
 _LAYERS: frozenset[Layer] = frozenset({"pos", "lemma", "sentence"})
@@ -214,33 +214,20 @@ class Lc(CohesionMetric):
     summary = "lexical cohesion: repeated nouns (DiscoScore) or related content words (Wong & Kit)"
     range = (0.0, 1.0)
     definition: Literal["disco", "wong-kit"] = "disco"
-    items: Items = "auto"  # wong-kit only: what makes two words related
-    threshold: float = 0.7
-    vectors: str = EMBEDDED
-
-    @property
-    def space(self) -> tuple[str, float] | None:
-        return (self.vectors, self.threshold) if self.items == "vectors" else None
+    items: Items = "lemma"  # wong-kit only: what makes two words related
 
     def resolve(self, langs: tuple[str, str]) -> Self:
         metric = super().resolve(langs)
-        english = code_of(metric.lang) == "en"
-        items: Items = self.items
         if self.definition == "disco":  # goes by lemmas anyway
-            unread = ("threshold", "vectors", *(["items"] if items != "lemma" else []))
-            refuse_unread(self, "definition=disco", unread)
-            items = "lemma"
-        elif items == "collocations" and not (english and grids.wordnet_version()):
+            refuse_unread(self, "definition=disco", ("items",) if self.items in WORDNET else ())
+        elif self.items in WORDNET and not (
+            code_of(metric.lang) == "en" and grids.wordnet_version()
+        ):
             raise MetricError(
-                "items=collocations needs WordNet, and English",
-                next="pip install nltk; python -m nltk.downloader wordnet; or use items=vectors",
+                f"items={self.items} needs WordNet, and English",
+                next="python -m nltk.downloader wordnet, or leave items out to go by lemmas",
             )
-        elif items == "auto" and english and grids.wordnet_version():
-            items = "wordnet"
-        elif items == "auto":
-            near = self.vectors != EMBEDDED or (english and available())
-            items = "vectors" if near else "lemma"
-        return replace(metric, items=items)
+        return metric
 
     def facts(self) -> Mapping[str, str]:
         wordnet = {"wordnet": grids.wordnet_version() or "none"} if self.items in WORDNET else {}
@@ -250,22 +237,14 @@ class Lc(CohesionMetric):
         if self.definition == "disco":
             return lambda text: repetition(grid(text))[1]
         items = self.resolve(run.langs).items
-        static = static_vectors(self.vectors, run) if items == "vectors" else None
-        return lambda text: reiteration(
-            lexical_items([lemma for _, lemma in text.content], items, static, self.threshold)
-        )
+        return lambda text: reiteration(lexical_items([lemma for _, lemma in text.content], items))
 
 
-def lexical_items(
-    lemmas: Sequence[str], items: Items, static: StaticVectors | None, threshold: float
-) -> list[str]:
-    """Replace lemmas by their lexical item: itself, a group of WordNet, or a vector cluster."""
-    if items in WORDNET:
-        groups = (grids.synonym_groups if items == "wordnet" else grids.collocated)(lemmas)
-    elif items == "vectors" and static is not None:
-        groups = grids.clusters(lemmas, static, threshold)
-    else:
+def lexical_items(lemmas: Sequence[str], items: Items) -> list[str]:
+    """Replace lemmas by their lexical item: themselves, or the first of their WordNet group."""
+    if items not in WORDNET:
         return list(lemmas)
+    groups = (grids.synonym_groups if items == "wordnet" else grids.collocated)(lemmas)
     name = {lemma: group[0] for group in groups for lemma in group}
     return [name[lemma] for lemma in lemmas]
 

@@ -59,14 +59,6 @@ def identity(source: str) -> str:
     return f"{path.name}-sha256:{_digest(path, stat.st_size, stat.st_mtime_ns)[:12]}"
 
 
-def available(source: str = EMBEDDED) -> bool:
-    """Tell whether the embedded vectors are installed (or the file exists)."""
-    try:
-        return bool(identity(source))
-    except (MissingExtra, InputError):
-        return False
-
-
 def load(source: str = EMBEDDED) -> StaticVectors:
     """Load ``glove`` or a text file (plain, .gz, .bz2): a word and its numbers per line."""
     if source == EMBEDDED:

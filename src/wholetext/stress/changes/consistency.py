@@ -177,8 +177,11 @@ def present(lemma: str, subject: Count) -> str:
     return _inflected(lemma, _THIRD_PERSON if subject == "one" else (("(.*)", r"\1"),))
 
 
-_PRONOUNS: dict[str, Count] = {"i": "I", "he": "one", "she": "one", "it": "one"}
-_PRONOUNS |= {"we": "many", "they": "many", "you": "many"}
+_PRONOUNS: dict[str, Count] = {
+    "i": "I",
+    **dict.fromkeys(("he", "she", "it"), "one"),
+    **dict.fromkeys(("we", "they", "you"), "many"),
+}
 _NOUNS: dict[str, Count] = {"NN": "one", "NNS": "many", "NNPS": "many"}
 
 
