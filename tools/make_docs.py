@@ -87,7 +87,6 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 | `report`, `explain` | `report`, `plot`; `explain` |
 | `plan`, `sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
 | `meta`, `paragraphs`, `features` | `meta.meta_evaluate`, `meta.paragraph_sets`, `meta.discriminativeness` |
-| `correlate` | `meta.metric_correlation` |
 | `spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
 | `contrast` | `meta.read_contrast_set`, then `meta.contrast` |
 | `judge-check` | `judges.judge_check`, `judges.write_judge_check` |

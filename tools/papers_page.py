@@ -37,22 +37,20 @@ def page() -> str:
     for letter, paper in papers().items():
         obtained = _obtained(letter)
         parts.append(f"## {letter}: {paper.authors}\n\n{paper.title}.\n")
-        parts.append("| entry | | status |\n|---|---|---|")
-        parts += [f"| `{entry.command}` | {entry.title} | {_status(entry, obtained.get(name, []))} |"
+        parts.append("|entry||status|\n|---|---|---|")
+        parts += [f"|`{entry.command}`|{entry.title}|{_status(entry, obtained.get(name, []))}|"
                   for name, entry in paper.entries.items()]
         parts += ["", *(_table(entry, obtained[name]) for name, entry in paper.entries.items() if obtained.get(name))]
-        parts.append("| item | |\n|---|---|")
-        parts += [f"| {item} | {status} |" for item, status in items[letter].items()]
+        parts.append("|item||\n|---|---|")
+        parts += [f"|{item}|{status}|" for item, status in items[letter].items()]
         parts.append("")
     return "\n".join(parts)
 
 
 def _obtained(letter: str) -> dict[str, list[dict[str, Any]]]:
     """Cells that were computed, by entry."""
-    path, cells = FOLDER / f"{letter}.json", dict[str, list[dict[str, Any]]]()
-    for cell in json.loads(path.read_text("utf-8")) if path.is_file() else []:
-        cells.setdefault(cell["entry"], []).append(cell)
-    return cells
+    records = json.loads((FOLDER / f"{letter}.json").read_text("utf-8"))["entries"]
+    return {record["entry"]: record["cells"] for record in records}
 
 
 def _status(entry: Entry, cells: list[dict[str, Any]]) -> str:
@@ -66,13 +64,24 @@ def _status(entry: Entry, cells: list[dict[str, Any]]) -> str:
 
 
 def _table(entry: Entry, cells: list[dict[str, Any]]) -> str:
-    """Obtained, published and difference of every cell that has both."""
-    rows = [f"| {c['row']} | {c['column']} | {c['obtained']:.{entry.digits}f} | {c['published']:.{entry.digits}f} | "
-            f"{c['obtained'] - c['published']:+.{entry.digits}f} |"
-            for c in cells if c["published"] is not None and c["obtained"] is not None]
-    head = f"**{entry.paper} {entry.name}**\n\n| row | column | obtained | published | difference |"
-    head += "\n|---|---|---|---|---|"
-    return "\n".join([head, *rows, ""]) if rows else ""
+    """Obtained numbers, with the published one and the difference in brackets."""
+    compared = [cell for cell in cells if cell["published"] is not None and cell["obtained"] is not None]
+    if not compared:
+        return ""
+    columns = list(dict.fromkeys(cell["column"] for cell in compared))
+    places = {(cell["row"], cell["column"]): cell for cell in compared}
+
+    def shown(row: str, column: str) -> str:
+        cell = places.get((row, column))
+        if cell is None:
+            return "–"
+        ours, theirs = cell["obtained"], cell["published"]
+        return f"{ours:.{entry.digits}f} ({theirs:.{entry.digits}f}, {ours - theirs:+.{entry.digits}f})"
+
+    rows = [f"|{row}|" + "|".join(shown(row, column) for column in columns) + "|"
+            for row in dict.fromkeys(cell["row"] for cell in compared)]
+    head = f"`{entry.paper} {entry.name}`, obtained (published, difference):\n\n||" + "|".join(columns) + "|"
+    return "\n".join([head, "|---" * (len(columns) + 1) + "|", *rows, ""])
 
 
 if __name__ == "__main__":

@@ -138,20 +138,19 @@ def test_wong_and_kit_count_content_words() -> None:
     assert [form for form, _ in content] == ["cat", "saw", "cats", "cat", "feline"]
     assert reiteration([form for form, _ in content]) == 1 / 5  # only the second "cat" repeats a form
     lemmas = [lemma for _, lemma in content]
-    assert reiteration(lexical_items(lemmas, "lemma", None, 0.7)) == 2 / 5
-    near = StaticVectors.given({"cat": (1.0, 0.0), "feline": (0.9, 0.1), "see": (0.0, 1.0)})
-    assert reiteration(lexical_items(lemmas, "vectors", near, 0.7)) == 3 / 5
+    assert reiteration(lexical_items(lemmas, "lemma")) == 2 / 5
     assert reiteration([]) == 0.0
 
 
-def test_lc_says_what_it_fell_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("installed", ["", "3.0"])
+def test_lc_means_the_same_whatever_is_installed(installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from wholetext.metrics.cohesion import grids
 
-    monkeypatch.setattr(grids, "wordnet_version", lambda: "")
-    assert Lc(definition="wong-kit").resolve(("zh", "de")).items == "lemma"
-    assert Lc().resolve(("zh", "en")).items == "lemma"
-    monkeypatch.setattr(grids, "wordnet_version", lambda: "3.0")
-    assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "wordnet"
+    monkeypatch.setattr(grids, "wordnet_version", lambda: installed)
+    assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "lemma"
+    if not installed:
+        with pytest.raises(MetricError, match="needs WordNet"):
+            Lc(definition="wong-kit", items="wordnet").resolve(("zh", "en"))
 
 
 def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +214,7 @@ def test_collocations_of_wong_and_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
     words = ["dog", "car", "good", "wolf", "stone", "wheel", "bad", "canine", "dog"]
     assert grids.collocated(words) == [("dog", "wolf", "canine"), ("car", "wheel"), ("good", "bad"), ("stone",)]
-    assert reiteration(lexical_items(words, "collocations", None, 0.7)) == 5 / 9
+    assert reiteration(lexical_items(words, "collocations")) == 5 / 9
     monkeypatch.setattr(grids, "wordnet_version", lambda: "")
     with pytest.raises(MetricError, match="needs WordNet"):
         Lc(definition="wong-kit", items="collocations").resolve(("zh", "en"))
@@ -240,7 +239,7 @@ def test_adjacency_by_definition(foci: dict[str, tuple[int, ...]]) -> None:
 
 
 @pytest.mark.parametrize("spec", [
-    "lc(vectors=mine.txt)", "lc(threshold=0.5)", "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
+    "lc(items=wordnet)", "freq(vectors=mine.txt)", "conn(threshold=0.9)",
     "ds-sent(vectors=mine.txt)", "ds-focus(focus=nn,threshold=0.9)"])  # fmt: skip
 def test_parameters_that_a_choice_does_not_read_are_refused(spec: str) -> None:
     """They would stand in the signature, and nothing would come of them."""

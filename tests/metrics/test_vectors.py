@@ -10,7 +10,7 @@ import pytest
 
 from wholetext.errors import InputError, MissingExtra
 from wholetext.metrics.cohesion import vectors
-from wholetext.metrics.cohesion.vectors import available, identity, load
+from wholetext.metrics.cohesion.vectors import identity, load
 
 LINES = b"cat 1 0\nCat 9 9\ndog 0.5 -2e-1\n"
 
@@ -53,11 +53,9 @@ def test_unreadable_and_missing(tmp_path: Path) -> None:
         load(str(tmp_path / "v.bz2"))
     with pytest.raises(InputError, match="no word vectors"):
         load(str(tmp_path / "absent.txt"))
-    assert not available(str(tmp_path / "absent.txt"))
 
 
 def test_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "_PACKAGE", "no-such-package-at-all")
     with pytest.raises(MissingExtra, match=r"wholetext\[cohesion\]"):
         identity("glove")
-    assert not available()

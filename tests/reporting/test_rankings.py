@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import wholetext as wt
 from tests.reporting import study_files
-from wholetext.ranking.report_panel import beside, run_ranking
-from wholetext.reporting import page, read_study
+from wholetext.ranking.report_panel import run_ranking
+from wholetext.reporting import read_study
 from wholetext.reporting.page import report
 from wholetext.reporting.panels import Bars, Grid, Study, Table
 from wholetext.scoring.significance.compare import Significance
@@ -58,21 +57,3 @@ def test_what_rank_writes_is_what_the_report_shows(results: wt.Results, tmp_path
     report([tmp_path / "run", tmp_path / "borda"], figures=tmp_path / "figures", formats=["svg"])
     drawn = sorted(path.name for path in (tmp_path / "figures").glob("rank*.svg"))
     assert drawn == ["rank-1-ranks.svg", "rank-2-ranks-by-metric-and-domain.svg"]  # the given one only
-
-
-def test_a_ranking_of_another_run_is_told(results: wt.Results, tmp_path: Path) -> None:
-    """A run that is scored anew leaves the ranking of the older one in its folder."""
-    wt.scoring.write_run(results, tmp_path)
-    wt.ranking.rank(results, draws=0, out=tmp_path)
-    study = read_study(tmp_path / "ranking.json")
-    assert beside(study, results) == study
-    for other in (replace(results, scores={"chrf": results.scores["chrf"]}),
-                  replace(results, scores={**results.scores, "chrf": results.scores["ter"]})):
-        (note,) = beside(study, other).warnings
-        assert "not of the run in this report" in note
-    wt.scoring.write_run(replace(results, scores={"chrf": results.scores["chrf"]}), tmp_path)
-    given: list[Study] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "write_report", lambda _, studies, *rest: given.extend(studies))
-        report(tmp_path)
-    assert [len(one.warnings) for one in given] == [1]

@@ -34,8 +34,7 @@ from wholetext.meta.contrastive.decisions import Decisions, decide, groups, over
 from wholetext.meta.contrastive.formats import Candidate, Item
 from wholetext.meta.grid import Contest, win_counts
 from wholetext.meta.participants import read_participants
-from wholetext.models.hub.locate import locate
-from wholetext.models.tokenizer import load_tokenizer
+from wholetext.models.token_counter import token_counter
 from wholetext.registry import scorer
 from wholetext.reproduce.catalogue import Cell
 from wholetext.reproduce.experiment import Experiment, Result
@@ -387,13 +386,10 @@ def _counter(experiment: Experiment) -> Callable[[str], int]:
     """Tokens of a text: by the tokenizer of a model, or by blingfire's copy of XLM-R's."""
     model = experiment.setting("tokenizer", "minilm")
     try:
-        tokenizer = load_tokenizer(locate(model, patterns=("*.json", "*.model")).path)
+        return token_counter(model)
     except WholetextError:
         if find_spec("blingfire") is None:
             raise
-        tokenizer = None
-    if tokenizer is not None:
-        return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
     blingfire: Any = import_module("blingfire")
     handle = blingfire.load_model(str(Path(blingfire.__file__).parent / "xlm_roberta_base.bin"))
     experiment.notes.append(f"{model} is missing: tokens are those of blingfire's XLM-R model")
