@@ -142,9 +142,8 @@ def measure(name: str, group: str, work: Path, every: int) -> None:
     found = stress(corpus, [], specs, StressOptions(doses=chosen.doses, text=second), options)
     names = dict(zip(found.metrics, chosen.metrics))  # as they are written here
     items = [{"change": one.change, "kind": one.kind, "dose": one.dose, "doc": one.doc, "share": one.made / one.sites,
-              "sites": one.sites, "loss": {names[spec]: loss for spec, loss in
-                                           found.margins[one.change, one.dose, one.doc].items()}}
-             for one in found.perturbed.items]  # fmt: skip
+              "sites": one.sites, "loss": {names[spec]: losses[at].loss for spec, losses in found.losses.items()}}
+             for at, one in enumerate(found.perturbed.items)]  # fmt: skip
     told = {"documents": len(corpus), "segments": int(corpus.sizes.sum()), "text": found.text, "refs": found.refs,
             "systems": [one.system for one in outputs], "items": items, "notes": found.notes,
             "spreads": spreads(corpus, outputs, chosen.metrics, replace(options, refs=(first,))),

@@ -74,4 +74,4 @@ def running(slots: int = 1, together: int = 512) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(*map(int, sys.argv[1:] or [1]))
+    serve(*(int(word) for word in sys.argv[1:] or ["1"]))

@@ -43,6 +43,7 @@ class Stress:
     cells: tuple[StressCell, ...]
     spreads: Mapping[str, float]  # metric → standard deviation between systems
     perturbed: Perturbed
+    losses: Mapping[str, list[Loss]]  # metric → loss of each changed document
     results: Results
     notes: tuple[str, ...] = field(default=())
     __repr__ = brief
@@ -126,6 +127,7 @@ def stress(
         notes.append(f"{undefined}: no spread between systems, and so no effect size")
     if len(names) < 4:
         notes.append(f"the spread between systems is that of {count(len(names), 'system')} only")
+    lost = {spec: losses(made, results, changed, spec) for spec in spreads}
     counts = {
         key: results.counts.get(key, 0) + changed.counts.get(key, 0)
         for key in {**results.counts, **changed.counts}
@@ -138,12 +140,11 @@ def stress(
         tuple(
             cell
             for spec, unit in spreads.items()
-            for cell in stress_cells(
-                spec, losses(made, results, changed, spec), unit, settings.draws, settings.seed
-            )
+            for cell in stress_cells(spec, lost[spec], unit, settings.draws, settings.seed)
         ),
         spreads,
         made,
+        lost,
         replace(results, counts=counts),
         tuple(dict.fromkeys((*notes, *results.warnings, *changed.warnings))),
     )
