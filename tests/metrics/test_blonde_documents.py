@@ -18,7 +18,7 @@ SPEC = "d-blonde(tagger=plain)"
 OCCURRING = "d-blonde(tagger=plain,mean=occurring)"
 PAIRS = [("but he left so then", "but she left so then"), ("He left .", "He left ."), ("", "but he left"),
          ("so she saw it again", "then he saw it again"), ("He left .", "but she went away then")]
-# Figure 3, MT-A: matches, and totals of reference and output (SPEC of the released code's counts)
+# Figure 3, MT-A: matches, and totals of reference and output (counted by the released code)
 FIGURE_3 = {"tense": (3, 9, 8), "pronoun": (2, 4, 4), "entity": (1, 2, 2), "marker": (0, 2, 0),
             "ngram1": (38, 50, 48), "ngram2": (28, 46, 44), "ngram3": (19, 42, 40), "ngram4": (12, 38, 36)}
 

@@ -30,7 +30,7 @@ CLOSE = 2e-5  # float32 encoder outputs on another transformers version
 MICRO = 1e-6  # the printed digits come from float32 sums; ours are float64
 DOCS = ("xinhua-zh-01.120323", "chinanews.com.229726", "chinanews.com.229638")
 
-# SPEC C.7: two texts, their nouns, and vectors from a formula
+# Two texts, their nouns, and vectors from a formula
 HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
 REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
 NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}

@@ -124,7 +124,7 @@ def fit_in(parts: Parts, room: int, gap: int) -> Parts:
 
 
 def _cut_right(parts: Parts, markers: Markers, limit: int) -> Layout:
-    """Truncate on the right as the published tools do, for comparison with them (SPEC A.1).
+    """Truncate on the right as the published tools do, for comparison with them.
 
     The scored segment is then whatever follows the last remaining separator.
     """
