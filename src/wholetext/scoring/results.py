@@ -207,11 +207,12 @@ def open_run(folder: Path | str) -> Results:
                 raise
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
+def _identity(folder: Path) -> tuple[int, int, int] | None:
+    """Tell a folder from one that replaced it, which may have the same inode."""
     restore(folder, RunError)
     with suppress(OSError):
         status = folder.stat()
-        return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino, status.st_ctime_ns
     return None
 
 
