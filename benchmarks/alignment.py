@@ -6,7 +6,7 @@
 
 Of every output, 5 % of the sentences are dropped, 3 % added (from other documents), 15 % stand in one line with the one
 before, 12 % are broken into two lines at a random word, and in each document of six or more segments one paragraph of
-two to four is moved elsewhere (not with --in-order). The output is then lined up as `wholetext align --all` does it.
+two to four is moved elsewhere (not with --in-order). Outputs are lined up as `wholetext align --realign` does it.
 
 Links: a piece of text is what one line has of one segment. It is linked with the segment that gets most of its
 characters; F1 counts added pieces that are linked, and pieces that are not, as errors. Left out: segments without text.

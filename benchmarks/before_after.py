@@ -58,7 +58,7 @@ def after(first: Callable[[Path], list[list[str]]], *then: str) -> Callable[[Pat
 
 
 def features(folder: Path) -> list[list[str]]:
-    return [["-m", "wholetext", "features", *texts(folder, 3, 400)]]
+    return [["-m", "wholetext", "explain", "--features", *texts(folder, 3, 400)]]
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Path], list[list[str]]]]] = {
@@ -70,7 +70,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Path], list[list[str]]]]] = {
                 after(score("chrf", systems=25), "compare", "RUN", "--test", "bootstrap")),
     "spa": ("the six tasks of WMT24 (soft pairwise accuracy), 20 metrics, all pairs tested",
             lambda folder: [["-c", TABLE]]),
-    "features": ("`features`, 3 systems × 400 segments", features),
+    "features": ("`explain --features`, 3 systems × 400 segments", features),
     "cold": ("`score -m bertscore@minilm`, one system × 10 segments: mostly the start",
              score("bertscore@minilm", systems=1, segments=10)),
 }

@@ -1,4 +1,4 @@
-"""How many judged documents a ranking needs: samples of `wholetext sample` beside random ones, on WMT21 and WMT22.
+"""How many judged documents a ranking needs: `wholetext annotate sample` beside random samples, on WMT21 and WMT22.
 
     python benchmarks/sampling.py [--data ../shared/data/evalsets] [--simulations 200] [--share 0.25] [--keep FOLDER]
 

@@ -74,14 +74,14 @@ def test_long_phrases_are_not_compiled() -> None:
     assert find_phrases("short", {"ambiguity": [("(" * 1_000_000, 1)]}) == ()
 
 
-@pytest.mark.parametrize("verb", ["compare", "rank", "sample", "gate", "stress", "report", "spans"])
+@pytest.mark.parametrize("verb", ["compare", "rank", "annotate sample", "gate", "meta stress", "report", "meta spans"])
 def test_seeds_of_every_verb(verb: str, oracle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, demo = str(oracle / "run-0.1.0"), str(DEMO)
-    words = {"sample": [run, "--documents", "1"], "gate": [run, "--baseline", "coherent"], "spans": [run, run],
-             "report": [run, "-o", str(tmp_path / "x.html")], "stress": [demo, "-l", "de-en", "-m", "chrf"]}
+    words = {"annotate sample": [run, "-n", "1"], "gate": [run, "--baseline", "coherent"], "meta spans": [run, run],
+             "report": [run, "-o", str(tmp_path / "x.html")], "meta stress": [demo, "-l", "de-en", "-m", "chrf"]}
     for seed in ("-1", DIGITS):
         with pytest.raises(SystemExit) as left:
-            main([verb, *words.get(verb, [run]), "--seed", seed])
+            main([*verb.split(), *words.get(verb, [run]), "--seed", seed])
         said = capsys.readouterr().err
         assert left.value.code == 2 and "--seed" in said and "unexpectedly" not in said, said
 

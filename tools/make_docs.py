@@ -28,22 +28,19 @@ OFTEN = 3  # commands that have an option in the same words: explained once
 
 def command_reference() -> str:
     """Every verb's help as Markdown."""
-    from wholetext.cli.help import entries
-    from wholetext.cli.main import VERBS, build
+    from wholetext.cli.help import EXAMPLES, entries, examples, leaves
+    from wholetext.cli.main import build
 
-    app, commands = build(), {}
-    for name in sorted(VERBS):
-        commands[name] = app[name]
-        subcommands = sorted(word for word in app[name] if not word.startswith("-"))
-        commands |= {f"{name} {word}": app[name][word] for word in subcommands}
-    options = {name: tuple(entries(command)) if command.default_command else () for name, command in commands.items()}
+    commands = dict(sorted(leaves(build())))
+    options = {name: tuple(entries(command)) for name, command in commands.items()}
     number = Counter(_option(entry) for listed in options.values() for entry in listed)
     shared = {line: entry for listed in options.values() for entry in listed
               if number[line := _option(entry)] >= OFTEN}  # fmt: skip
     lines = [COMMANDS]
     for name, command in commands.items():
-        function = command.default_command
-        lines += [f"## wholetext {name}", "", inspect.getdoc(function) if function else command.help, ""]
+        text = str(inspect.getdoc(command.default_command)).partition(EXAMPLES)[0].rstrip()
+        block = ["<!-- not run: files and folders stand for yours -->", "```sh", *examples(command), "```"]
+        lines += [f"## wholetext {name}", "", text, "", *block, ""]
         own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
         also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
         lines += [*own, ""] if own else []
@@ -80,17 +77,18 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 |---|---|
 | `score` | `read` or `from_texts`, then `score`; `integrations.log_run` |
 | `rank` | `ranking.rank` |
-| `sample` | `annotation.sample`, then `annotation.make_campaign` |
-| `annotations` | `annotation.read_pearmut`, then `annotation.write_judgments` |
+| `annotate sample` | `annotation.sample`, then `annotation.make_campaign` |
+| `annotate read` | `annotation.read_pearmut`, then `annotation.write_judgments` |
 | `compare` | `open_run`, then `compare` |
 | `gate` | `gate` |
 | `report`, `explain` | `report`, `plot`; `explain` |
-| `plan`, `sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
-| `meta`, `paragraphs`, `features` | `meta.meta_evaluate`, `meta.paragraph_sets`, `meta.discriminativeness` |
-| `spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
-| `contrast` | `meta.read_contrast_set`, then `meta.contrast` |
-| `judge-check` | `judges.judge_check`, `judges.write_judge_check` |
-| `stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` for the documents alone, `stress.list_changes` |
+| `score --plan`, `score --sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
+| `meta agreement`, `meta paragraphs` | `meta.meta_evaluate`, `meta.paragraph_sets` |
+| `explain --features` | `meta.discriminativeness` |
+| `meta spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
+| `meta contrast` | `meta.read_contrast_set`, then `meta.contrast` |
+| `meta judges` | `judges.judge_check`, `judges.write_judge_check` |
+| `meta stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` (documents alone), `stress.list_changes` |
 | `reproduce` | `reproduce.papers`, `reproduce.reproduce` |
 | `serve` | `serving.serve` |
 | `train` | `training.make_recipe`, then `training.train` |

@@ -1,6 +1,6 @@
 """docs/metrics.md: every metric with formula, paper, parameters, range, cost and when to use it; made by `make docs`.
 
-What the code knows comes from the registry, as in `wholetext show`; formula, cost and use from tools/metric_facts.toml.
+What the code knows comes from the registry, as in `wholetext list`; formula, cost and use from tools/metric_facts.toml.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 FACTS = Path(__file__).resolve().parent / "metric_facts.toml"
 HEAD = """# Metrics
 
-Made by `make docs` from the metrics themselves; `wholetext show NAME` prints the same in a terminal.
+Made by `make docs` from the metrics themselves; `wholetext list NAME` prints the same in a terminal.
 [Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
 [view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
 is the size of what is downloaded by default. The view is `sentence` unless an entry names another.
@@ -58,7 +58,7 @@ def _parameters(name: str) -> dict[str, tuple[str, str]]:
         plain = default is None or isinstance(default, bool)
         shown = str(default).lower() if plain else default if default != "" else '""'
         choices = [] if hint(takes) == "true | false" else hint(takes).split(" | ")
-        text = said[key].replace(" (wholetext)", "").replace(" (docs/taggers.md)", " ([taggers](taggers.md))")
+        text = said[key].replace(" (wholetext)", "").replace(" (wholetext help taggers)", " ([taggers](taggers.md))")
         unsaid = [one for one in choices if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)]
         values = f" ({', '.join(choices)})" if len(choices) > 1 and len(unsaid) > 1 else ""
         lines[key] = (f"- `{key}`: {text}{values}", f"{key}={shown}")

@@ -152,7 +152,7 @@ MORE = """## Not an error, but unexpected
 | `12 documents only: with fewer than 20 the intervals are too narrow` | intervals are over documents | evaluate on more documents ([significance](significance.md)) |
 | another BLEU than sacrebleu's | `-m d-bleu` scores whole documents; `-m bleu` is sacrebleu's | compare the signatures (`--signatures`) |
 | another COMET than unbabel-comet's | context, precision, or how long text is cut | [neural metrics](neural.md) |
-| nothing happens for a while | a model is read, or sources are encoded; the bars count finished rows | `-q` hides bars; `wholetext plan` says how much there is to do |
+| nothing happens for a while | a model is read, or sources are encoded; the bars count finished rows | `-q` hides bars; `wholetext score --plan` says how much there is to do |
 | a note with `!` below the table | something was cut, dropped or guessed | [notes](notes.md) lists all |
 """
 

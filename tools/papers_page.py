@@ -23,7 +23,7 @@ FOLDER, PAGE = ROOT / "studies" / "papers", ROOT / "docs" / "papers.md"
 HEAD = """# The five papers
 
 Every table, figure and item of the papers behind wholetext, the command that computes it, and what came out. Written
-by `python tools/papers_page.py`. `wholetext reproduce V table1 --check` says which data and models are missing;
+by `python tools/papers_page.py`. `wholetext reproduce V table1 --needs` says which data and models are missing;
 `--small` tries an entry with a small model and, without data, on bundled texts. Numbers below were obtained with the
 metrics and data that need no GPU and no download.
 """

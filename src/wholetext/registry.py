@@ -316,7 +316,7 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
     except SpecError as fault:
         raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
     except TypeError as fault:  # a plug-in's field without a default
-        next_step = "every field of a metric needs a default; see `wholetext show`"
+        next_step = "every field of a metric needs a default; see `wholetext list NAME`"
         raise SpecError(f"{fault}\n  in {text}", next=next_step) from None
 
 
@@ -345,7 +345,7 @@ def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
         text,
         at,
         f"{key} takes {types.removesuffix(' or NoneType')}; got {value!r}",
-        "`wholetext show NAME` lists the arguments",
+        "`wholetext list NAME` lists the arguments",
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
 
 # slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
+# commands: `group command` is a command of a group, which the slices of its commands make together
 # studies: kind of a JSON file → function that turns it into a page of the report
 # hooks: points at which the core calls a capability if it is there
 SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
@@ -34,21 +35,21 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     },
     "meta": {
         "commands": {
-            "meta": "commands:meta",
-            "paragraphs": "commands:paragraphs",
-            "spans": "commands:spans",
-            "contrast": "commands:contrast",
-            "features": "commands:features",
+            "meta agreement": "commands:agreement",
+            "meta contrast": "commands:contrast",
+            "meta spans": "commands:spans",
+            "meta paragraphs": "commands:paragraphs",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
+        "hooks": {"features": "commands:features"},
     },
     "stress": {
-        "commands": {"stress": "commands:stress"},
+        "commands": {"meta stress": "commands:stress"},
         "studies": {"stress": "panels:stress"},
         "hooks": {"described-changes": "change:described"},
     },
     "judges": {
-        "commands": {"judge-check": "commands:judge_check"},
+        "commands": {"meta judges": "commands:judge_check"},
         "metrics": {
             "judge-da": "judge:JudgeDa",
             "judge-sqm": "judge:JudgeSqm",
@@ -61,7 +62,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
         "hooks": {"calls": "chat:Calls"},
     },
     "annotation": {
-        "commands": {"sample": "commands:sample", "annotations": "commands:annotations_"}
+        "commands": {"annotate sample": "commands:sample", "annotate read": "commands:read"}
     },
     "training": {
         "commands": {"train": "commands:train"},

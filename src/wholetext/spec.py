@@ -113,7 +113,7 @@ def _call(text: str, at: int, expected: str) -> tuple[Call, int]:
                 text,
                 at + 1,
                 f"arguments of {name} are named, and this has no name and value",
-                f"write {name}(NAME=VALUE,…); `wholetext show {name}` lists the names",
+                f"write {name}(NAME=VALUE,…); `wholetext list {name}` lists the names",
             )
         if key[1] in args:
             raise caret(text, key.start(1), f"{key[1]!r} is given twice", "keep one of them")

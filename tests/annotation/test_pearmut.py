@@ -203,29 +203,29 @@ def test_from_run_to_campaign_to_judgments(
     run: wt.Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wt.scoring.write_run(run, tmp_path / "run")
-    code, out, _ = call(capsys, "sample", tmp_path / "run", "--documents", 1)
+    code, out, _ = call(capsys, "annotate", "sample", tmp_path / "run", "-n", 1)
     assert code == 0 and out.strip() in SRC
-    code, out, _ = call(capsys, "sample", tmp_path / "run", "--share", "1", "--json")
+    code, out, _ = call(capsys, "annotate", "sample", tmp_path / "run", "--share", "1", "--json")
     assert json.loads(out)["documents"][0] == {
         "doc": "one", "segments": 2, "priority": 2**0.5, "probability": 1.0, "weight": 1.0}
     campaign = tmp_path / "campaign.json"
-    code, out, err = call(capsys, "sample", tmp_path / "run", "--share", 1, "-f", "pearmut", "--out", campaign)
+    code, out, err = call(capsys, "annotate", "sample", tmp_path / "run", "--share", 1, "-f", "pearmut", "-o", campaign)
     assert code == 0 and "2 of 2 documents, 3 of 3 segments" in out and "1 critical error" in err
-    code, _, err = call(capsys, "sample", tmp_path / "run", "--share", 1, "--out", campaign)
+    code, _, err = call(capsys, "annotate", "sample", tmp_path / "run", "--share", 1, "--out", campaign)
     assert code == 2 and "exists already" in err
     data = json.loads(campaign.read_text("utf-8"))["data"]
     systems = [next(iter(doc[0]["tgt"])) for doc in data]
     said = [entry(doc, {system: 50 + i}, item_i=i) for i, (doc, system) in enumerate(zip(data, systems))]
     path = log(tmp_path, said)
-    code, out, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
+    code, out, err = call(capsys, "annotate", "read", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
     assert code == 0, err
     assert "50.67" in out and "51.67" in out
     code, out, err = call(capsys, "meta", tmp_path / "set", "--gold", "esa", "-m", "chrf", "--task", "sys:accuracy")
     assert code == 0, err
     assert "chrf" in out
-    code, _, err = call(capsys, "annotations", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
+    code, _, err = call(capsys, "annotate", "read", path, "--run", tmp_path / "run", "--out", tmp_path / "set")
     assert code == 2 and "not empty" in err
-    code, _, err = call(capsys, "annotations", path, "--out", tmp_path / "other")
+    code, _, err = call(capsys, "annotate", "read", path, "--out", tmp_path / "other")
     assert code == 2 and "add --run" in err
 
 
@@ -236,7 +236,7 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     (out / "sources").mkdir(parents=True)
     (out / "sources" / "de-en.txt").write_text("mine")
     wt.scoring.write_run(run, tmp_path / "run")
-    words = ["annotations", good, "--run", tmp_path / "run", "--out", out, "--overwrite"]
+    words = ["annotate", "read", good, "--run", tmp_path / "run", "--out", out, "--overwrite"]
     code, _, err = call(capsys, *words)
     assert code == 2 and "did not write it" in err
     assert [path.name for path in out.rglob("*") if path.is_file()] == ["de-en.txt"]

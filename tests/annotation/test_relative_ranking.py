@@ -51,8 +51,8 @@ def test_controls_keep_first_and_last(run: Path, unit: str) -> None:
 
 def test_answers(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two raters know the order of the systems, one of them does not see the controls."""
-    code, out, _ = call(capsys, "sample", run, "--documents", 2, "-f", "ranking", "--unit", "sentences",
-                        "--controls", 0.3, "-o", tmp_path / "items.jsonl")
+    code, out, _ = call(capsys, "annotate", "sample", run, "-n", 2, "-f", "ranking", "--unit", "sentences",
+                        "--control-share", 0.3, "-o", tmp_path / "items.jsonl")
     assert not code and "19 items, 6 controls" in out
     key, answers = tmp_path / "items.key.jsonl", tmp_path / "answers.jsonl"
     assert "good" not in {letter for line in (tmp_path / "items.jsonl").read_text().splitlines()
@@ -69,7 +69,7 @@ def test_answers(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert rankings.controls["ann"] == (6, 6) and rankings.controls["bob"][0] < 6
     kappa, pairs = rankings.kappa["ann", "bob"]
     assert kappa < 0.5 and pairs == 13 * 3 + 6
-    code, out, _ = call(capsys, "annotations", answers, "--key", key)
+    code, out, _ = call(capsys, "annotate", "read", answers, "--key", key)
     assert not code and "6 of 6" in out and "kappa" in out
     answers.write_text(json.dumps({"item": "elsewhere#0", "rater": "ann", "ranks": {"A": 1}}))
     with pytest.raises(InputError, match="not in the key"):

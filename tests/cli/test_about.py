@@ -40,7 +40,7 @@ def test_a_plug_in_explains_its_parameters_in_the_field() -> None:
 def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as left:
-        main(["show", name])
+        main(["list", name])
     out = capsys.readouterr().out
     assert not left.value.code and "parameters\n" in out and "``" not in out
     assert not [line for line in out.splitlines() if len(line) > 80]
@@ -50,8 +50,8 @@ def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], mon
 def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "chrf++" in call(capsys, "list")[1]
     assert "chrf" in json.loads(call(capsys, "list", "--json")[1])["metrics"]
-    assert "Popović" in call(capsys, "show", "chrf")[1]
-    assert "partial" in call(capsys, "show", "slide")[1]
+    assert "Popović" in call(capsys, "list", "chrf")[1]
+    assert "partial" in call(capsys, "list", "slide")[1]
     code, out, err = call(capsys, "demo", "--out", str(tmp_path / "run"), "-m", "bleu")
     assert code == 0, err
     assert "patchwork" in out

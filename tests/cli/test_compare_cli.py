@@ -122,7 +122,7 @@ def test_out_does_not_replace_a_run_unless_told(corpus: str, tmp_path: Path, cap
     before = (run / "run.json").read_bytes()
     code, _, err = call(capsys, "score", corpus, "-m", "ter", "--out", str(run))
     assert code == 2 and "--overwrite" in err and (run / "run.json").read_bytes() == before
-    code, _, err = call(capsys, "sweep", corpus, "-m", "chrf", "--window", "2", "--out", str(run))
+    code, _, err = call(capsys, "score", corpus, "-m", "chrf", "--sweep", "window=2", "--out", str(run))
     assert code == 2 and "--overwrite" in err and (run / "run.json").read_bytes() == before
     score(capsys, corpus, run, "--overwrite", "-m", "ter")
     assert "ter" in open_run(run).scores

@@ -1,4 +1,4 @@
-"""`wholetext models` and `wholetext sweep` as a person uses them."""
+"""`wholetext models` and `wholetext score --sweep` as a person uses them."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def arguments(tmp_path: Path) -> list[str]:
     for name in ("doc_id", "src", "ref", *(o.system for o in outputs)):
         (tmp_path / f"{name}.txt").write_text("".join(f"{row[name]}\n" for row in rows), "utf-8")
     systems = [str(tmp_path / f"{o.system}.txt") for o in outputs]
-    return ["sweep", "-s", str(tmp_path / "src.txt"), "-t", *systems, "-r", str(tmp_path / "ref.txt"),
+    return ["score", "-s", str(tmp_path / "src.txt"), "-t", *systems, "-r", str(tmp_path / "ref.txt"),
             "-d", str(tmp_path / "doc_id.txt"), "-l", "de-en"]  # fmt: skip
 
 
 def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--window", "3", "--out", str(tmp_path / "run"))
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--sweep", "window=3", "--out", str(tmp_path / "run"))
     assert code == 0 and "dropped" in out and "coherent" in out and len(out.splitlines()) >= 8
     grid = json.loads((tmp_path / "run/grid.json").read_text("utf-8"))
     assert [cell["size"] for cell in grid["cells"]] == [1, 2, 2, 3, 3, 3]
@@ -75,7 +75,7 @@ def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tm
         again.scores[cell["spec"]][system].score == pytest.approx(value)
         for cell in grid["cells"] for system, value in cell["scores"].items()
     )  # fmt: skip
-    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--context", "1", "--source", "same", "-f", "json")
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--sweep", "context=1", "source=same", "-f", "json")
     assert code == 0 and len(json.loads(out)["cells"]) == 3
-    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--window", "2", "--step", "1", "-f", "tsv")
+    code, out, _ = call(capsys, *arguments, "-m", "chrf", "--sweep", "window=2", "step=1", "-f", "tsv")
     assert code == 0 and out.splitlines()[0].startswith("size\tstep\t") and len(out.splitlines()) == 3

@@ -92,7 +92,8 @@ def test_the_seed_may_come_from_where_sacrebleu_takes_it(
 def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: Capture) -> None:
     code, out, err = call(
         capsys,
-        "plan",
+        "score",
+        "--plan",
         "-t",
         str(files / "coherent.txt"),
         "-r",
@@ -145,7 +146,7 @@ def test_workers_print_the_same(files: Path, capsys: Capture) -> None:
     assert here[0] == 0
     assert call(capsys, *arguments(files, "-m", "chrf", "-f", "json", "--no-cache", "--workers", "1")) == here
     texts = arguments(files)[1 : -len(METRICS)]
-    sweep = ["sweep", *texts, "-m", "chrf", "--window", "2", "-f", "json", "--no-cache"]
+    sweep = ["score", *texts, "-m", "chrf", "--sweep", "window=2", "-f", "json", "--no-cache"]
     assert (found := call(capsys, *sweep))[0] == 0
     assert call(capsys, *sweep, "--workers", "1") == found
     for wrong in (["--on", "spark"], ["--on", "local", "--workers", "2"], ["--gpus", "99"]):

@@ -118,17 +118,18 @@ def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("words", [
-    ["plan", "CORPUS", "-m", "whole:chrf", "--show", "2"], ["align", "CORPUS", "--out", "OUT"],
-    *(pytest.param(["features", "CORPUS", "-l", "de-en", "-m", "rc", "-f", format], marks=tagged)
+    ["score", "--plan", "CORPUS", "-m", "whole:chrf", "--show", "2"], ["align", "CORPUS", "--out", "OUT"],
+    *(pytest.param(["explain", "--features", "CORPUS", "-l", "de-en", "-m", "rc", "-f", format], marks=tagged)
       for format in ("table", "json")),
-    ["sweep", "CORPUS", "-m", "chrf", "--window", "1"], ["sweep", "CORPUS", "-m", "chrf", "--window", "1", "-f", "tsv"],
-    ["stress", "CORPUS", "-l", "de-en", "-m", "chrf", "--change", "typography"],
+    ["score", "CORPUS", "-m", "chrf", "--sweep", "window=1"],
+    ["score", "CORPUS", "-m", "chrf", "--sweep", "window=1", "-f", "tsv"],
+    ["meta", "stress", "CORPUS", "-l", "de-en", "-m", "chrf", "--change", "typography"],
     pytest.param(["explain", "CORPUS", "-l", "de-en", "--system", EVIL], marks=pytest.mark.slow),
     *(["rank", "RUN", "--by-domain", "-f", format] for format in ("table", "tsv", "json")),
     *(["gate", "RUN", "--baseline", EVIL, "-f", format] for format in ("table", "json")),
-    *(["sample", "RUN", "--documents", "1", "-f", format] for format in ("list", "json", "pearmut")),
+    *(["annotate", "sample", "RUN", "-n", "1", "-f", format] for format in ("list", "json", "pearmut")),
     ["compare", "RUN", "--by-domain", "--baseline", EVIL], ["report", "RUN", "--out", "OUT"],
-    *(["annotations", "MARKED", "--run", "RUN", "-f", format] for format in ("table", "json")),
+    *(["annotate", "read", "MARKED", "--run", "RUN", "-f", format] for format in ("table", "json")),
 ])
 def test_every_verb(words: list[str], places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(capsys, *(places[word]() if word in places else word for word in words), code=0)
@@ -138,9 +139,9 @@ def test_every_verb(words: list[str], places: Places, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("words", [
     ["score", "CORPUS", "-m", "chrf\x1b[2J"], ["score", "no\x1b[2J\u202efile.txt", "-m", "chrf"],
-    ["show", "ch\x1b[2Jrf"], ["models", "show", "no\x1b[2Jmodel"],
+    ["list", "ch\x1b[2Jrf"], ["models", "show", "no\x1b[2Jmodel"],
     ["score", "-t", "CORPUS", f"{EVIL}=CORPUS", "-m", "chrf"], ["report", "no\x1b[2Jrun"], ["\x1b[2Jverb"],
-    ["gate", "RUN", "--baseline", "\x1b[2J"], ["rank", "no\x1b[2Jrun"], ["spans", "no\x1b[2Jfile", "RUN"],
+    ["gate", "RUN", "--baseline", "\x1b[2J"], ["rank", "no\x1b[2Jrun"], ["meta", "spans", "no\x1b[2Jfile", "RUN"],
 ])
 def test_every_error(words: list[str], places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = run(capsys, *(places[word]() if word in places else word for word in words), code=2)

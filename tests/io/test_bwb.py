@@ -73,7 +73,7 @@ def test_error_types_are_those_of_table_2(tmp_path: Path) -> None:
 
 
 def test_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, "annotations", book(tmp_path))
+    code, out, _ = call(capsys, "annotate", "read", book(tmp_path))
     assert not code and "named entity" in out and "50.0 %" in out
 
 

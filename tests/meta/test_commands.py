@@ -1,4 +1,4 @@
-"""`wholetext meta` and `wholetext paragraphs` as a user runs them."""
+"""`wholetext meta agreement` and `wholetext meta paragraphs` as a user runs them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
 
 
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
+    code, out, _ = call(capsys, "meta", "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
     assert code == 0
     assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
     made = tmp_path / "p" / "wmt22.small.k2"
@@ -88,13 +88,13 @@ def test_every_gold_is_used(aspects: str, capsys: pytest.CaptureFixture[str], tm
 
 
 def test_paragraphs_of_every_gold(aspects: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "paragraphs", aspects, "--k", "2", "--gold", "coherence", "--gold", "fluency", "--out",
+    code, out, _ = call(capsys, "meta", "paragraphs", aspects, "--k", "2", "--gold", "coherence", "fluency", "--out",
                         str(tmp_path / "p"))
     assert code == 0 and out.count("k\tparagraphs") == 2
     for name in ("coherence", "fluency"):
         assert f"{name} ratings of" in out
         assert (tmp_path / "p" / name / "wmt22.small.k2" / "human-scores" / f"de-en.{name}.seg.score").is_file()
-    code, _, _ = call(capsys, "paragraphs", aspects, "--k", "2", "--gold", "fluency", "--joiner", "none", "--out",
+    code, _, _ = call(capsys, "meta", "paragraphs", aspects, "--k", "2", "--gold", "fluency", "--joiner", "none", "-o",
                       str(tmp_path / "q"))
     first = (tmp_path / "q" / "wmt22.small.k2" / "references" / "de-en.refA.txt").read_text().splitlines()[0]
     assert code == 0 and first == "".join(evalset_folder.REF[:2])
@@ -103,7 +103,7 @@ def test_paragraphs_of_every_gold(aspects: str, capsys: pytest.CaptureFixture[st
 @pytest.mark.data
 def test_paragraphs_of_the_raw_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = data / "evalsets" / "wmt21.tedtalks"
-    code, out, _ = call(capsys, "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
+    code, out, _ = call(capsys, "meta", "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
                        str(folder / "human-scores" / "raw" / "mqm_ted_zhen.tsv"))
     assert code == 0
     assert [line.split("\t")[:2] for line in out.splitlines()[2:]] == [["3", "2499"], ["10", "590"]]

@@ -319,7 +319,7 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [one.chance for one in groups(found)["type"]] == pytest.approx([1 / 3, 1 / 2])
     assert groups(found)["block"][0].chance == pytest.approx(1 / 6)
     with pytest.raises(SystemExit):
-        main(["contrast", str(path), "--scores", str(tmp_path / "scores")])
+        main(["meta", "contrast", str(path), "--scores", str(tmp_path / "scores")])
     out = capsys.readouterr().out
     assert "chance" in out.splitlines()[0] and "41.7" in out.splitlines()[1]
 
@@ -378,7 +378,7 @@ def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pyte
         "1 item with a wrong translation given twice, so that chance is higher than shown; see item pronouns-2")
     scores.write_text("1\n0\n0\n1\n0\n0\n1\n0\n1\n0\n", "utf-8")
     with pytest.raises(SystemExit):
-        main(["contrast", str(path), "--scores", str(scores), "--json"])
+        main(["meta", "contrast", str(path), "--scores", str(scores), "--json"])
     assert json.loads(capsys.readouterr().out)["notes"] == list(found.warnings)
 
 

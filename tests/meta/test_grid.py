@@ -94,12 +94,12 @@ def test_several_sets(folder: Path, second: Path) -> None:
 
 def test_a_run_folder_is_read(folder: Path, second: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run, out = str(tmp_path / "run"), tmp_path / "out"
-    argv = ("sweep", str(folder), "-l", "de-en", "-m", "chrf", "--window", "3", "--ref", "refA", "--out", run)
+    argv = ("score", str(folder), "-l", "de-en", "-m", "chrf", "--sweep", "window=3", "--ref", "refA", "--out", run)
     assert call(capsys, *argv)[0] == 0
     grid = ("--task", "sys:pearson", "--interval", "documents", "--draws", "20")
     code, read, _ = call(capsys, "meta", str(folder), "--scores", run, *grid, "--json", "--out", str(out))
     assert code == 0
-    code, computed, _ = call(capsys, "meta", str(folder), "-m", "chrf", "--window", "1..3", *grid, "--json")
+    code, computed, _ = call(capsys, "meta", str(folder), "-m", "chrf", "--sweep", "window=1..3", *grid, "--json")
     assert code == 0
     first, again = (json.loads(text)["tasks"][0]["metrics"] for text in (read, computed))
     assert len(first) == 6 and first == again
@@ -117,7 +117,7 @@ def test_a_run_folder_is_read(folder: Path, second: Path, capsys: pytest.Capture
 
 def test_table_and_curves_of_contexts(folder: Path, second: Path, capsys: pytest.CaptureFixture[str],
                                       tmp_path: Path) -> None:
-    argv = ("meta", str(folder), str(second), "-m", "bertscore@minilm", "--context", "2", "--hyp", "ref", "own",
+    argv = ("meta", str(folder), str(second), "-m", "bertscore@minilm", "--sweep", "context=2", "hyp=ref,own",
             "--sample", "1", "--draws", "10")
     code, out, _ = call(capsys, *argv, "--out", str(tmp_path / "out"))
     assert code == 0

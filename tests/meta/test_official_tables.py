@@ -146,7 +146,7 @@ def test_an_unknown_folder_is_warned_about(tmp_path: Path, capsys: pytest.Captur
     found = table(capsys, str(folder), "-l", "he-en", "--level", "sys")
     assert found["fields"][0]["refs"] == ["refA"]
     assert any("mine is not the name of a WMT test set" in note for note in found["notes"])
-    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--test-set", "wmt23")
+    found = table(capsys, str(folder), "-l", "he-en", "--level", "sys", "--conventions", "wmt23")
     assert found["fields"][0]["refs"] == ["refB"]
     assert not any("not the name" in note for note in found["notes"])
 

@@ -52,7 +52,7 @@ def test_the_agreement_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[
         lines += [f"{system}\t{i}\t{rater}\t{-step * i}" for system in ("alpha", "beta") for i in range(8)]
     evalset_folder.write(folder / "human-scores" / "de-en.mqm.raters.tsv", lines)
     with pytest.raises(SystemExit) as end:
-        main(["paragraphs", str(folder), "--k", "2", "--agreement", "interval"])
+        main(["meta", "paragraphs", str(folder), "--k", "2", "--agreement", "interval"])
     out = capsys.readouterr().out.splitlines()
     assert not end.value.code and out[1].startswith("Krippendorff's alpha (interval): 0.")
     assert out[3].split("\t")[:4] == ["ann", "bob", "16", "1.0000"]

@@ -314,7 +314,7 @@ def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture
     assert row.scores["characters"] == pytest.approx(loop_f1(chars[0], chars[0], chars[2], chars[1]))
     assert row.scores["matching"] == pytest.approx(loop_f1(*pairs))
     with pytest.raises(SystemExit) as done:
-        main(["spans", str(path), "--raters", "--json"])
+        main(["meta", "spans", str(path), "--compare-raters", "--json"])
     assert not done.value.code
     printed = json.loads(capsys.readouterr().out)
     assert printed["raters"][-1]["characters"] == pytest.approx(rows[-1].scores["characters"])

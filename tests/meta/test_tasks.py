@@ -203,7 +203,7 @@ def test_systems_and_metrics_of_a_run_by_document(folder: Path, tmp_path: Path,
     rouge, ter = results.scores.values()
     columns = [np.concatenate([own.at("doc") for own in by.values()]) for by in (rouge, ter)]
     assert content["between_metrics"]["pearson"][0][1] == pytest.approx(-np.corrcoef(*columns)[0, 1])
-    code, out, _ = call(capsys, "compare", tmp_path / "run", "--t-test", "--baseline", "alpha", "--output", "f1")
+    code, out, _ = call(capsys, "compare", tmp_path / "run", "--t-test", "--baseline", "alpha", "--component", "f1")
     assert not code and "alpha → gamma" in out and "recall" not in out
     code, _, err = call(capsys, "compare", tmp_path / "run", "--t-test", "--baseline", "nobody")
     assert code and "there is no system 'nobody'" in err

@@ -24,10 +24,10 @@ def make(folder: Path) -> dict[str, Path]:
     evalset = evalset_folder.make(folder)
     asked = ["-m", "chrf", "--stored", "--level", "sys", "--level", "seg", "--interval", "documents", "--between"]
     command("meta", evalset, "-l", "de-en", *asked, "--draws", "20", "--k", "1..2", "-q", "--out", found["meta"])
-    command("sweep", DEMO, "-l", "de-en", "-m", "chrf", "--window", "3", "-q", "--out", found["windows"])
-    command("sweep", DEMO, "-l", "de-en", "-m", "chrf", "--context", "2", "-q", "--out", found["contexts"])
+    command("score", DEMO, "-l", "de-en", "-m", "chrf", "--sweep", "window=3", "-q", "--out", found["windows"])
+    command("score", DEMO, "-l", "de-en", "-m", "chrf", "--sweep", "context=2", "-q", "--out", found["contexts"])
     contrastive(folder)
-    command("contrast", folder / "set.jsonl", "--scores", f"one={folder / 'one.txt'}", "--scores",
+    command("meta", "contrast", folder / "set.jsonl", "--scores", f"one={folder / 'one.txt'}", "--scores",
             f"two={folder / 'two.txt'}", "-l", "en-fr", "--out", found["contrast"])  # fmt: skip
     return found
 

@@ -62,11 +62,11 @@ def test_what_commands_print_is_what_they_write(
 ) -> None:
     folder = files["contrast"].parent
     capsys.readouterr()
-    study_files.command("sweep", study_files.DEMO, "-l", "de-en", "-m", "chrf", "--window", "3", "-q", "-f", "json")
+    study_files.command("score", study_files.DEMO, "-l", "de-en", "-m", "chrf", "--sweep", "window=3", "-q", "--json")
     (tmp_path / "sweep.json").write_text(capsys.readouterr().out, "utf-8")
     assert read_study(tmp_path / "sweep.json") == read_study(files["windows"] / "grid.json")
     scores = [part for name in ("one", "two") for part in ("--scores", f"{name}={folder / name}.txt")]
-    study_files.command("contrast", folder / "set.jsonl", *scores, "-l", "en-fr", "-f", "json")
+    study_files.command("meta", "contrast", folder / "set.jsonl", *scores, "-l", "en-fr", "-f", "json")
     (tmp_path / "contrast.json").write_text(capsys.readouterr().out, "utf-8")
     assert read_study(tmp_path / "contrast.json") == read_study(files["contrast"] / "contrast.json")
     asked = ["-m", "chrf", "--stored", "--level", "sys", "--draws", "20", "-q", "--json"]

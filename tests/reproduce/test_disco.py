@@ -90,7 +90,7 @@ def test_what_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     with pytest.raises(InputError, match="figure5 cannot be computed") as fault:
         reproduce("D", "figure5")
     assert "diagram" in (fault.value.next or "")
-    code, out, _ = call(capsys, "reproduce", "D", "table3", "--check", "--data", tmp_path)
+    code, out, _ = call(capsys, "reproduce", "D", "table3", "--needs", "--data", tmp_path)
     assert code == 0 and "summeval: missing" in " ".join(out.split())
     assert call(capsys, "reproduce", "D", "table13")[0] == 2
 

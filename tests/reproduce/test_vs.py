@@ -116,5 +116,5 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert code == 0 and "without News zh-en" in out
     code, out, _ = call(capsys, "report", str(tmp_path / "out"))
     assert code == 0
-    code, out, _ = call(capsys, "reproduce", "S", "--check")
+    code, out, _ = call(capsys, "reproduce", "S", "--needs")
     assert code == 0 and "wmt22: missing" in out and "Unbabel/wmt22-cometkiwi-da: missing" in out

@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 
 def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = make(tmp_path), tmp_path / "metric"
-    options = ["--human", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--runs", "2",
+    options = ["--gold", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--runs", "2",
                "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
     with pytest.raises(SystemExit) as left:
         main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])

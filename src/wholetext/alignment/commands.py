@@ -15,7 +15,7 @@ def align(
     files: options.Files = options.Files(),
     *,
     out: Annotated[
-        Path, option("-o", "--out", help="Output JSONL file (input for `wholetext score`).")
+        Path, option("-o", "--out", help="Output JSONL `FILE` (input for `wholetext score`).")
     ],
     langs: options.Langs = None,
     test_set: options.TestSet = None,
@@ -26,32 +26,37 @@ def align(
         str,
         option(
             "--to",
+            rare=True,
             help="Align to: auto (a reference if available), source, or a reference by NAME.",
         ),
     ] = "auto",
     split: Annotated[
         Literal["rules", "none"],
-        option("--split", help="Sentence splitter for the outputs."),
+        option("--split", rare=True, help="Sentence splitter for the outputs."),
     ] = "rules",
     similarity: Annotated[
         Literal["auto", "vectors", "words"],
         option(
             "--similarity",
+            rare=True,
             help="Align by sentence vectors (auto: if they support both languages) or words.",
         ),
     ] = "auto",
     nulls: options.Nulls = None,
-    every: Annotated[
+    realign: Annotated[
         bool,
-        option("--all", help="Also realign documents whose number of segments already matches."),
+        option("--realign", help="Also align documents whose number of segments already matches."),
     ] = False,
-    overwrite: Annotated[
-        bool, option("--overwrite", help="Overwrite an existing output file.")
-    ] = False,
+    overwrite: options.Overwrite = False,
     workers: options.Workers = None,
     format: options.TableOrJson = "table",
 ) -> None:
-    """Align outputs with different sentence boundaries to the source segments; report omissions and additions."""
+    """Align outputs that have other sentence breaks than the source; report omissions and additions.
+
+    Examples:
+        wholetext align corpus.jsonl -l de-en -o aligned.jsonl
+        wholetext align -s src.txt -r ref.txt -d docids.txt -t llm.jsonl -l de-en -o aligned.jsonl
+    """
     from rich.text import Text
 
     from wholetext.alignment.realign import KINDS, AlignOptions, align as run
@@ -68,7 +73,7 @@ def align(
         done = run(
             loaded.corpus,
             loaded.outputs,
-            AlignOptions(to, split, every, similarity, nulls or "count"),
+            AlignOptions(to, split, realign, similarity, nulls or "count"),
             executor=executor,
         )
     jsonl.write(out, replace(loaded, outputs=done.outputs))

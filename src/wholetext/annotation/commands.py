@@ -1,6 +1,4 @@
-"""`wholetext sample` and `wholetext annotations`: documents for people to judge, and their
-judgments.
-"""
+"""`wholetext annotate`: documents for people to judge, and their judgments."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option
-from wholetext.cli.terminal import number, printable, warn
+from wholetext.cli.terminal import printable, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
@@ -23,24 +21,22 @@ if TYPE_CHECKING:
     from wholetext.annotation.relative_ranking import RankingUnit
     from wholetext.scoring.results import Results
 
-Overwrite = Annotated[bool, option("--overwrite", help="Overwrite existing files in --out.")]
-
 
 def sample(
     run: options.RunFolder,
     /,
     *,
-    documents: Annotated[
-        int | None, option("--documents", low=1, help="Number of documents.")
+    number: Annotated[
+        int | None, option("-n", "--number", low=1, help="Number of documents.")
     ] = None,
-    share: Annotated[float | None, option("--share", help="Share of the run, e.g. 0.25.")] = None,
+    share: Annotated[float | None, option("--share", help="`SHARE` of the run, e.g. 0.25.")] = None,
     of: Annotated[
         Literal["documents", "segments"], option("--of", help="Unit of --share.")
     ] = "documents",
-    method: Annotated[
+    by: Annotated[
         Literal["length", "random", "spread"],
         option(
-            "--method",
+            "--by",
             help="length, random: random sampling with weights; spread: selection by scores.",
         ),
     ] = "length",
@@ -57,35 +53,54 @@ def sample(
         ),
     ] = "list",
     out: Annotated[
-        Path | None, option("-o", "--out", help="Output file (default: standard output).")
+        Path | None, option("-o", "--out", help="Output `FILE` (default: standard output).")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
     protocol: Annotated[
         Literal["ESA", "cESA"],
         option("--protocol", help="Campaign: one system at a time, or side by side."),
     ] = "ESA",
     spans: Annotated[
         str,
-        option("--spans", help="Campaign: metric whose error spans are prefilled, auto or none."),
+        option(
+            "--spans",
+            rare=True,
+            help="Campaign: `METRIC` whose error spans are prefilled, auto or none.",
+        ),
     ] = "auto",
     users: Annotated[int, option("--users", low=1, help="Campaign: number of annotators.")] = 1,
-    name: Annotated[str | None, option("--name", help="Campaign: id.")] = None,
+    name: Annotated[str | None, option("--name", rare=True, help="Campaign: its id.")] = None,
     unit: Annotated[
         Literal["documents", "sentences"],
-        option("--unit", help="Ranking: blocks of documents in order, or sentences alone."),
+        option(
+            "--unit", rare=True, help="Ranking: blocks of documents in order, or sentences alone."
+        ),
     ] = "documents",
-    source: Annotated[
+    hide_source: Annotated[
         bool,
-        option("--source", negative="--no-source", help="Ranking: show the source (adequacy)."),
-    ] = True,
-    controls: Annotated[
-        float, option("--controls", low=0, high=1, help="Ranking: share of items with nonsense.")
+        option("--hide-source", rare=True, help="Ranking: without the source (fluency)."),
+    ] = False,
+    control_share: Annotated[
+        float,
+        option(
+            "--control-share",
+            low=0,
+            high=1,
+            rare=True,
+            help="Ranking: `SHARE` of items with nonsense.",
+        ),
     ] = 0.1,
 ) -> None:
-    """Select documents of a run for human evaluation: as a list, JSON, or a Pearmut campaign with error spans.
+    """Choose documents of a run for people to judge.
 
-    `length` and `random` sample documents with known probabilities; their weights keep estimates unbiased. `spread`
-    selects the documents on which metrics separate systems most.
+    Writes a list, JSON, a Pearmut campaign with error spans, or items to rank. `length` and
+    `random` sample documents with known probabilities, whose weights keep estimates unbiased;
+    `spread` selects the documents on which metrics separate systems most.
+
+    Examples:
+        wholetext annotate sample run -n 20
+        wholetext annotate sample run --share .25 -f pearmut -o campaign.json
+        wholetext annotate sample run -n 10 -f ranking -o items.jsonl
     """
     from wholetext.annotation.campaign import make_campaign
     from wholetext.annotation.sampling import sample as choose
@@ -95,12 +110,10 @@ def sample(
     if out is not None:
         options.refuse_existing(out, options.Files(), overwrite)
     results = open_run(run)
-    chosen = choose(
-        results, documents, share=share, of=of, method=method, metrics=metric or (), seed=seed
-    )
+    chosen = choose(results, number, share=share, of=of, method=by, metrics=metric or (), seed=seed)
     notes = list(chosen.notes)
     if format == "ranking":
-        _ranking(results, chosen.ids, out, unit, source, controls, seed)
+        _ranking(results, chosen.ids, out, unit, not hide_source, control_share, seed)
         return
     if format == "pearmut":
         campaign = make_campaign(
@@ -150,7 +163,7 @@ def _ranking(
     print(f"{count(len(items), 'item')}, {count(marked, 'control')}: {shown}, key: {key}")
 
 
-def annotations_(
+def read(
     file: Annotated[
         Path,
         Parameter(help="Log of a Pearmut campaign (JSONL), annotations.json, or a folder of BWB."),
@@ -158,21 +171,27 @@ def annotations_(
     /,
     *,
     key: Annotated[
-        Path | None, option("--key", help="Key of ranked items (`sample -f ranking`).")
+        Path | None,
+        option("--key", help="Key `FILE` of ranked items (`annotate sample -f ranking`)."),
     ] = None,
     run: Annotated[
-        Path | None, option("--run", help="Run folder that the campaign was made from.")
+        Path | None, option("--run", help="Run `FOLDER` that the campaign was made from.")
     ] = None,
     out: Annotated[
-        Path | None, option("-o", "--out", help="Output EvalSet (input for `meta`).")
+        Path | None, option("-o", "--out", help="Output `FOLDER`: an EvalSet (input for `meta`).")
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
     format: options.TableOrJson = "table",
 ) -> None:
-    """Read the annotations of a Pearmut campaign: mean scores of systems, and an EvalSet with them as judgments.
+    """Read the annotations of a campaign: scores of systems, judgments.
 
     The EvalSet (--out) has the texts of the run (--run), references included. Of BWB, whose annotators marked errors,
     it counts the sentences with each type of error.
+
+    Examples:
+        wholetext annotate read annotations.json --run run -o judged
+        wholetext annotate read rankings.jsonl --key items.key.jsonl
+        wholetext annotate read BWB
     """
     from wholetext.annotation.annotations import read_pearmut, write_judgments
     from wholetext.io import Loaded
@@ -202,7 +221,7 @@ def annotations_(
     rows = [
         [
             system,
-            "–" if row["score"] is None else number(row["score"], 2),
+            "–" if row["score"] is None else terminal.number(row["score"], 2),
             *(f"{row[name]:g}" for name in counts),
         ]
         for system, row in sorted(
@@ -224,10 +243,10 @@ def _rankings(answers: Path, key: Path, format: str) -> None:
         return
     console = terminal.console(80)
     wins = sorted(rankings.wins.items(), key=lambda pair: -pair[1])
-    terminal.print_blocks(["system", "won"], [[n, number(w)] for n, w in wins], 1, console)
+    terminal.print_blocks(["system", "won"], [[n, terminal.number(w)] for n, w in wins], 1, console)
     rows = [[rater, f"{right} of {seen}"] for rater, (right, seen) in rankings.controls.items()]
     terminal.print_blocks(["rater", "controls ranked last"], rows, 1, console)
-    agreed = [[*pair, number(k), str(n)] for pair, (k, n) in rankings.kappa.items()]
+    agreed = [[*pair, terminal.number(k), str(n)] for pair, (k, n) in rankings.kappa.items()]
     terminal.print_blocks(["rater 1", "rater 2", "kappa", "pairs"], agreed, 2, console)
 
 

@@ -187,7 +187,7 @@ def spread(table: Sequence[Mapping[str, Scores]], notes: list[str]) -> FloatArra
     if not values or len(values[0]) < 2:
         raise InputError(
             "spread needs a run with scores of two systems",
-            next="score more, or use --method length",
+            next="score more, or use --by length",
         )
     undefined = np.isnan(values).any(axis=(0, 1))
     if undefined.any():

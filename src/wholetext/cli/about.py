@@ -1,4 +1,4 @@
-"""`wholetext list`, `show`, `models` and `cache`: metrics, models and stored scores."""
+"""`wholetext list`, `models` and `cache`: metrics, models and stored scores."""
 
 from __future__ import annotations
 
@@ -34,13 +34,27 @@ _TYPES = {
 
 
 def list_(
+    name: Annotated[
+        str, Parameter(help="Metric, view, alias or full spec string to explain (default: all).")
+    ] = "",
+    /,
     *,
     no_ref: Annotated[bool, option("--no-ref", help="List only reference-free metrics.")] = False,
     format: options.TableOrJson = "table",
 ) -> None:
-    """List metrics, aliases, views, and the changes of stress tests."""
+    """List metrics, aliases, views and changes of stress tests, or explain one of them.
+
+    Examples:
+        wholetext list
+        wholetext list --no-ref
+        wholetext list blonde
+        wholetext list 'context(prev=2):comet'
+    """
     from wholetext.registry import catalogue, reference_free
 
+    if name:
+        explain(name, format)
+        return
     listing = {**catalogue(), "changes": {}}
     if describe_changes := slices.hook("described-changes"):
         listing["changes"], broken = describe_changes()
@@ -74,21 +88,15 @@ def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
     for view, summary in listing["views"].items():
         entry(f"  {view:<{width}} ", summary)
     if listing["changes"]:
-        print("\nchanges (of `wholetext stress`)")
+        print("\nchanges (of `wholetext meta stress`)")
     for name, change in listing["changes"].items():
         entry(f"  {name:<{width}} {change['kind']:<9} ", change["summary"])
     print()
-    entry("", "`wholetext show NAME` explains a metric or a view: parameters, range and paper.")
+    entry("", "`wholetext list NAME` explains a metric or a view: parameters, range and paper.")
 
 
-def show(
-    name: Annotated[
-        str,
-        Parameter(help="Metric, view, alias or full spec string."),
-    ],
-    /,
-) -> None:
-    """Explain a metric, a view or a spec string."""
+def explain(name: str, format: str = "table") -> None:
+    """Print what a metric, a view or a spec string is, with its parameters."""
     from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
     from wholetext.spec import Call
 
@@ -151,19 +159,26 @@ def _hint(hint: object) -> str:
 
 # ---------------------------------------------------------------- models
 
-models = App("models", help="List, download and verify models.")
+models = App("models", help="List, download and verify models.", help_flags=())
 Name = Annotated[
     str,
     Parameter(
         help="Model name on the Hugging Face Hub, folder, or metric with one model (kiwi, prism …).",
     ),
 ]
-Revision = Annotated[str, option("--revision", help="Branch, tag or commit (default: the latest).")]
+Revision = Annotated[
+    str, option("--revision", help="`BRANCH`, tag or commit (default: the latest).")
+]
 
 
 @models.command(name="list")
 def list_models(*, format: options.TableOrJson = "table") -> None:
-    """List the default models of metrics: licence, size, access, and whether downloaded."""
+    """List the default models of metrics: licence, size, whether downloaded.
+
+    Examples:
+        wholetext models list
+        wholetext models list -f json
+    """
     from wholetext.models import catalogue
 
     listing = catalogue.list_models()
@@ -188,7 +203,12 @@ def list_models(*, format: options.TableOrJson = "table") -> None:
 def show_model(
     name: Name, /, *, revision: Revision = "", format: options.TableOrJson = "table"
 ) -> None:
-    """Show a model's licence, size, revision and path."""
+    """Show a model's licence, size, revision and path.
+
+    Examples:
+        wholetext models show minilm
+        wholetext models show doc-comet
+    """
     from wholetext.models import catalogue
 
     model = catalogue.show_model(name, revision)
@@ -205,7 +225,12 @@ def show_model(
 
 @models.command
 def fetch(name: Name, /, *, revision: Revision = "") -> None:
-    """Download a model and its tokenizer from the Hugging Face Hub."""
+    """Download a model and its tokenizer from the Hugging Face Hub.
+
+    Examples:
+        wholetext models fetch comet
+        wholetext models fetch Unbabel/wmt22-comet-da --revision main
+    """
     from wholetext.models.catalogue import fetch_model
 
     for model in fetch_model(name, revision):
@@ -223,13 +248,20 @@ def verify(
         str,
         option(
             "--device",
-            help="Verify this device instead (cuda, mps, cpu): score frozen texts with the small "
+            help="Verify this `DEVICE` instead (cuda, mps, cpu): score frozen texts with the small "
             "bundled models in fp32, fp16 and bf16, and compare with frozen scores of a CPU.",
         ),
     ] = "",
     format: options.TableOrJson = "table",
 ) -> None:
-    """Verify a model's files without loading them (complete, unchanged, safe), or a device."""
+    """Verify the files of a model, or the scores of a device.
+
+    Files must be complete, unchanged and safe to load; they are not loaded.
+
+    Examples:
+        wholetext models verify minilm
+        wholetext models verify --device cuda
+    """
     from wholetext.metrics.verify import verify_model
     from wholetext.models.catalogue import show_model
 
@@ -253,12 +285,17 @@ def verify(
 
 # ---------------------------------------------------------------- cache
 
-cache = App("cache", help="Show or clear the cache of scores.")
+cache = App("cache", help="Show or clear the cache of scores.", help_flags=())
 
 
 @cache.command
 def info(*, format: options.TableOrJson = "table") -> None:
-    """Show the location, size and contents of the cache."""
+    """Show the location, size and contents of the cache.
+
+    Examples:
+        wholetext cache info
+        wholetext cache info -f json
+    """
     from wholetext.files.cache import Cache
 
     with closing(Cache()) as scores:
@@ -278,7 +315,12 @@ def clear(
     ] = None,
     /,
 ) -> None:
-    """Delete cached scores; they are computed again when needed."""
+    """Delete cached scores; they are computed again when needed.
+
+    Examples:
+        wholetext cache clear
+        wholetext cache clear rows:bleu
+    """
     from wholetext.files.cache import Cache
 
     with closing(Cache()) as scores:

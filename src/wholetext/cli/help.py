@@ -15,41 +15,41 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 if TYPE_CHECKING:
     from cyclopts import App
 
-# One line of 80 columns for each command; `wholetext COMMAND --help` has its docstring.
+# One line of 80 columns for each command; `wholetext COMMAND --help` has its docstring. Those without
+# a title are hidden. A name without a command, of a slice that is absent, is not listed.
 COMMANDS = {
     "Score and compare systems": {
         "score": "Score systems on whole documents",
         "compare": "Show differences between systems, intervals and p-values",
-        "gate": "Exit with code 1 if a system got significantly worse",
-        "rank": "Rank systems by several metrics at once (AutoRank)",
-        "report": "Write an HTML report of a run",
         "explain": "Explain the score of a document",
-        "plan": "Show what would be scored, without running models",
-        "sweep": "Score over a grid of context or window sizes",
+        "report": "Write an HTML report of a run",
+        "rank": "Rank systems by several metrics at once (AutoRank)",
+        "gate": "Exit with code 1 if a system got significantly worse",
         "align": "Align outputs that have other sentence breaks",
-        "features": "Compare discourse features of outputs and references",
+        "convert": "Convert a corpus to another format",
     },
-    "Evaluate metrics, use human judgments": {
-        "meta": "Evaluate metrics against human scores",
-        "contrast": "Evaluate metrics on a contrastive set",
-        "stress": "Test metrics with controlled errors",
-        "spans": "Evaluate the error spans of metrics",
-        "judge-check": "Check LLM judges for bias and consistency",
-        "paragraphs": "Split rated documents into paragraphs",
-        "sample": "Choose documents for human annotation",
-        "annotations": "Read the annotations of a Pearmut campaign",
+    "Evaluate and train metrics": {
+        "meta": "Evaluate metrics: human scores, contrast, stress, spans, judges",
         "train": "Train a metric on human scores",
+        "annotate": "Choose documents for people to judge, read their judgments",
         "reproduce": "Compute tables and figures of the papers again",
     },
     "Other": {
-        "demo": "Score the bundled documents",
-        "serve": "Run a local web page for scoring",
-        "list": "List metrics, aliases and views",
-        "show": "Explain a metric or a view",
+        "list": "List metrics, aliases and views, or explain one",
         "models": "List, download and verify models",
-        "cache": "Show or clear the cache of scores",
+        "serve": "Run a local web page for scoring",
+        "demo": "Score the bundled documents",
+        "help": "Read about a topic: formats, judges, taggers …",
     },
+    "": {"cache": "Show or clear the cache of scores"},
 }
+GROUPS = {
+    "meta": "Evaluate metrics. `meta PATH` is `meta agreement PATH`; a folder named like a command is "
+    "written `./spans`.",
+    "annotate": "Choose documents for people to judge, and read their judgments.",
+}
+DEFAULTS = {"meta": "agreement"}  # command of a group that is run where none is named
+EXAMPLES = "Examples:\n"  # section of a docstring: one command per line
 _BY_TYPE = {"int": "N", "float": "NUMBER", "str": "NAME", "Path": "PATH", "bool": ""}
 _NO_DEFAULT: tuple[Any, ...] = (None, False, "", [], (), inspect.Parameter.empty)
 _PLACEHOLDER = re.compile("`([A-Z]+)`")
@@ -84,7 +84,7 @@ def overview(sections: Mapping[str, Mapping[str, str]]) -> str:
     lines += [
         "",
         "Start with `wholetext demo`. `wholetext list` names the metrics,",
-        "`wholetext COMMAND --help` the options of a command. Others: --version,",
+        "`wholetext COMMAND --help` shows examples and options. Others: --version,",
         "--debug (tracebacks), --install-completion (of the shell).",
     ]
     return "\n".join(lines)
@@ -93,17 +93,22 @@ def overview(sections: Mapping[str, Mapping[str, str]]) -> str:
 def of_command(app: App, path: str, width: int, everything: bool = False) -> str:
     """Help of a command with options, or of one with subcommands."""
     if app.default_command is None:
-        lines = [f"Usage: {path} COMMAND [OPTIONS]", "", app.help, "", "Commands:"]
+        introduction = textwrap.wrap(app.help, width, break_on_hyphens=False)
+        lines = [f"Usage: {path} COMMAND [OPTIONS]", "", *introduction, "", "Commands:"]
         for name in app:
             if not name.startswith("-"):
                 text = str(inspect.getdoc(app[name].default_command)).partition("\n")[0]
                 lines.append(f"  {name:<10}  {text.rstrip('.')}")
+        lines += ["", f"`{path} COMMAND --help` has examples and options."]
         return "\n".join(lines)
     listed = list(entries(app))
     arguments = [e.takes if e.required else f"[{e.takes}]" for e in listed if e.positional]
     lines = [" ".join(["Usage:", path, *arguments, "[OPTIONS]"]), ""]
     for paragraph in (inspect.getdoc(app.default_command) or "").split("\n\n"):
-        lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
+        if paragraph.startswith(EXAMPLES):
+            lines += ["Examples:", *(f"  {line}" for line in examples(app)), ""]
+        else:
+            lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
     shown = [entry for entry in listed if everything or not entry.rare]
     for title in dict.fromkeys(entry.section for entry in shown):
         lines.append(f"{title}:")
@@ -114,6 +119,21 @@ def of_command(app: App, path: str, width: int, everything: bool = False) -> str
     if len(shown) < len(listed):
         lines.append(f"{len(listed) - len(shown)} more options: {path} --help-all")
     return "\n".join(lines).rstrip()
+
+
+def leaves(app: App, path: str = "") -> Iterator[tuple[str, App]]:
+    """Every command that has options, also inside groups, with its name."""
+    for word in app:
+        if not word.startswith("-"):
+            name = f"{path} {word}".strip()
+            found = app[word]
+            yield from [(name, found)] if found.default_command else leaves(found, name)
+
+
+def examples(app: App) -> list[str]:
+    """The command lines that the docstring of a command shows."""
+    text = (inspect.getdoc(app.default_command) or "").partition(EXAMPLES)[2]
+    return [line.strip() for line in text.split("\n\n")[0].split("\n") if line.strip()]
 
 
 def entries(app: App) -> Iterator[OptionHelp]:
@@ -164,7 +184,8 @@ def _lines(entry: OptionHelp, width: int) -> list[str]:
     text = f"{entry.text} [{entry.default}]" if entry.default else entry.text
     if entry.required and not entry.positional:
         text += " (required)"
-    names = () if entry.positional else (", ".join(entry.names),)
+    listed = [name for name in entry.names if name[:-1] not in entry.names]  # no plural
+    names = () if entry.positional else (", ".join(listed),)
     head = f"  {' '.join([*names, entry.takes])}".rstrip()
     lines = textwrap.wrap(text, width - _INDENT, break_on_hyphens=False)
     if len(head) <= _INDENT - 2:

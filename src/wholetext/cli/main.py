@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import sys
 import warnings
@@ -10,7 +11,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from wholetext import plugins, slices
-from wholetext.cli import help
+from wholetext.cli import help, renamed
 from wholetext.cli.terminal import Guarded, columns, printable
 from wholetext.errors import InputError, WholetextError, WholetextWarning, did_you_mean
 from wholetext.version import __version__
@@ -26,17 +27,14 @@ CORE_VERBS = {
     "gate": "wholetext.cli.runs:gate",
     "report": "wholetext.cli.runs:report",
     "explain": "wholetext.cli.runs:explain",
-    "plan": "wholetext.cli.score:plan",
-    "sweep": "wholetext.cli.score:sweep",
     "list": "wholetext.cli.about:list_",
-    "show": "wholetext.cli.about:show",
-    "demo": "wholetext.cli.score:demo",
     "models": "wholetext.cli.about:models",
+    "demo": "wholetext.cli.score:demo",
+    "help": "wholetext.cli.topics:help_",
     "cache": "wholetext.cli.about:cache",
 }
-VERBS = CORE_VERBS | slices.added("commands")
-# commands that cache finished rows
-SCORING = {"score", "sweep", "meta", "contrast", "judge-check", "stress", "demo", "features"}
+VERBS = CORE_VERBS | slices.added("commands")  # `group command` → place
+SCORING = {"score", "meta", "explain", "demo"}  # commands that cache finished rows
 HELP = {"-h", "--help", "--help-all"}
 SHORTHANDS = {"--json": ("-f", "json"), "--latex": ("-f", "latex")}
 # options of sacrebleu and COMET → what to write here
@@ -58,7 +56,7 @@ OTHER_TOOLS = {
     "--confidence-n": "the number of bootstrap resamples is --draws with --test bootstrap",
     "--num-refs": "several references are given as files: -r refA.txt refB.txt",
     "--detail": "scores of documents and segments are in results.jsonl of --out FOLDER",
-    "--citation": "`wholetext show METRIC` names the papers of a metric and of its parameters",
+    "--citation": "`wholetext list METRIC` names the papers of a metric and of its parameters",
     "--list": "`wholetext list` lists metrics; test sets are those of sacrebleu: --test-set wmt21",
     "-sl": "scores of segments are in results.jsonl of --out FOLDER",
     "--sentence-level": "scores of segments are in results.jsonl of --out FOLDER",
@@ -87,29 +85,39 @@ def build(plugin: str = "") -> App:
         version_flags=(),
     )
     for name, place in VERBS.items():
-        app.command(place, name=name)
+        group, _, word = name.rpartition(" ")
+        if group and group not in app:
+            app.command(App(group, help=help.GROUPS.get(group, ""), help_flags=()))
+        (app[group] if group else app).command(place, name=word)
     if plugin:
         verb: Any = plugins.load(plugins.VERBS)[plugin]()
         app.command(verb, name=plugin)
     return app
 
 
+def names() -> list[str]:
+    """Names of the commands, without those inside groups."""
+    return list(dict.fromkeys(name.partition(" ")[0] for name in VERBS))
+
+
 def sections() -> dict[str, dict[str, str]]:
     """List the available commands by section of help, plug-ins with their packages."""
+    available = names()
     listed = {
-        title: {name: text for name, text in section.items() if name in VERBS}
+        title: {name: text for name, text in section.items() if name in available}
         for title, section in help.COMMANDS.items()
     }
     others = {
         name: str(slices.load(place).__doc__).split("\n")[0]
         for name, place in VERBS.items()
-        if not any(name in section for section in listed.values())
+        if " " not in name and not any(name in section for section in help.COMMANDS.values())
     }
     added = {
         name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
         for name in plugins.load(plugins.VERBS)
-        if name not in VERBS
+        if name not in available
     }
+    listed.pop("")  # hidden
     return {**listed, "Further commands": others, "Plug-ins": added}
 
 
@@ -158,7 +166,12 @@ def _run(words: list[str]) -> None:
     if first == "--install-completion":
         print(f"completion is installed: {build().install_completion()}; start a new shell")
         return
-    verbs = [*VERBS] if first in VERBS else [*VERBS, *plugins.load(plugins.VERBS)]
+    verbs = names()
+    if first not in verbs:
+        verbs += plugins.load(plugins.VERBS)
+    if (current := renamed.modern(words)) != words and first not in plugins.load(plugins.VERBS):
+        raise renamed.error(words, current)
+    words = _with_default(words)
     if first not in verbs:
         kind = "option" if first.startswith("-") else "command"
         raise InputError(
@@ -174,7 +187,7 @@ def _run(words: list[str]) -> None:
         )
     from cyclopts import CycloptsError
 
-    app = build("" if first in VERBS else first)
+    app = build("" if first in names() else first)
     path, apps, rest = app.parse_commands(words)
     help_requested = HELP.intersection(rest)
     if help_requested or (apps[-1].default_command is None and not rest):
@@ -194,6 +207,21 @@ def _run(words: list[str]) -> None:
         for group in bound.arguments.values():
             if "executor" in getattr(group, "__dict__", ()):  # cached: it was used
                 group.executor.close()
+
+
+def _with_default(words: list[str]) -> list[str]:
+    """Insert the command that a group runs where none is named: `meta PATH`."""
+    group = words[0]
+    default = help.DEFAULTS.get(group)
+    commands = [name.partition(" ")[2] for name in VERBS if name.startswith(f"{group} ")]
+    if default not in commands or not words[1:] or words[1] in {*commands, *HELP}:
+        return words
+    near = did_you_mean(words[1], commands)
+    if near and not os.path.exists(words[1]):  # noqa: PTH110 - pathlib raises on long names
+        raise InputError(
+            f"there is no command and no file {words[1]!r}", where=f"wholetext {group}", next=near
+        )
+    return [group, str(default), *words[1:]]
 
 
 def usage_error(fault: CycloptsError) -> InputError:

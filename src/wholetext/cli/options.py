@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from wholetext import slices
-from wholetext.errors import InputError
+from wholetext.errors import InputError, choices
 from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 _TEST_SET = re.compile(r"(wmt|iwslt|mtnt)[0-9][\w./-]*", re.I)  # of sacrebleu: -t wmt21
+
+
+# axes of --sweep → their values, where these are words
+AXES: Mapping[str, tuple[str, ...]] = {
+    "context": (),
+    "window": (),
+    "hyp": ("ref", "own"),
+    "source": ("same", "shuffled", "other"),
+    "step": (),
+    "partial": ("drop", "include", "weighted"),
+}
 
 
 # ---------------------------------------------------------------- declaring options
@@ -113,7 +124,7 @@ Segments = Annotated[
 ]
 Systems = Annotated[
     list[str] | None,
-    several("--system", help="Restrict to these systems."),
+    several("--system", rare=True, help="Restrict to these systems."),
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -130,13 +141,17 @@ Out = Annotated[
         help="Output run `FOLDER` (read by compare, explain and report).",
     ),
 ]
-Overwrite = Annotated[bool, option("--overwrite", help="Overwrite an existing run in --out.")]
+Overwrite = Annotated[
+    bool, option("--overwrite", help="Replace what --out already has (a run, a file).")
+]
 _FORMAT = option("-f", "--format", help="Output format; --json is -f json.")
 TableOrJson = Annotated[Literal["table", "json"], _FORMAT]
 TableJsonTsv = Annotated[Literal["table", "json", "tsv"], _FORMAT]
 Format = Annotated[Literal["table", "json", "tsv", "latex"], _FORMAT]
 Signatures = Annotated[bool, option("--signatures", rare=True, help="Print full signatures.")]
-ByDomain = Annotated[bool, option("--by-domain", help="Also show the scores within each domain.")]
+ByDomain = Annotated[
+    bool, option("--by-domain", rare=True, help="Also show scores or ranks within each domain.")
+]
 Baseline = Annotated[
     str | None,
     option(
@@ -165,6 +180,15 @@ Joiner = Annotated[
         "--joiner",
         rare=True,
         help="What joins the segments of a paragraph; auto = by language.",
+    ),
+]
+SweepGrid = Annotated[
+    list[str] | None,
+    several(
+        "--sweep",
+        rare=True,
+        help="Instead, a grid of `SETTING`s: context=N or window=N, the largest size; with "
+        "hyp=ref,own, source=same,shuffled,other, step=1,2 or partial=drop.",
     ),
 ]
 RunFolder = Annotated[Path, Parameter(help="`RUN` folder written by `wholetext score --out`.")]
@@ -206,12 +230,11 @@ Prices = Annotated[
         help="`FILE` with prices of judges' models (TOML).",
     ),
 ]
-Quiet = Annotated[bool, option("-q", "--quiet", help="Do not show progress or hints.")]
+Quiet = Annotated[bool, option("-q", "--quiet", rare=True, help="Do not show progress or hints.")]
 Decimals = Annotated[
     int | None,
     option(
         "-w",
-        "--width",
         "--decimals",
         low=0,
         high=12,
@@ -267,7 +290,7 @@ class Files:
         list[str] | None, several("-r", "--references", help="References, one `FILE` each.")
     ] = None
     docs: Annotated[
-        str | None, option("-d", "--docs", help="`FILE` with one document id per line.")
+        str | None, option("-d", "--docids", help="`FILE` with one document id per line.")
     ] = None
 
 
@@ -280,7 +303,9 @@ class Chosen:
     test_set: TestSet = None
     reader: Reader = None
     system: Systems = None
-    ref: Annotated[list[str] | None, several("--ref", help="Restrict to these references.")] = None
+    ref: Annotated[
+        list[str] | None, several("--ref", rare=True, help="Restrict to these references.")
+    ] = None
     segments: Segments = "auto"
 
 
@@ -426,13 +451,14 @@ class Testing:
     ] = None
     test: Annotated[
         Literal["randomization", "bootstrap", "bootstrap-centred"] | None,
-        option("--test", help="Paired significance test (default: randomization)."),
+        option("--test", rare=True, help="Paired significance test (default: randomization)."),
     ] = None
     draws: Annotated[
         int | None,
         option(
             "--draws",
             low=1,
+            rare=True,
             help="Number of trials (default 10,000) or bootstrap resamples (default 1,000).",
         ),
     ] = None
@@ -474,6 +500,24 @@ class Testing:
         if stored is None:
             return Significance(**changes)
         return replace(stored, **changes) if changes else None
+
+
+def sweep_settings(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read the settings of ``--sweep``: axis → its values."""
+    settings: dict[str, list[str]] = {}
+    for text in texts:
+        axis, equals, values = text.partition("=")
+        step = "write context=3 or window=6; files come before --sweep"
+        if not equals:
+            raise InputError(f"{text} is not a setting", where="--sweep", next=step)
+        if axis not in AXES:
+            raise InputError(f"there is no {axis!r}", where="--sweep", next=choices(axis, AXES))
+        for value in filter(None, values.split(",")):
+            if AXES[axis] and value not in AXES[axis]:
+                step = choices(value, AXES[axis])
+                raise InputError(f"there is no {axis} {value!r}", where="--sweep", next=step)
+            settings.setdefault(axis, []).append(value)
+    return settings
 
 
 # ---------------------------------------------------------------- reading input

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from wholetext import slices
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, warn
@@ -33,14 +34,15 @@ def compare(
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict to these metrics of the run")
     ] = None,
-    output: Annotated[
+    component: Annotated[
         str | None,
         option(
-            "--output", help="Output of the metric to compare, e.g. recall (default: the score)."
+            "--component",
+            help="Component of the metrics to compare, e.g. recall (default: the score).",
         ),
     ] = None,
     format: options.Format = "table",
-    width: options.Decimals = None,
+    decimals: options.Decimals = None,
     by_domain: options.ByDomain = False,
     t_test: Annotated[
         bool,
@@ -55,6 +57,11 @@ def compare(
     """Compare the systems of a run: differences, confidence intervals, p-values, clusters, power.
 
     Uses the stored comparison of the run; it is computed again only if an option asks for another.
+
+    Examples:
+        wholetext compare run --baseline coherent
+        wholetext compare run -m d-blonde --component recall
+        wholetext compare run --test bootstrap -f latex
     """
     from wholetext.cli.leaderboard import pairs, render
     from wholetext.errors import RunError, did_you_mean
@@ -73,18 +80,18 @@ def compare(
         )
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
     if t_test or between:
-        _documents(results, baseline, output, t_test, between, format)
+        _documents(results, baseline, component, t_test, between, format)
         return
-    comparisons = compare_systems(results, testing.significance(baseline, results), output)
-    render(results, comparisons, format, signatures, width, by_domain)
+    comparisons = compare_systems(results, testing.significance(baseline, results), component)
+    render(results, comparisons, format, signatures, decimals, by_domain)
     if format == "table":
-        pairs([comparisons[spec] for spec in specs], width)
+        pairs([comparisons[spec] for spec in specs], decimals)
 
 
 def _documents(
     results: Results,
     baseline: str | None,
-    output: str | None,
+    component: str | None,
     t_test: bool,
     between: bool,
     format: str,
@@ -105,7 +112,7 @@ def _documents(
             for spec, by_system in results.scores.items()
             for first, second in pairs
             for test in paired_t(by_system[second], by_system[first])
-            if output in (None, test.category)
+            if component in (None, test.category)
         ]
     if between:
         content["between_metrics"] = {
@@ -153,11 +160,11 @@ def gate(
     max_drop: Annotated[
         float,
         option(
-            "--max-drop", low=0, help="Maximum significant drop that passes, in units of the score."
+            "--max-drop", low=0, help="Largest significant drop that passes, in units of the score."
         ),
     ] = 0.0,
     junit: Annotated[
-        Path | None, option("--junit", help="Also write JUnit XML to this file.")
+        Path | None, option("--junit", help="Also write JUnit XML to this `FILE`.")
     ] = None,
     format: options.TableOrJson = "table",
     testing: options.Testing = options.Testing(),
@@ -165,6 +172,11 @@ def gate(
     """Exit with code 1 if a system scores significantly below the baseline.
 
     Prints one line per check.
+
+    Examples:
+        wholetext gate run --baseline production
+        wholetext gate run --baseline production -m chrf --max-drop 0.5
+        wholetext gate run --baseline production --junit gate.xml
     """
     from wholetext.files.storage import write_file
     from wholetext.scoring.evaluate import open_run
@@ -208,29 +220,41 @@ def explain(
         str | None,
         option(
             "--doc",
-            help="Document id (default: that with the lowest score; BlonDe: with mean=occurring).",
+            help="Document `ID` (default: that with the lowest score; BlonDe: with mean=occurring).",
         ),
     ] = None,
     system: Annotated[
-        str | None,
-        option(
-            "--system",
-            help="System (required if there are several).",
-        ),
+        list[str] | None,
+        several("--system", help="System (required if there are several)."),
     ] = None,
     metric: Annotated[
-        str | None,
-        option(
-            "-m",
-            "--metric",
-            help="blonde, d-blonde, blonde-plus or a metric with spans "
-            "(default: the first in the run).",
+        list[str] | None,
+        options.metrics_option(
+            "blonde, d-blonde, blonde-plus or a metric with spans (default: the first in the run); "
+            "with --features freq, conn, rc, lc"
         ),
     ] = None,
     ref: Annotated[
-        str | None, option("--ref", help="Reference to show (default: the first).")
+        list[str] | None, several("--ref", help="Reference to show (default: the first).")
     ] = None,
     all_: Annotated[bool, option("--all", help="Also show segments without errors.")] = False,
+    features: Annotated[
+        bool,
+        option(
+            "--features",
+            help="Instead, compare discourse features of outputs and references by document.",
+        ),
+    ] = False,
+    foci: Annotated[
+        bool,
+        option("--foci", rare=True, help="With --features: count sentences, foci, repeated foci."),
+    ] = False,
+    pairs: Annotated[
+        bool,
+        option(
+            "--pairs", rare=True, help="With --features: print both values of every pair (TSV)."
+        ),
+    ] = False,
     format: options.TableOrJson = "table",
     langs: options.Langs = None,
     reader: options.Reader = None,
@@ -238,7 +262,13 @@ def explain(
     """Explain the score of a document of a run folder, or of any input of `wholetext score`.
 
     Shows matching, missing and extra tenses, pronouns, entities and markers.
+
+    Examples:
+        wholetext explain run --system patchwork --doc news-ferry
+        wholetext explain run --system loopy -m d-blonde --all
+        wholetext explain corpus.jsonl -l de-en --features
     """
+    from wholetext.io import Loaded
     from wholetext.scoring.evaluate import open_run
     from wholetext.scoring.explain import explain as explained
     from wholetext.scoring.results import Results, run_file
@@ -249,12 +279,27 @@ def explain(
         loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
-    explanation = explained(results, metric, system=system, doc=doc, ref=ref)
+    if features:
+        compare_features = slices.required("features", "--features")
+        texts = Loaded(results.corpus, results.outputs).keep(system, ref)
+        compare_features(texts, metric, foci, pairs, format)
+        return
+    metric_name, system_name, ref_name = (
+        _single(values, name)
+        for values, name in ((metric, "-m"), (system, "--system"), (ref, "--ref"))
+    )
+    explanation = explained(results, metric_name, system=system_name, doc=doc, ref=ref_name)
     warn(explanation.notes)
     if format == "json":
         terminal.print_json(explanation.as_json())
     else:
         _side_by_side(explanation, every=all_)
+
+
+def _single(values: list[str] | None, option: str) -> str | None:
+    if values and len(values) > 1:
+        raise InputError(f"explain takes one {option}", next=f"choose: {option} {values[0]}")
+    return values[0] if values else None
 
 
 def _side_by_side(explained: Explained, *, every: bool) -> None:
@@ -364,31 +409,31 @@ def report(
     runs: Annotated[
         list[Path],
         Parameter(
-            help="Run folder, and outputs of meta, sweep, contrast, rank or stress "
-            "(folders or JSON).",
+            help="`RUN` folder, and what `meta`, `rank` or `score --sweep` wrote (folders or JSON).",
         ),
     ],
     /,
     *,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Output HTML file (default: RUN/report.html)."),
+        option("-o", "--out", help="Output HTML `FILE` (default: RUN/report.html)."),
     ] = None,
+    open_: Annotated[bool, option("--open", help="Open the page in a browser.")] = False,
     figures: Annotated[
         Path | None,
-        option("--figures", help="Write the figures to this folder instead of a page."),
+        option("--figures", help="Write the figures to this `FOLDER` instead of a page."),
     ] = None,
     formats: Annotated[
-        str, option("--as", help="Figure formats, comma-separated: pdf, svg, png.")
+        str, option("--as", help="Figure `FORMATS`, comma-separated: pdf, svg, png.")
     ] = "pdf,svg,png",
     baseline: options.Baseline = None,
     title: Annotated[
-        str, option("--title", help="Page title (default: the name of the corpus).")
+        str, option("--title", help="Page `TITLE` (default: the name of the corpus).")
     ] = "",
-    segments: Annotated[
+    max_segments: Annotated[
         int,
         option(
-            "--segments",
+            "--max-segments",
             low=1,
             help="Maximum number of segments shown in the page; a sample if there are more.",
         ),
@@ -398,6 +443,11 @@ def report(
     """Write an HTML report of a run; loads no model.
 
     The page has a leaderboard, documents, texts side by side and comparisons.
+
+    Examples:
+        wholetext report run --open
+        wholetext report run agreement -o page.html
+        wholetext report run --figures figures --as pdf
     """
     from wholetext.reporting import PageOptions
     from wholetext.reporting.page import default_page, read_sources, report as write
@@ -411,9 +461,14 @@ def report(
         baseline=baseline,
         significance=None if run is None else testing.significance(baseline, run),
         formats=[part.strip() for part in formats.split(",") if part.strip()],
-        options=PageOptions(title, segments),
+        options=PageOptions(title, max_segments),
     )
     if figures is not None:
         print(f"figures: {count(len(files) - (page is not None), 'file')} in {figures}/")
     if page is not None:
         print(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")
+    if open_ and page is not None:
+        import webbrowser
+
+        if not webbrowser.open(page.resolve().as_uri()):
+            warn(["no browser was found; open the page by hand"])

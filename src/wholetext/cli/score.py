@@ -1,4 +1,4 @@
-"""`wholetext score`, `plan`, `sweep` and `demo`: commands that read texts."""
+"""`wholetext score`, with its plan and its sweep, and `wholetext demo`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from wholetext import slices
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, printable, progress_bar, warn
-from wholetext.errors import count
+from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
     from wholetext.scoring.plan import Plan
-    from wholetext.scoring.sweep import Sweep
+    from wholetext.scoring.sweep import Axes, Sweep
 
 _LOSSES = {
     "dropped": "segments not scored",
@@ -39,12 +39,13 @@ def score(
     out: options.Out = None,
     overwrite: options.Overwrite = False,
     format: options.Format = "table",
-    width: options.Decimals = None,
+    decimals: options.Decimals = None,
     score_only: Annotated[
         bool,
         option(
             "-b",
             "--score-only",
+            rare=True,
             help="Print scores only: a line per system in the given order, a column per metric.",
         ),
     ] = False,
@@ -54,27 +55,51 @@ def score(
     execution: options.Execution = options.Execution(),
     overflow: Annotated[
         Literal["warn", "error"],
-        option("--overflow", help="What to do if text exceeds the model's maximum length."),
+        option(
+            "--overflow",
+            rare=True,
+            help="What to do if text exceeds the model's maximum length.",
+        ),
     ] = "warn",
     no_flags: Annotated[
         bool,
-        option("--no-flags", help="Disable checks for suspicious input and degenerate output."),
+        option(
+            "--no-flags",
+            rare=True,
+            help="Disable checks for suspicious input and degenerate output.",
+        ),
     ] = False,
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
-        several("--log", help="Also send the scores to an experiment tracker: mlflow."),
+        several("--log", rare=True, help="Also send the scores to a `TRACKER`: mlflow."),
     ] = None,
+    plan: Annotated[
+        bool,
+        option("--plan", help="Instead, show what would be scored and its cost; runs no model."),
+    ] = False,
+    show: Annotated[
+        int, option("--show", low=0, rare=True, help="With --plan: `ROWS` to print in full.")
+    ] = 2,
+    sweep: options.SweepGrid = None,
     dry_run: Annotated[
         Path | None,
         option(
             "--dry-run",
-            help="Write the calls of judges to FILE without making them.",
+            rare=True,
+            help="Write the calls of judges to `FILE` without making them.",
         ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Score systems on whole documents, with confidence intervals and significance tests."""
+    """Score systems on whole documents, with confidence intervals and significance tests.
+
+    Examples:
+        wholetext score -s src.txt -t a.txt b.txt -r ref.txt -d docids.txt -l de-en
+        wholetext score corpus.jsonl -m chrf doc-comet -o run
+        wholetext score corpus.jsonl -m judge-esa@gpt-4.1-mini --plan
+        wholetext score corpus.jsonl -m chrf --sweep window=6
+    """
     from wholetext.cli.leaderboard import render
     from wholetext.errors import WholetextError
     from wholetext.scoring.evaluate import score as score_systems
@@ -84,7 +109,15 @@ def score(
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
     loaded = options.load(files, chosen)
+    if sweep is not None:
+        seed = testing.seed and options.seed_or_none(testing.seed)
+        axes = _axes(sweep, seed or 0)
+        _sweep(loaded, metric or ["chrf"], axes, execution, out, overwrite, format, quiet)
+        return
     metrics = metric or _defaults(loaded, quiet)
+    if plan:
+        _plan(loaded, metrics, show, execution, format)
+        return
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
         calls = execution.options().calls
@@ -111,7 +144,7 @@ def score(
         warn(loaded.warnings)  # they may tell the cause
         raise
     shown = "scores" if score_only else format
-    render(results, results.comparisons, shown, signatures, width, by_domain)
+    render(results, results.comparisons, shown, signatures, decimals, by_domain)
     if "judge_calls" in results.counts and not quiet:
         calls = how.calls or slices.required("calls", "judges")(counts=Counter(results.counts))
         print(calls.summary(), file=sys.stderr)
@@ -131,37 +164,26 @@ def _defaults(loaded: Loaded, quiet: bool) -> list[str]:
     return metrics
 
 
-def _next_step(systems: Sequence[str], out: Path | None) -> str:
-    """Name the run folder and the next commands."""
+def _next_step(systems: Sequence[str], out: Path | None, reported: bool = False) -> str:
+    """Name the run folder and the next commands, of which ``reported`` leaves out the report."""
     if out is None:
-        return "next: add --out run to keep the scores, then `wholetext report run`"
+        return "next: add --out run to keep the scores, then `wholetext report run --open`"
     folder, baseline = (shlex.quote(printable(name)) for name in (str(out), systems[0]))
-    compare = (
-        f"wholetext compare {folder} --baseline {baseline}\n      " if len(systems) > 1 else ""
-    )
-    return f"run folder: {folder}\nnext: {compare}wholetext report {folder}"
+    compare = f"wholetext compare {folder} --baseline {baseline}" if len(systems) > 1 else ""
+    steps = [compare, "" if reported else f"wholetext report {folder} --open"]
+    lines = [f"run folder: {folder}", "next: " + "\n      ".join(filter(None, steps))]
+    return "\n".join(lines[: 1 + any(steps)])
 
 
-def plan(
-    files: options.Files = options.Files(),
-    *,
-    metric: options.Metrics = None,
-    chosen: options.Chosen = options.Chosen(),
-    show: Annotated[int, option("--show", low=0, help="Number of rows to print in full.")] = 2,
-    endpoint: options.Endpoint = "",
-    prices: options.Prices = "",
-    format: options.TableOrJson = "table",
+def _plan(
+    loaded: Loaded, metrics: Sequence[str], show: int, execution: options.Execution, format: str
 ) -> None:
-    """Show what would be scored, without running models.
-
-    Shows rows, inputs, truncation, calls and their cost, and texts.
-    """
+    """Show rows, inputs, truncation, calls and their cost, and texts, without running models."""
     from wholetext.scoring.plan import plan as planned
 
-    loaded = options.load(files, chosen)
+    _refuse(format, "tsv", "latex", option="--plan")
     warn(loaded.warnings)
-    metrics = metric or _defaults(loaded, quiet=False)
-    calls = slices.required("calls", "plan")(endpoint, prices=prices)
+    calls = execution.options().calls or slices.required("calls", "--plan")()
     plans = [
         planned(loaded.corpus, loaded.outputs, text, show=show, calls=calls) for text in metrics
     ]
@@ -170,6 +192,11 @@ def plan(
         return
     for plan in plans:
         _print_plan(plan)
+
+
+def _refuse(format: str, *formats: str, option: str) -> None:
+    if format in formats:
+        raise InputError(f"{option} is not printed as {format}", next="use -f table or -f json")
 
 
 def _print_plan(plan: Plan) -> None:
@@ -194,80 +221,47 @@ def _print_plan(plan: Plan) -> None:
                 print(f"    {'' if at else side:<6} {printable(line)}")
 
 
-def sweep(
-    files: options.Files = options.Files(),
-    *,
-    metric: Annotated[
-        str,
-        option(
-            "-m",
-            "--metric",
-            help="Metric; the sweep replaces its view.",
-        ),
-    ] = "chrf",
-    context: Annotated[
-        int | None,
-        option(
-            "--context", low=0, help="Maximum context size in segments; sizes 0 … N are scored."
-        ),
-    ] = None,
-    hyp: Annotated[
-        list[str] | None,
-        several("--hyp", help="Context of the output: ref, own (default: both)."),
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        several(
-            "--source",
-            help="Origin of the context: same, or the controls shuffled, other (default: all).",
-        ),
-    ] = None,
-    window: Annotated[
-        int | None,
-        option("--window", low=1, help="Maximum window size in segments; sizes 1 … N are scored."),
-    ] = None,
-    step: Annotated[
-        list[int] | None,
-        several("--step", low=1, help="Stride of the windows (default: all)."),
-    ] = None,
-    partial: Annotated[
-        Literal["drop", "include", "weighted"],
-        option("--partial", help="How to treat incomplete windows."),
-    ] = "drop",
-    seed: Annotated[
-        int,
-        option(
-            "--seed",
-            low=0,
-            high=2**63 - 1,
-            help="Random seed of the shuffled and other-document controls.",
-        ),
-    ] = 0,
-    chosen: options.Chosen = options.Chosen(),
-    out: Annotated[
-        Path | None,
-        option("-o", "--out", help="Output run folder; the grid is written to grid.json."),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    format: options.TableJsonTsv = "table",
-    execution: options.Execution = options.Execution(),
-    quiet: options.Quiet = False,
-) -> None:
-    """Score systems over a grid of context sizes (--context) or window sizes (--window)."""
-    from wholetext.files.output_folder import check_folder
-    from wholetext.scoring.results import RUN
-    from wholetext.scoring.sweep import HYP, SOURCE, Axes, sweep as run, write_sweep
+def _axes(settings: Sequence[str], seed: int) -> Axes:
+    """The axes that ``--sweep`` names."""
+    from wholetext.files.parsing import integer
+    from wholetext.scoring.sweep import HYP, SOURCE, Axes
 
-    loaded = options.load(files, chosen)
-    axes = Axes(
-        context=context,
-        hyp=tuple(hyp or HYP),
-        source=tuple(source or SOURCE),
-        window=window,
-        step=tuple(step or ()),
-        partial=partial,
+    values = options.sweep_settings(settings)
+    sizes = {
+        axis: [integer(size, low=axis != "context", where=f"--sweep {axis}=") for size in listed]
+        for axis, listed in values.items()
+        if axis in ("context", "window", "step")
+    }
+    return Axes(
+        context=max(sizes.get("context", ()), default=None),
+        hyp=tuple(values.get("hyp", HYP)),
+        source=tuple(values.get("source", SOURCE)),
+        window=max(sizes.get("window", ()), default=None),
+        step=tuple(sizes.get("step", ())),
+        partial=cast(Any, values.get("partial", ["drop"])[-1]),
         seed=seed,
     )
+
+
+def _sweep(
+    loaded: Loaded,
+    metrics: Sequence[str],
+    axes: Axes,
+    execution: options.Execution,
+    out: Path | None,
+    overwrite: bool,
+    format: str,
+    quiet: bool,
+) -> None:
+    """Score over a grid of context or window sizes."""
+    from wholetext.files.output_folder import check_folder
+    from wholetext.scoring.results import RUN
+    from wholetext.scoring.sweep import sweep as run, write_sweep
+
+    _refuse(format, "latex", option="--sweep")
+    metric, *others = metrics
+    if others:
+        raise InputError("a sweep takes one metric", where="--sweep", next=f"use -m {metric} alone")
     if out is not None:
         check_folder(out, RUN, overwrite=overwrite)  # fail before scoring
     with progress_bar(quiet) as progress:
@@ -280,7 +274,7 @@ def sweep(
     _show_grid(grid, format)
 
 
-def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:
+def _show_grid(grid: Sweep, format: str) -> None:
     """Print the grid, one line per cell."""
     from wholetext.notes import without_kinds
 
@@ -329,10 +323,15 @@ def demo(
     metric: Annotated[
         list[str] | None, options.metrics_option("Metrics to compute instead of the demo's")
     ] = None,
-    out: Annotated[Path, option("-o", "--out", help="Output run folder.")] = Path("demo-run"),
+    out: Annotated[Path, option("-o", "--out", help="Output run `FOLDER`.")] = Path("demo-run"),
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Score the bundled documents with every kind of metric that is installed."""
+    """Score the bundled documents with every kind of metric that is installed.
+
+    Examples:
+        wholetext demo
+        wholetext demo -l zh-en -m chrf d-blonde -o zh-run
+    """
     from wholetext.cli.leaderboard import render
     from wholetext.demo import load
     from wholetext.errors import MissingExtra, RunError
@@ -357,7 +356,7 @@ def demo(
             overwrite=overwrite,
         )
     render(results, results.comparisons, "table")
-    print(f"\n{_next_step(results.systems, out)}")
+    print(f"\n{_next_step(results.systems, out, reported=True)}")
     try:
         (page,) = report(out)
         print(f"report: {page} ({page.stat().st_size / 1e6:.1f} MB)")

@@ -30,7 +30,7 @@ def find_logger(name: str) -> Logger:
         raise InputError(
             f"there is no logger {name!r}",
             next=did_you_mean(name, known)
-            or f"loggers: {', '.join(known)}; a package can add others (docs/plugins.md)",
+            or f"loggers: {', '.join(known)}; a package can add others (`wholetext help plugins`)",
         )
     logger = added[name]()
     if not callable(logger):

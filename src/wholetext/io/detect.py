@@ -91,7 +91,7 @@ def _table(table: Any, names: Sequence[Any], langs: Langs) -> Loaded:
         raise InputError(
             f"no column has the output of a system: {', '.join(labels)}",
             where="table",
-            next="call a column hyp or hyp:SYSTEM (docs/formats.md)",
+            next="call a column hyp or hyp:SYSTEM (`wholetext help formats`)",
         )
     if ("hyp", "") in kinds and ("system", "") not in kinds:
         labels[kinds.index(("hyp", ""))] = "hyp:hyp"

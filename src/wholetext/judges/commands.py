@@ -1,4 +1,4 @@
-"""`wholetext judge-check`: check LLM judges for bias and consistency."""
+"""`wholetext meta judges`: check LLM judges for bias and consistency."""
 
 from __future__ import annotations
 
@@ -19,31 +19,34 @@ def judge_check(
     metric: Annotated[
         list[str],
         several(
-            "-m", "--metric", help="Judge to check, e.g. judge-esa@MODEL; two or more are compared."
+            "-m",
+            "--metric",
+            "--metrics",
+            help="`JUDGE` to check, e.g. judge-esa@MODEL; two or more are compared.",
         ),
     ],
     check: Annotated[
         list[str] | None,
         several(
             "--check",
-            help="position, length, consistency, wording, agreement (default: all).",
+            help="`CHECK` to make: position, length, consistency, wording, agreement (default: all).",
         ),
     ] = None,
     window: Annotated[
         list[int] | None,
         several("--window", low=1, help="Window size in segments (1, 2, 4 and 8)."),
     ] = None,
-    samples: Annotated[
-        int, option("--samples", low=2, help="Answers per question, for consistency.")
+    answers: Annotated[
+        int, option("--answers", low=2, help="Answers per question, for consistency.")
     ] = 5,
     temperature: Annotated[
-        float, option("--temperature", low=0, help="Temperature of these answers.")
+        float, option("--temperature", low=0, help="`TEMPERATURE` of these answers.")
     ] = 0.7,
     prompt: Annotated[
         list[str] | None,
         several(
             "--prompt",
-            help="JudgePrompt file that words the task differently (default: built-in).",
+            help="`FILE` that words the task differently (default: built-in).",
         ),
     ] = None,
     chosen: options.Chosen = options.Chosen(),
@@ -51,12 +54,19 @@ def judge_check(
     draws: options.Resamples = 1000,
     seed: options.Seed = 12345,
     out: Annotated[
-        Path | None, option("-o", "--out", help="Write a run folder with judge-check.json.")
+        Path | None, option("-o", "--out", help="Output run `FOLDER`, with judge-check.json.")
     ] = None,
     format: options.TableJsonTsv = "table",
     quiet: options.Quiet = False,
 ) -> None:
-    """Check LLM judges: position and length bias, consistency, wording of the prompt, agreement with each other."""
+    """Check LLM judges for bias and consistency.
+
+    Position and length bias, consistency, wording of the prompt, agreement with each other.
+
+    Examples:
+        wholetext meta judges corpus.jsonl -m judge-esa@gpt-4.1-mini -o check
+        wholetext meta judges corpus.jsonl -m judge-esa@A judge-esa@B --check agreement
+    """
     from wholetext.judges.check import (
         CHECKS,
         JudgeCheckOptions,
@@ -66,7 +76,7 @@ def judge_check(
 
     windows = tuple(window or JudgeCheckOptions.windows)
     settings = JudgeCheckOptions(
-        tuple(check or CHECKS), windows, samples, temperature, tuple(prompt or ()), draws, seed
+        tuple(check or CHECKS), windows, answers, temperature, tuple(prompt or ()), draws, seed
     )
     loaded = options.load(files, chosen)
     with terminal.progress_bar(quiet) as progress:

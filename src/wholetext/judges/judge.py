@@ -109,7 +109,9 @@ class Judge(Metric):
         }
         for fault, holds in faults.items():
             if holds:
-                raise SpecError(fault, next="e.g. samples=10,temperature=0.7; docs/judges.md")
+                raise SpecError(
+                    fault, next="e.g. samples=10,temperature=0.7; see `wholetext help judges`"
+                )
 
     @property
     def needs(self) -> frozenset[Side]:  # type: ignore[override]

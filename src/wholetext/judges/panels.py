@@ -1,4 +1,4 @@
-"""Figures of `judge-check` as panels of the report."""
+"""Figures of `meta judges` as panels of the report."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The commands of the slice: `meta`, `paragraphs`, `spans`, `contrast`, `features`."""
+"""The commands `meta agreement`, `contrast`, `spans`, `paragraphs`, and `explain --features`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
@@ -14,6 +14,7 @@ from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
+    from wholetext.io import Loaded
     from wholetext.meta.contrastive.decisions import ContrastResults
     from wholetext.meta.evaluate import ParagraphSets
     from wholetext.meta.judgments import Ratings
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from wholetext.views import Joiner
 
 
-def meta(
+def agreement(
     evalset: Annotated[
         list[Path],
         Parameter(
@@ -32,7 +33,7 @@ def meta(
     *,
     langs: Annotated[
         list[str] | None,
-        several("-l", "--langs", help="Language pair, e.g. zh-en."),
+        several("-l", "--langs", help="Language `PAIR`, e.g. zh-en."),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -40,14 +41,18 @@ def meta(
     ] = None,
     ensemble: Annotated[
         list[str] | None,
-        several("--ensemble", help="Mean of the scores of several metrics, e.g. 'rc + bleu'."),
+        several(
+            "--ensemble",
+            rare=True,
+            help="`MEAN` of the scores of several metrics, e.g. 'rc + bleu'.",
+        ),
     ] = None,
     stored: Annotated[bool, option("--stored", help="Also evaluate all stored metrics.")] = False,
     scores: Annotated[
         list[Path] | None,
         several(
             "--scores",
-            help="Precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, a folder of them "
+            help="`FILE` of precomputed scores: NAME-REF.LEVEL.score, WMT25's SYSTEM.jsonl, a folder of them "
             "or a run folder; {set} and {langs} are filled in (repeatable).",
         ),
     ] = None,
@@ -56,90 +61,79 @@ def meta(
         option(
             "--primary",
             negative="--no-primary",
+            rare=True,
             help="Only primary submissions of stored metrics (default with --tasks).",
         ),
     ] = None,
     level: Annotated[
         list[str] | None,
-        several("--level", help="Level whose default tasks to run: sys, domain, doc, seg."),
+        several("--level", help="`LEVEL` whose default tasks to run: sys, domain, doc, seg."),
     ] = None,
     task: Annotated[
         list[str] | None,
-        several("--task", help="Task, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item."),
+        several(
+            "--task", rare=True, help="`TASK`, LEVEL:STATISTIC[/AVERAGE], e.g. seg:kendall/item."
+        ),
     ] = None,
     tasks: Annotated[
         str | None,
         option("--tasks", help="Official WMT task list: wmt21 … wmt24, wmt24pp or wmt25."),
     ] = None,
-    context: Annotated[
-        str | None,
-        option("--context", help="Grid of context sizes: 0..9, 0,2 or the largest, 9."),
-    ] = None,
-    hyp: Annotated[
-        list[str] | None,
-        several("--hyp", help="Context of the output in the grid: ref (default), own."),
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        several("--source", help="Origin of the context: same (default), shuffled, other."),
-    ] = None,
-    window: Annotated[
-        str | None,
-        option("--window", help="Grid of window sizes: 1..10, 2,6 or the largest, 10."),
-    ] = None,
-    step: Annotated[
-        list[int] | None, several("--step", low=1, help="Stride of the windows (default: all).")
-    ] = None,
-    partial: Annotated[
-        list[Literal["drop", "include", "weighted"]] | None,
-        several("--partial", help="Incomplete windows: drop (default), include, weighted."),
-    ] = None,
+    sweep: options.SweepGrid = None,
     k: options.LengthsIfAny = None,
     raters: Annotated[
         Literal["each", "first", "mean"],
-        option("--raters", help="How to combine several raters of a paragraph."),
+        option("--raters", rare=True, help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
     gold: options.Golds = None,
     ref: Annotated[
         list[str] | None,
-        several("--ref", help="Reference used by the metrics (default: the standard one)."),
+        several("--ref", help="Reference that metrics use (default: the standard one)."),
     ] = None,
     close_ref: Annotated[
-        list[str] | None, several("--close-ref", help="Near-duplicate references to exclude.")
+        list[str] | None,
+        several("--close-ref", rare=True, help="Near-duplicate references to exclude."),
     ] = None,
     human: Annotated[
         bool | None,
         option(
             "--human",
             negative="--no-human",
+            rare=True,
             help="Include human translations as systems (--tasks: as in that year).",
         ),
     ] = None,
     outliers: Annotated[
-        bool, option("--outliers", help="Include the outlier systems that WMT excludes.")
+        bool, option("--outliers", rare=True, help="Include the outlier systems that WMT excludes.")
     ] = False,
     domain: Annotated[
-        list[str] | None, several("--domain", help="Restrict to these domains.")
+        list[str] | None, several("--domain", rare=True, help="Restrict to these domains.")
     ] = None,
     sample: Annotated[
         int,
-        option("--sample", low=0, help="Number of judged documents to sample; 0 = all."),
+        option("--sample", low=0, rare=True, help="Number of judged documents to use; 0 = all."),
     ] = 0,
     system: options.Systems = None,
-    test_set: Annotated[
+    conventions: Annotated[
         str,
         option(
-            "--test-set", help="WMT test set whose conventions apply, if the folder was renamed."
+            "--conventions",
+            rare=True,
+            help="WMT test set whose conventions apply, if the folder was renamed.",
         ),
     ] = "",
     all_segments: Annotated[
         bool,
-        option("--all-segments", help="Score all segments, not only those with human scores."),
+        option("--all-segments", rare=True, help="Score also segments without human scores."),
     ] = False,
     allow_missing: Annotated[
         bool,
-        option("--allow-missing", help="Exclude what is missing from score files, with a warning."),
+        option(
+            "--allow-missing",
+            rare=True,
+            help="Exclude what is missing from score files, with a warning.",
+        ),
     ] = False,
     interval: Annotated[
         Literal["documents", "systems", "both"] | None,
@@ -147,46 +141,71 @@ def meta(
     ] = None,
     between: Annotated[
         bool,
-        option("--between", help="Also report correlations between metrics, and between golds."),
+        option(
+            "--between", rare=True, help="Also correlations between metrics, and between golds."
+        ),
     ] = False,
     paired_t: Annotated[
-        bool, option("--paired-t", help="Also t-tests between metrics, paired over the tasks.")
+        bool,
+        option(
+            "--paired-t", rare=True, help="Also t-tests between metrics, paired over the tasks."
+        ),
     ] = False,
     williams: Annotated[
         bool,
-        option("--williams", help="Also Williams' test between the correlations of metrics."),
+        option(
+            "--williams", rare=True, help="Also Williams' test between correlations of metrics."
+        ),
     ] = False,
     draws: options.TestDraws = 1000,
     block: Annotated[
         int,
-        option("--block", low=0, help="Early-stopping interval, in draws; 0 = never stop early."),
+        option(
+            "--block",
+            low=0,
+            rare=True,
+            help="Early-stopping interval, in draws; 0 = never stop early.",
+        ),
     ] = 0,
     micro: Annotated[
         bool,
-        option("--micro", help="Weight rows (items, systems) by their number of scores."),
+        option(
+            "--micro", rare=True, help="Weight rows (items, systems) by their number of scores."
+        ),
     ] = False,
     nan: Annotated[
         Literal["skip", "zero"],
-        option("--nan", help="Undefined correlations: skip them, or count them as 0."),
+        option("--nan", rare=True, help="Undefined correlations: skip them, or count them as 0."),
     ] = "skip",
     weigh_by: Annotated[
         str,
         option(
             "--weigh-by",
-            help="Distribute the weights evenly over langs, level, statistic, in this order.",
+            rare=True,
+            help="Distribute the weights evenly over `LEVELS` of langs, level, statistic, in this order.",
         ),
     ] = "",
     seed: options.Seed = 12345,
     alpha: options.Alpha = 0.05,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Folder for meta.json and the computed scores."),
+        option("-o", "--out", help="Output `FOLDER` for meta.json and the computed scores."),
     ] = None,
     format: options.Format = "table",
     execution: options.Execution = options.Execution(),
     quiet: options.Quiet = False,
 ) -> None:
-    """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
+    """Evaluate metrics against human judgments.
+
+    Prints agreement, significance clusters, chance levels and pair counts.
+
+    Examples:
+        wholetext meta agreement wmt22 -l en-de --stored -m chrf
+        wholetext meta agreement wmt22 -l en-de --tasks wmt22 --stored
+        wholetext meta wmt21.tedtalks -l en-de -m bertscore --k 1..10
+        wholetext meta wmt21.tedtalks -l en-de -m comet --sweep context=0..3
+    """
+    from wholetext.files.parsing import integer
     from wholetext.meta import (
         MetaTasks,
         MetricSelection,
@@ -207,7 +226,7 @@ def meta(
         domains=tuple(domain or ()),
         systems=tuple(system or ()),
         all_segments=all_segments,
-        test_set=test_set,
+        test_set=conventions,
         sample=sample,
         seed=seed,
     )
@@ -233,13 +252,14 @@ def meta(
         "drop" if allow_missing else "error",
     )
     lengths = read_lengths(k) if k else ()
+    axes = options.sweep_settings(sweep or ())
     grid = GridAxes(
-        read_sizes(context, 0, "--context"),
-        tuple(hyp or ("ref",)),
-        tuple(source or ("same",)),
-        read_sizes(window, 1, "--window"),
-        tuple(step or ()),
-        tuple(partial or ("drop",)),
+        read_sizes(",".join(axes.get("context", ())) or None, 0, "context"),
+        tuple(axes.get("hyp", ("ref",))),
+        tuple(axes.get("source", ("same",))),
+        read_sizes(",".join(axes.get("window", ())) or None, 1, "window"),
+        tuple(integer(step, low=1, where="--sweep step=") for step in axes.get("step", ())),
+        tuple(cast(Any, axes.get("partial", ("drop",)))),
     )
     with progress_bar(quiet) as progress:
         results = meta_evaluate(
@@ -252,7 +272,7 @@ def meta(
             lengths=lengths,
             raters=raters,
             joiner=joiner,
-            grid=grid if context or window else None,
+            grid=grid if sweep else None,
             options=execution.options(progress=progress),
             out=out,
         )
@@ -263,18 +283,18 @@ def paragraphs(
     evalset: Annotated[Path, Parameter(help="EvalSet folder with ratings of individual raters.")],
     /,
     *,
-    langs: Annotated[str | None, option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
+    langs: options.Langs = None,
     k: options.Lengths = "1..10",
     gold: options.Golds = None,
     mqm_tsv: Annotated[
         Path | None,
-        option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations."),
+        option("--mqm-tsv", help="Read the ratings from this `FILE` of MQM annotations (TSV)."),
     ] = None,
     mqm_weights: Annotated[
         str,
         option(
             "--mqm-weights",
-            help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
+            help="Error `WEIGHTS` for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
         ),
     ] = "standard",
     raters: Annotated[
@@ -282,18 +302,18 @@ def paragraphs(
         option("--raters", help="How to combine several raters of a segment."),
     ] = "each",
     joiner: options.Joiner = "auto",
-    agreement: Annotated[
+    scale: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"] | None,
         option(
             "--agreement",
             help="Print how well raters agree: Krippendorff's alpha on this scale; each pair.",
         ),
     ] = None,
-    tokens: Annotated[
+    tokenizer: Annotated[
         str | None,
         option(
-            "--tokens",
-            help="Print lengths in tokens of this SentencePiece file, tokenizer.json or model.",
+            "--tokenizer",
+            help="Print lengths in tokens of this `MODEL`, SentencePiece file or tokenizer.json.",
         ),
     ] = None,
     limit: Annotated[
@@ -302,10 +322,17 @@ def paragraphs(
     ] = 1024,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Output folder; one EvalSet per length."),
+        option("-o", "--out", help="Output `FOLDER`; one EvalSet per length."),
     ] = None,
 ) -> None:
-    """Split rated documents into paragraphs of k segments scored by one rater, and write them with their scores."""
+    """Split rated documents into paragraphs, with their scores.
+
+    A paragraph is k segments scored by one rater.
+
+    Examples:
+        wholetext meta paragraphs wmt21.tedtalks -l en-de --k 1..10 -o paragraphs
+        wholetext meta paragraphs wmt21.tedtalks -l en-de --agreement interval
+    """
     from wholetext.meta.evaluate import paragraph_sets
     from wholetext.meta.paragraphs import read_lengths
 
@@ -330,13 +357,13 @@ def paragraphs(
             f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
             f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
         )
-        if agreement:
-            _print_agreement(ratings, agreement)
+        if scale:
+            _print_agreement(ratings, scale)
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
-        if tokens:
-            _print_lengths(evalset, langs, sets, tokens, limit, joiner)
+        if tokenizer:
+            _print_lengths(evalset, langs, sets, tokenizer, limit, joiner)
 
 
 def _print_lengths(
@@ -382,8 +409,8 @@ def spans(
     metric: Annotated[
         list[str] | None, options.metrics_option("Restrict run folders to these metrics")
     ] = None,
-    raters: Annotated[
-        bool, option("--raters", help="Compare the raters of GOLD with each other.")
+    compare_raters: Annotated[
+        bool, option("--compare-raters", help="Compare the raters of GOLD with each other.")
     ] = False,
     credit: Annotated[
         float,
@@ -402,7 +429,15 @@ def spans(
     alpha: options.Alpha = 0.05,
     format: options.TableOrJson = "table",
 ) -> None:
-    """Evaluate error spans and error-free segments of metrics against human annotations, with tests by document."""
+    """Evaluate the error spans of metrics against those of people.
+
+    Also predictions of error-free segments; with significance tests by document.
+
+    Examples:
+        wholetext meta spans mqm_ted_ende.tsv run
+        wholetext meta spans mqm_ted_ende.tsv xcomet=spans.jsonl judge=judge.jsonl
+        wholetext meta spans mqm_ted_ende.tsv --compare-raters
+    """
     from wholetext.meta import SpanOptions, evaluate_spans, rater_spans, read_spans
     from wholetext.meta.tables import render_raters, render_spans
 
@@ -414,7 +449,7 @@ def spans(
             where=gold,
             next="give a file of human spans",
         )
-    if raters:
+    if compare_raters:
         render_raters(*rater_spans(people, how), format)
         return
     predictions = [
@@ -426,7 +461,7 @@ def spans(
         raise InputError(
             "there are no metrics to evaluate",
             where=gold,
-            next="give their spans after GOLD, or --raters to compare its raters with each other",
+            next="give their spans after GOLD, or compare its raters by --compare-raters",
         )
     render_spans(evaluate_spans(people, predictions, how), format)
 
@@ -452,31 +487,39 @@ def contrast(
     ] = None,
     scores: Annotated[
         list[str] | None,
-        several("--scores", help="Precomputed scores, NAME=FILE."),
+        several("--scores", help="`FILE` of precomputed scores, or NAME=FILE."),
     ] = None,
     minimize: Annotated[
         bool, option("--minimize", help="Lower is better in --scores files.")
     ] = False,
-    documents: Annotated[
+    context_from: Annotated[
         Path | None,
-        option("--documents", help="Line-aligned documents with the context (folder or TSV)."),
+        option("--context-from", help="Line-aligned documents with the context: `FOLDER` or TSV."),
     ] = None,
     context: Annotated[
         int,
-        option("--context", low=0, help="Number of context sentences to take from --documents."),
+        option("--context", low=0, help="Number of context sentences to take from --context-from."),
     ] = 3,
     langs: options.Langs = None,
-    split: Annotated[
+    intra: Annotated[
         Literal["distance", "flag"],
-        option("--split", help="Define intra-sentential by distance 0 or by the item's flag."),
+        option("--intra", help="What is inside a sentence: distance 0, or the item's flag."),
     ] = "distance",
     format: options.TableOrJson = "table",
     out: Annotated[
-        Path | None, option("-o", "--out", help="Write contrast.json into this folder.")
+        Path | None, option("-o", "--out", help="Output `FOLDER` for contrast.json.")
     ] = None,
     execution: options.Execution = options.Execution(),
 ) -> None:
-    """Evaluate metrics on a contrastive set: accuracy by group, confidence intervals, McNemar's test."""
+    """Evaluate metrics on a contrastive set.
+
+    Prints accuracy by group with confidence intervals, and McNemar's test.
+
+    Examples:
+        wholetext meta contrast anaphora.json -m comet-qe doc-comet-qe
+        wholetext meta contrast contrapro.json -l en-de --context-from documents -m comet-qe
+        wholetext meta contrast pronouns.jsonl --scores mymodel=losses.txt --minimize
+    """
     from wholetext.io.assembly import pair
     from wholetext.meta import contrast as run, read_contrast_set
 
@@ -484,14 +527,14 @@ def contrast(
         raise InputError(
             "nothing to judge", where=set, next="name a metric (-m) or a file of scores (--scores)"
         )
-    items = read_contrast_set(set, pair(langs) if langs else None, documents, context)
+    items = read_contrast_set(set, pair(langs) if langs else None, context_from, context)
     warn(items.warnings)
     results = run(
         items,
         metric or (),
         options.named(scores),
         higher_is_better=not minimize,
-        split=split,
+        split=intra,
         options=execution.options(),
         out=out,
     )
@@ -548,20 +591,7 @@ def _accuracies(results: ContrastResults) -> None:
 
 
 def features(
-    files: options.Files = options.Files(),
-    *,
-    metric: Annotated[
-        list[str] | None,
-        options.metrics_option("Discourse feature of one text: freq, conn, rc, lc"),
-    ] = None,
-    foci: Annotated[
-        bool, option("--foci", help="Count sentences, foci and repeated foci instead.")
-    ] = False,
-    pairs: Annotated[
-        bool, option("--pairs", help="Print both values of every pair instead, as TSV.")
-    ] = False,
-    chosen: options.Chosen = options.Chosen(),
-    format: options.TableOrJson = "table",
+    loaded: Loaded, metric: list[str] | None, foci: bool, pairs: bool, format: str
 ) -> None:
     """Compare discourse features of outputs and references for each document."""
     from rich.text import Text
@@ -574,8 +604,6 @@ def features(
     )
     from wholetext.scoring.comparison import plain
 
-    loaded = options.load(files, chosen)
-    warn(loaded.warnings)
     if foci:
         statistics = asdict(focus_statistics(loaded.corpus, loaded.outputs))
         if format == "json":

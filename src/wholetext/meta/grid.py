@@ -58,7 +58,7 @@ class GridAxes:
 
 
 def read_sizes(text: str | None, low: int, option: str) -> tuple[int, ...]:
-    """``0..9`` or ``1,3,5`` → sizes; a number alone is the largest, as in `sweep`."""
+    """``0..9`` or ``1,3,5`` → sizes; a number alone is the largest, as in `score --sweep`."""
     if text is None:
         return ()
     whole = f"{low}..{text}" if text.strip().isdecimal() else text

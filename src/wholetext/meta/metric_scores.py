@@ -300,7 +300,7 @@ def _is_run(path: Path) -> bool:
 
 
 def _from_run(path: Path, gathered: Gathered) -> dict[str, MetricScores]:
-    """Scores of a run folder, such as `score --out` and `sweep --out` write, by spec."""
+    """Scores of a run folder, such as `score --out` writes, by spec."""
     where, results = gathered.participants, open_run(path)
     absent = [system for system in where.systems if system not in results.systems]
     documents = {doc.id: len(doc) for doc in results.corpus.docs}

@@ -1,4 +1,4 @@
-"""Studies of `meta` and `contrast` as pages of the report."""
+"""Studies of `meta agreement` and `meta contrast` as pages of the report."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def read_participants(
         conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
         notes.append(
             f"{evalset.root.name} is not the name of a WMT test set: no standard reference, "
-            "outliers or primary submissions apply (--test-set names the set if the folder was "
+            "outliers or primary submissions apply (--conventions names the set if the folder was "
             "renamed)"
         )
     agreed, names = conventions.conventions(test_set), evalset.human_names

@@ -20,7 +20,7 @@ def rank(
     source: Annotated[
         list[Path],
         Parameter(
-            help="Run folder written by `wholetext score --out`, or published score files or their "
+            help="`RUN` folder written by `wholetext score --out`, or published score files or their "
             "folder."
         ),
     ],
@@ -30,21 +30,21 @@ def rank(
         list[str] | None, options.metrics_option("Rank by these metrics only")
     ] = None,
     without: Annotated[
-        list[str] | None, several("--without", help="Exclude these metrics.")
+        list[str] | None, several("--without", help="`METRIC` to leave out.")
     ] = None,
     lower: Annotated[
         list[str] | None,
-        several("--lower", help="Published metrics where lower is better (known for runs)."),
+        several("--lower", help="Published `METRIC` where lower is better (known for runs)."),
     ] = None,
     method: Annotated[
         Literal["autorank", "mean-rank", "borda"],
         option("--method", help="How metrics are combined."),
     ] = "autorank",
     langs: options.Langs = None,
-    by_domain: Annotated[bool, option("--by-domain", help="Also rank within each domain.")] = False,
+    by_domain: options.ByDomain = False,
     out: Annotated[
         Path | None,
-        option("-o", "--out", help="Write ranking.json into this folder (read by report)."),
+        option("-o", "--out", help="Output `FOLDER` for ranking.json (read by report)."),
     ] = None,
     format: options.TableJsonTsv = "table",
     draws: Annotated[
@@ -52,6 +52,7 @@ def rank(
         option(
             "--draws",
             low=0,
+            rare=True,
             help="Bootstrap resamples of documents (default: 1,000 or more; 0: none).",
         ),
     ] = None,
@@ -62,6 +63,11 @@ def rank(
 
     Intervals of value and rank come from resampled documents; systems of one cluster are not significantly different.
     Of a published table, -m takes the metrics as its header names them.
+
+    Examples:
+        wholetext rank run
+        wholetext rank run --method mean-rank -m chrf d-blonde --by-domain
+        wholetext rank published-scores --lower MetricX-25 -l en-uk
     """
     from wholetext.ranking.procedure import rank as ranked
 

@@ -132,8 +132,7 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
                 raise RunError(
                     "there is neither a run nor a study in this folder",
                     where=str(source),
-                    next="give what `wholetext score`, `meta`, `sweep`, `contrast` or `rank` "
-                    "wrote with --out",
+                    next="give what `wholetext score`, `meta` or `rank` wrote with --out",
                 )
         if len(runs) > 1:
             raise RunError(

@@ -31,7 +31,7 @@ LOSSES = {
 
 def read_study(path: Path) -> Study:
     """Read a study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
-    remedy = "give what `wholetext meta`, `sweep`, `contrast` or `rank` wrote with --out"
+    remedy = "give what `wholetext meta`, `rank` or `score --sweep` wrote with --out"
     with reading(str(path), remedy, RunError, "this is not a study that a report can show"):
         study = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True)
         kinds = slices.added("studies")

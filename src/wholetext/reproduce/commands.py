@@ -24,22 +24,30 @@ def reproduce(
     *,
     data: Annotated[
         Path | None,
-        option("--data", help="Folder of the data sets.", env_var="WHOLETEXT_DATA"),
+        option("--data", help="`FOLDER` of the EvalSets and other data.", env_var="WHOLETEXT_DATA"),
     ] = None,
     small: Annotated[
         bool, option("--small", help="Small models and, without --data, bundled texts.")
     ] = False,
-    check: Annotated[
-        bool, option("--check", help="Only say which data and models are missing.")
+    needs: Annotated[
+        bool, option("--needs", help="Instead, say which data and models are missing.")
     ] = False,
     out: Annotated[
-        Path | None, option("-o", "--out", help="Folder for the results, which `report` reads.")
+        Path | None,
+        option("-o", "--out", help="Output `FOLDER` of the results, which `report` reads."),
     ] = None,
     format: options.Format = "table",
     execution: options.Execution = options.Execution(),
     quiet: options.Quiet = False,
 ) -> None:
-    """Compute the tables and figures of the papers again, beside the published numbers."""
+    """Compute the tables and figures of the papers again, beside the published numbers.
+
+    Examples:
+        wholetext reproduce V
+        wholetext reproduce V table1 --needs --data DATA
+        wholetext reproduce B table4 --data DATA -o results
+        wholetext reproduce S figure2 --small
+    """
     from wholetext.reproduce.catalogue import find_paper, papers
     from wholetext.reproduce.run import reproduce as run
 
@@ -49,7 +57,7 @@ def reproduce(
         print("\nwholetext reproduce V lists the entries of a paper")
         return
     chosen = find_paper(paper)
-    if check:
+    if needs:
         for known in [chosen[entry]] if entry else chosen.entries.values():
             _check(known, data)
         return

@@ -112,7 +112,7 @@ def reproduce(
         raise InputError(
             f"{entry.paper} {entry.name} cannot be computed",
             where=entry.title,
-            next=entry.note or "docs/papers.md says what was tried",
+            next=entry.note or "`wholetext help papers` says what was tried",
         )
     folder = Path(data) if data is not None else None
     experiment = Experiment(entry, folder, small, options or Options())

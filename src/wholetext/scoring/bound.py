@@ -51,7 +51,7 @@ def check(corpus: Corpus, outputs: Sequence[Output]) -> None:
         raise AlignmentError(
             "there is no output to score" if corpus.docs else "there are no documents",
             where=corpus.id,
-            next="give at least one system (-t; in a file outputs or hyp:SYSTEM, docs/formats.md)",
+            next="give at least one system (-t; in a file outputs or hyp:SYSTEM, see `wholetext help formats`)",
         )
     systems = [output.system for output in outputs]
     for what, names in (("outputs", systems), ("documents", corpus.ids)):

@@ -44,12 +44,12 @@ class Axes:
             (
                 (self.context is None) != (self.window is None),
                 "a sweep varies either the context or the window",
-                "give --context 3, or --window 6",
+                "write context=3, or window=6",
             ),
             (
                 (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0,
                 "context sizes must be at least 0, windows and strides at least 1",
-                "give --context 3, or --window 6 --step 1",
+                "write context=3, or window=6 step=1",
             ),
         ):
             if not valid:

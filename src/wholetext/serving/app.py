@@ -82,7 +82,9 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
 async def _fault(_: Request, fault: Exception) -> Response:
     """An error as JSON, without paths of the server."""
     if isinstance(fault, HTTPException):
-        step = "`GET /v1/jobs` lists the jobs and their states; docs/serve.md lists the addresses"
+        step = (
+            "`GET /v1/jobs` lists the jobs and their states; `wholetext help serve` the addresses"
+        )
         return problem(fault.status_code, fault.detail, step)
     if isinstance(fault, OSError):
         fault = RunError(

@@ -1,4 +1,4 @@
-"""`wholetext stress`: which metric detects which document-level error."""
+"""`wholetext meta stress`: which metric detects which document-level error."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def stress(
     metric: options.Metrics = None,
     change: Annotated[
         list[str] | None,
-        several("--change", help="Change to make, one of `wholetext list` (default: all)."),
+        several("--change", help="`CHANGE` to make, one of `wholetext list` (default: all)."),
     ] = None,
     dose: Annotated[
         list[str] | None,
         several(
             "--dose",
-            help="Number or share of places to change, or all (default: 1, 50%, all).",
+            help="`DOSE`, number or share of places to change, or all (default: 1, 50%, all).",
         ),
     ] = None,
     text: Annotated[
@@ -48,13 +48,20 @@ def stress(
     ] = 12345,
     out: Annotated[
         Path | None,
-        option("--out", "-o", help="Output run folder, with stress.json."),
+        option("-o", "--out", help="Output run `FOLDER`, with stress.json."),
     ] = None,
     overwrite: options.Overwrite = False,
     format: options.TableJsonTsv = "table",
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure how often, and by how much, metrics prefer documents over copies with controlled errors."""
+    """Test metrics with controlled errors in good documents.
+
+    Measures how often, and by how much, metrics prefer the documents over the changed copies.
+
+    Examples:
+        wholetext meta stress corpus.jsonl -m chrf whole:chrf -o stress
+        wholetext meta stress corpus.jsonl -m comet --change swap drop --dose all
+    """
     from wholetext.files.output_folder import check_folder
     from wholetext.scoring.evaluate import default_metrics
     from wholetext.scoring.results import RUN

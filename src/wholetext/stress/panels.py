@@ -1,4 +1,4 @@
-"""Figures of `stress` as panels of the report: heat-maps of metrics by changes, doses, examples."""
+"""Figures of `meta stress` as panels of the report: heat-maps of metrics by changes, doses, examples."""
 
 from __future__ import annotations
 

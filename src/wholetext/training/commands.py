@@ -28,25 +28,29 @@ def train(
     *,
     out: Annotated[
         Path,
-        option("-o", "--out", help="Output folder; an interrupted run in it is resumed."),
+        option("-o", "--out", help="Output `FOLDER`; an interrupted run in it is resumed."),
     ],
-    langs: Annotated[list[str] | None, several("-l", "--langs", help="Language pair.")] = None,
-    human: Annotated[
+    langs: Annotated[list[str] | None, several("-l", "--langs", help="Language `PAIR`.")] = None,
+    gold: Annotated[
         str | None,
-        option("--human", help="Human scores to use, by name (default: MQM if available)."),
+        option("--gold", help="Human scores to use (default: MQM if available)."),
     ] = None,
     ref: Annotated[
         list[str] | None,
-        several("--ref", help="References to use, by name (default: the standard one)."),
+        several("--ref", rare=True, help="References to use (default: the standard one)."),
     ] = None,
     base: Annotated[
-        str | None, option("--base", help="Base model: short name, folder or hub name.")
+        str | None, option("--base", help="Base `MODEL`: short name, folder or hub name.")
     ] = None,
-    form: Annotated[str | None, option("--form", help="Architecture: aligned or t5.")] = None,
+    form: Annotated[
+        str | None, option("--form", rare=True, help="`ARCHITECTURE`: aligned or t5.")
+    ] = None,
     sampling: Annotated[
         Literal["sentence", "uniform", "stratified"] | None,
         option(
-            "--sampling", help="Paragraph lengths per epoch: k = 1, all, or equally many of each."
+            "--sampling",
+            rare=True,
+            help="Paragraph lengths per epoch: k = 1, all, or equally many of each.",
         ),
     ] = None,
     k: options.LengthsIfAny = None,
@@ -54,25 +58,29 @@ def train(
         int | None, option("--epochs", low=1, help="Maximum number of epochs.")
     ] = None,
     steps: Annotated[
-        int | None, option("--steps", low=1, help="Number of steps, instead of epochs.")
+        int | None, option("--steps", low=1, rare=True, help="Number of steps, instead of epochs.")
     ] = None,
-    batch: Annotated[int | None, option("--batch", low=1, help="Batch size.")] = None,
-    rate: Annotated[float | None, option("--rate", help="Learning rate.")] = None,
+    batch: Annotated[int | None, option("--batch", low=1, rare=True, help="Batch size.")] = None,
+    learning_rate: Annotated[
+        float | None, option("--learning-rate", rare=True, help="Learning `RATE`.")
+    ] = None,
     runs: Annotated[
         int | None, option("--runs", low=1, help="Number of runs, with different seeds.")
     ] = None,
     set_: Annotated[
         list[str] | None,
-        several("--set", help="Override a recipe setting, e.g. head.hidden=[8]."),
+        several("--set", help="Override a recipe `SETTING`, e.g. head.hidden=[8]."),
     ] = None,
-    seed: Annotated[int | None, option("--seed", low=0, help="Random seed.")] = None,
+    seed: Annotated[int | None, option("--seed", low=0, rare=True, help="Random seed.")] = None,
     data_folder: Annotated[
         Path | None,
-        option("--data", help="Folder of EvalSets, looked up by name (default: $WHOLETEXT_DATA)."),
+        option("--data", help="`FOLDER` of the EvalSets (default: $WHOLETEXT_DATA)."),
     ] = None,
     work: Annotated[
         Path | None,
-        option("--work", help="Cache folder for features of a frozen base model; can be shared."),
+        option(
+            "--work", rare=True, help="Cache `FOLDER` for features of a frozen base; can be shared."
+        ),
     ] = None,
     resume: Annotated[
         bool,
@@ -81,11 +89,16 @@ def train(
         ),
     ] = True,
     device: options.Device = "auto",
-    quiet: Annotated[bool, option("-q", "--quiet", help="Do not print progress.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train a metric on human scores of paragraphs; `-m learned@FOLDER` uses it with any view.
 
     To resume an interrupted run, run the same command again.
+
+    Examples:
+        wholetext train recipes/smoke.toml -o smoke-metric --data DATA
+        wholetext train wmt21.news wmt22.da -l cs-en de-en --base minilm -o metric
+        wholetext train para-strat --base google/mt5-small -o metric --data DATA
     """
     from wholetext.meta.paragraphs import read_lengths
     from wholetext.scoring.engine import Engine
@@ -99,13 +112,13 @@ def train(
         "epochs": epochs,
         "steps": steps,
         "batch": batch,
-        "rate": rate,
+        "rate": learning_rate,
         "runs": runs,
         "seed": seed,
         "k": [*read_lengths(k)] if k else None,
     }
     over = {name: value for name, value in over.items() if value is not None} | settings(set_ or [])
-    recipe = make_recipe(data, over, human=human or "", refs=ref or (), langs=langs or ())
+    recipe = make_recipe(data, over, human=gold or "", refs=ref or (), langs=langs or ())
     with terminal.progress_bar(quiet) as progress:
 
         def tell(moment: Moment) -> None:

@@ -107,7 +107,7 @@ def test_the_verb(
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     corpus, outputs = numbered(3, 2, 2)
     wt.write(tmp_path / "c.jsonl", wt.Loaded(corpus, tuple(outputs), ()))
-    common = ["judge-check", str(tmp_path / "c.jsonl"), "-l", "de-en", "-m", JUDGES[0], "-q",
+    common = ["meta", "judges", str(tmp_path / "c.jsonl"), "-l", "de-en", "-m", JUDGES[0], "-q",
               "--check", "position", "--check", "length", "--window", "1", "--window", "2", "--draws", "50"]
     for words in ([], ["-f", "tsv"], ["--json", "--out", str(tmp_path / "run")]):
         with pytest.raises(SystemExit) as left:

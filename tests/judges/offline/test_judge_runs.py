@@ -107,7 +107,7 @@ def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(
             main([argv[0], *texts, *argv[1:]])
         return int(left.value.code or 0), *capsys.readouterr()
 
-    code, out, _ = call("plan", "--prices", str(prices(tmp_path)), "--show", "0")
+    code, out, _ = call("score", "--plan", "--prices", str(prices(tmp_path)), "--show", "0")
     assert code == 0 and "4 calls, 0 answered before" in out and "cost at most 0.0" in out
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = call("score", "--dry-run", "calls.jsonl")

@@ -281,7 +281,7 @@ def _root(folder: FilePath) -> Path:
             "this is not an EvalSet folder",
             where=str(root),
             next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
-            "read run folders, `score` reads files (docs/formats.md)",
+            "read run folders, `score` reads files (`wholetext help formats`)",
         )
     return root
 

@@ -169,7 +169,7 @@ class RatedSummaries(EvalSet):
             raise InputError(
                 "nobody rated these summaries",
                 where=str(self.root),
-                next="a rating is a field such as expert_annotations or scores (docs/formats.md)",
+                next="a rating is a field such as expert_annotations or scores (`wholetext help formats`)",
             )
         return rated
 
@@ -189,7 +189,7 @@ def open_summaries(path: FilePath, langs: Langs = None) -> RatedSummaries:
                 "this is neither an EvalSet folder nor a file of rated summaries",
                 where=file.name,
                 next="name the folder that has sources, system-outputs and human-scores, or the "
-                "JSONL file of SummEval or NeR18 (docs/formats.md)",
+                "JSONL file of SummEval or NeR18 (`wholetext help formats`)",
             )
     return RatedSummaries(Path(path), chosen_pair(langs, (PAIR,), str(path)), (PAIR,))
 

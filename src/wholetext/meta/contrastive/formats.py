@@ -276,7 +276,7 @@ def _contrapro(
             )
     notes = []
     if folder is None:
-        notes.append("no documents were given (--documents), so the items have no context")
+        notes.append("no documents were given (--context-from), so the items have no context")
     elif missing:
         notes.append(
             f"{count(missing, 'item', 'have')} no context: the document or line was not found"

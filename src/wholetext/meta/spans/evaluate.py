@@ -324,7 +324,7 @@ def _by_place(annotations: Annotations) -> dict[Place, Marked]:
         raise InputError(
             f"{annotations.name} has spans of {len(annotations.raters)} raters",
             where=annotations.name,
-            next="give a file with one rater or metric, or compare raters with --raters",
+            next="give a file with one rater or metric, or compare raters with --compare-raters",
         )
     return {mark.place: mark for mark in annotations.marks}
 

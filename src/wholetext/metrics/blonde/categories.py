@@ -86,7 +86,7 @@ def load_table(name: str, profile: Profile = "reference") -> CategoryTable:
         raise SpecError(
             f"there is no category table for the language {name!r}",
             next=f"tables: {', '.join(languages())}; or write one: "
-            "table=FILE.toml (docs/blonde.md)",
+            "table=FILE.toml (`wholetext help blonde`)",
         )
     return _table((_TABLES / f"{name}.toml").read_bytes(), f"{name}.toml", profile, name)
 
@@ -99,7 +99,7 @@ def _table(data: bytes, where: str, profile: Profile, name: str = "") -> Categor
             return _profiled(raw, data, where, profile, name)
     except (AttributeError, TypeError, ValueError) as error:
         fault = f"a part of the table has the wrong form ({error})"
-    raise InputError(fault, where=where, next="see docs/blonde.md")
+    raise InputError(fault, where=where, next="see `wholetext help blonde`")
 
 
 def _faults(raw: Mapping[str, Any]) -> Iterator[str]:

@@ -164,7 +164,10 @@ def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analys
 def _from_json(text: str, file: Path) -> Iterator[Annotated]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
-            where, remedy = f"{file}:{number}", "write one JSON object a line (docs/taggers.md)"
+            where, remedy = (
+                f"{file}:{number}",
+                "write one JSON object a line (`wholetext help taggers`)",
+            )
             record = read_json(line, where=where, next=remedy)
             with reading(where, remedy, what="this is not an annotation"):
                 yield _record(record)
