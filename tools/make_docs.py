@@ -6,6 +6,7 @@ import inspect
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +29,7 @@ OFTEN = 3  # commands that have an option in the same words: explained once
 
 def command_reference() -> str:
     """Every verb's help as Markdown."""
-    from wholetext.cli.help import EXAMPLES, entries, examples, leaves
+    from wholetext.cli.help import EXAMPLES, entries, examples
     from wholetext.cli.main import build
 
     commands = dict(sorted(leaves(build())))
@@ -39,7 +40,7 @@ def command_reference() -> str:
     lines = [COMMANDS]
     for name, command in commands.items():
         text = str(inspect.getdoc(command.default_command)).partition(EXAMPLES)[0].rstrip()
-        block = ["<!-- not run: files and folders stand for yours -->", "```sh", *examples(command), "```"]
+        block = ["```text", *examples(command), "```"]
         lines += [f"## wholetext {name}", "", text, "", *block, ""]
         own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
         also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
@@ -47,6 +48,14 @@ def command_reference() -> str:
         lines += [f"Also {', '.join(also)}.", ""] if also else []
     order = sorted(shared, key=lambda line: _short(shared[line]).lstrip("-").casefold())
     return "\n".join([*lines, SHARED, *order, ""])
+
+
+def leaves(app: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command that has options, also inside groups, with its name."""
+    for word in app:
+        if not word.startswith("-"):
+            name, command = f"{path} {word}".strip(), app[word]
+            yield from [(name, command)] if command.default_command else leaves(command, name)
 
 
 def _short(entry: Any) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import call
+from tools.make_docs import leaves
 from wholetext import plugins
 from wholetext.cli import help
 from wholetext.cli.main import VERBS, build, names
@@ -84,7 +85,7 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_for_itself_and_all_its_options(verb: str) -> None:
-    for name, command in help.leaves(build()):
+    for name, command in leaves(build()):
         if name == verb or name.startswith(f"{verb} "):
             assert command.default_command is not None and command.default_command.__doc__
             assert all(entry.text for entry in help.entries(command))
@@ -107,7 +108,8 @@ def test_help_lists_options_by_section_and_rare_ones_on_request(
     monkeypatch.setenv("COLUMNS", "80")
     short, out = (call(capsys, "score", word)[1] for word in ("--help", "--help-all"))
     parts = dict(re.findall(r"^([A-Z].+):\n((?:  .*\n?)+)", out, re.M))
-    assert list(parts) == ["Examples", "Input", "Options", "Alignment", "Significance tests", "Models and processors", "LLM judges"]
+    assert list(parts) == ["Examples", "Input", "Options", "Alignment", "Significance tests", "Models and processors",
+                           "LLM judges"]  # fmt: skip
     for title, option in (("Input", "--docids"), ("Options", "--out"), ("LLM judges", "--budget")):
         assert [name for name in list(parts)[1:] if option in parts[name]] == [title]
     assert "--budget" not in short and "--help-all" in short

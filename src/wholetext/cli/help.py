@@ -121,15 +121,6 @@ def of_command(app: App, path: str, width: int, everything: bool = False) -> str
     return "\n".join(lines).rstrip()
 
 
-def leaves(app: App, path: str = "") -> Iterator[tuple[str, App]]:
-    """Every command that has options, also inside groups, with its name."""
-    for word in app:
-        if not word.startswith("-"):
-            name = f"{path} {word}".strip()
-            found = app[word]
-            yield from [(name, found)] if found.default_command else leaves(found, name)
-
-
 def examples(app: App) -> list[str]:
     """The command lines that the docstring of a command shows."""
     text = (inspect.getdoc(app.default_command) or "").partition(EXAMPLES)[2]
