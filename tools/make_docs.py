@@ -40,8 +40,8 @@ def command_reference() -> str:
     lines = [COMMANDS]
     for name, command in commands.items():
         text = str(inspect.getdoc(command.default_command)).partition(EXAMPLES)[0].rstrip()
-        block = ["```text", *examples(command), "```"]
-        lines += [f"## wholetext {name}", "", text, "", *block, ""]
+        lines += [f"## wholetext {name}", "", text, ""]
+        lines += ["```text", *examples(command), "```", ""] if examples(command) else []
         own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
         also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
         lines += [*own, ""] if own else []

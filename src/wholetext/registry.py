@@ -172,7 +172,7 @@ def metric_class(name: str) -> type[Metric]:
 
 def view_class(name: str) -> type[View] | None:
     """Return the class of a view by its name, None if there is none."""
-    return VIEWS.get(name) or _plugin(plugins.VIEWS, name, View)
+    return VIEWS.get(name.lower()) or _plugin(plugins.VIEWS, name, View)
 
 
 def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:

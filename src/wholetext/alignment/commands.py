@@ -55,7 +55,7 @@ def align(
 
     Examples:
         wholetext align corpus.jsonl -l de-en -o aligned.jsonl
-        wholetext align -s src.txt -r ref.txt -d docids.txt -t llm.jsonl -l de-en -o aligned.jsonl
+        wholetext align corpus.jsonl -l de-en --system llm --realign -o aligned.jsonl
     """
     from rich.text import Text
 

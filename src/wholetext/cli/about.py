@@ -100,6 +100,9 @@ def explain(name: str, format: str = "table") -> None:
     from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
     from wholetext.spec import Call
 
+    if format == "json":
+        print_json(describe(name))
+        return
     if view := view_class(name):
         print(f"view {name}\n")
         _prose(view)
@@ -128,6 +131,33 @@ def explain(name: str, format: str = "table") -> None:
         if text:
             entry(f"{label:<11}", text)
     _print_parameters(type(metric), arguments(metric))
+
+
+def describe(name: str) -> dict[str, Any]:
+    """A metric, view or spec as plain values."""
+    from wholetext.registry import (
+        arguments,
+        catalogue,
+        explanations,
+        parameters,
+        scorer,
+        view_class,
+    )
+
+    def described(kind: type, values: Mapping[str, Value]) -> dict[str, Any]:
+        texts = explanations(kind)
+        return {
+            key: {"value": values.get(key, default), "type": _hint(hint), "help": texts[key]}
+            for key, (hint, default) in parameters(kind).items()
+        }
+
+    if view := view_class(name):
+        return {"view": view.name, "parameters": described(view, {})}
+    parsed = scorer(name)
+    metric = parsed.metric
+    entry = {**catalogue()["metrics"][metric.name], "needs": sorted(metric.needs)}
+    own = described(type(metric), arguments(metric))
+    return {"metric": metric.name, "spec": parsed.spec, **entry, "parameters": own}
 
 
 def _prose(kind: type) -> None:

@@ -13,8 +13,9 @@ import re
 import shutil
 import sys
 import textwrap
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
@@ -232,12 +233,30 @@ def print_signature(signature: str, console: Console) -> None:
 
 # ---------------------------------------------------------------- progress
 
+MINUTE = 60.0
+
+
+def line_progress(clock: Callable[[], float] = time.monotonic) -> Progress:
+    """Print a line per stage and minute, for logs; a stage that takes less prints none."""
+    last: dict[str, float] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        now = clock()
+        if now - last.setdefault(stage, now) >= MINUTE:
+            last[stage] = now
+            print(f"{printable(stage)}: {done:,} of {total:,}", file=sys.stderr, flush=True)
+
+    return progress
+
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """Show progress on stderr if it is a terminal: rows and time left of each metric."""
-    if quiet or not sys.stderr.isatty():
+    """Show progress on stderr: rows and time left of each metric, elsewhere a line a minute."""
+    if quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield line_progress()
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column

@@ -26,6 +26,7 @@ TOPICS = {
     "judges": "LLM judges: servers, prices, settings",
     "meta": "metrics against human judgments",
     "models": "models: downloading, licences, devices",
+    "neural": "metrics with a model: inputs, context, limits",
     "papers": "reproduced tables and figures of the papers",
     "plugins": "metrics, formats and commands of your own",
     "ranking": "one ranking from many metrics",

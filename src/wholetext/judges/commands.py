@@ -65,7 +65,7 @@ def judge_check(
 
     Examples:
         wholetext meta judges corpus.jsonl -m judge-esa@gpt-4.1-mini -o check
-        wholetext meta judges corpus.jsonl -m judge-esa@A judge-esa@B --check agreement
+        wholetext meta judges corpus.jsonl -m judge-da@A judge-da@B --check agreement
     """
     from wholetext.judges.check import (
         CHECKS,

@@ -517,7 +517,7 @@ def contrast(
 
     Examples:
         wholetext meta contrast anaphora.json -m comet-qe doc-comet-qe
-        wholetext meta contrast contrapro.json -l en-de --context-from documents -m comet-qe
+        wholetext meta contrast contrapro.json --context-from documents -m comet-qe
         wholetext meta contrast pronouns.jsonl --scores mymodel=losses.txt --minimize
     """
     from wholetext.io.assembly import pair
