@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
+from wholetext.errors import count
+
 if TYPE_CHECKING:
     from cyclopts import App
 
@@ -117,7 +119,7 @@ def of_command(app: App, path: str, width: int, everything: bool = False) -> str
                 lines += _lines(entry, width)
         lines.append("")
     if len(shown) < len(listed):
-        lines.append(f"{len(listed) - len(shown)} more options: {path} --help-all")
+        lines.append(f"{count(len(listed) - len(shown), 'more option')}: {path} --help-all")
     return "\n".join(lines).rstrip()
 
 
@@ -138,7 +140,7 @@ def entries(app: App) -> Iterator[OptionHelp]:
         yield OptionHelp(
             argument.names,
             _placeholder(argument),
-            "" if argument.required or default in _NO_DEFAULT else str(default),
+            "" if argument.required or default in _NO_DEFAULT or default is True else str(default),
             _PLACEHOLDER.sub(r"\1", text),
             next((name for name in groups if name not in ("Parameters", "Arguments")), "Options"),
             parameter.show is False,
