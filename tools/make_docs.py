@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = """# Command line
 
 Made by `make docs` from the commands themselves. `wholetext COMMAND --help` prints the same in a terminal, `--help-all`
-with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are explained
-once, [at the end](#shared-options).
+with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are
+explained once, [at the end](#shared-options).
 """
 SHARED = """## Shared options
 
