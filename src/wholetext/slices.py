@@ -82,6 +82,8 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
         "commands": {"reproduce": "commands:reproduce"},
         "studies": {"reproduce": "panels:reproduce"},
     },
+    "terms": {"metrics": {"terms": "metric:Terms", "term-consistency": "metric:TermConsistency"}},
+    "pick": {"commands": {"pick": "commands:pick"}},
     "findings": {"hooks": {"findings": "findings:findings"}},
     "serving": {"commands": {"serve": "commands:serve"}},
     "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},

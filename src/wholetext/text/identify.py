@@ -27,6 +27,11 @@ KINDS = 2  # different words that the other language lacks
 DISTINCT, TIMES = 0.04, 3.0
 
 
+def function_words(lang: str) -> frozenset[str]:
+    """List the function words of a language; none where there is no list."""
+    return _WORDS.get(_LIKE.get(lang, lang), frozenset())
+
+
 def other_language(texts: Iterable[str], lang: str, least: int) -> str:
     """Name the language of texts of ``least`` words if it is clearly not ``lang``; else "".
 

@@ -1,0 +1,170 @@
+"""Filtering of bitext by a metric, as a stream: constant memory, resumable.
+
+Scores are appended to ``OUT.scores`` block by block, so an interrupted run continues where it
+ended. A second pass over the texts writes the lines whose score is high enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wholetext.errors import InputError
+from wholetext.files.storage import write_file, writing
+from wholetext.io import from_texts
+from wholetext.io.text import FilePath, opened
+from wholetext.registry import scorer
+from wholetext.scoring.evaluate import Options, score
+
+BLOCK = 20_000  # lines at a time
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What a filter kept."""
+
+    lines: int
+    kept: int
+    undefined: int  # lines without a score, which are left out
+    threshold: float  # the lowest (or highest, where lower is better) score that was kept
+    resumed: int  # lines whose scores an earlier run had left
+
+
+def filter_bitext(
+    src: FilePath,
+    hyp: FilePath,
+    metric: str,
+    out: Path,
+    *,
+    least: float | None = None,
+    share: float | None = None,
+    langs: str | None = None,
+    options: Options | None = None,
+) -> Filtered:
+    """Write the lines of two parallel files that a reference-free metric scores best.
+
+    ``OUT`` gets source and output, divided by a tab; ``OUT.scores`` has the score of every line
+    (float32) and lets the next run continue.
+
+    Args:
+        src: Source file, a segment per line; ``hyp`` is parallel to it.
+        hyp: Output file.
+        metric: A metric that needs no reference.
+        out: File to write.
+        least: Keep scores at least as good as this one.
+        share: Or keep this share of all lines, the best ones (of equal scores the first).
+        langs: Language pair.
+        options: How to compute; the cache is not used.
+    """
+    chosen = scorer(metric)
+    if "ref" in chosen.metric.needs:
+        raise InputError(
+            f"{chosen.spec} reads a reference, and bitext has none",
+            next="use a metric without references: kiwi, comet-qe, sbert(against=src) …",
+        )
+    if (least is None) == (share is None) or not (share is None or 0 < share <= 1):
+        raise InputError(
+            "one of a threshold and a share decides what is kept",
+            next="give --min SCORE, or --share from 0 to 1 (least=, share=)",
+        )
+    stored = out.with_name(out.name + ".scores")
+    settings = {
+        "metric": chosen.spec,
+        "langs": langs or "",
+        "files": [_fingerprint(src), _fingerprint(hyp)],
+    }
+    resumed = _resume(stored, settings)
+    options = replace(options or Options(), cache=False, flags=False)
+    with stored.open("ab") as file:
+        pairs = islice(_pairs(src, hyp), resumed, None)
+        while block := list(islice(pairs, BLOCK)):
+            sources, texts = zip(*block)
+            loaded = from_texts(
+                {"bitext": list(texts)},
+                srcs=list(sources),
+                docs=[str(number) for number in range(len(block))],
+                langs=langs,
+            )
+            (by_system,) = score(loaded, [metric], options=options).scores.values()
+            file.write(by_system["bitext"].at("segment").astype(np.float32).tobytes())
+            file.flush()
+    scores = np.fromfile(stored, dtype=np.float32)
+    higher = chosen.metric.resolve(_pair(langs)).higher_is_better
+    keep, threshold = _selection(scores if higher else -scores, least, share, higher)
+    with writing(out) as target:
+        for (source, text), kept in zip(_pairs(src, hyp), keep, strict=True):
+            if kept:
+                target.write(f"{source}\t{text}\n".encode())
+    return Filtered(len(scores), int(keep.sum()), int(np.isnan(scores).sum()), threshold, resumed)
+
+
+def _selection(
+    scores: NDArray[np.float32], least: float | None, share: float | None, higher: bool
+) -> tuple[NDArray[np.bool_], float]:
+    """(lines,) what is kept, and the threshold, of scores where higher is better."""
+    sign = 1.0 if higher else -1.0
+    if least is not None:
+        return scores >= np.float32(sign * least), least
+    number = round((share or 0) * len(scores))
+    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")[:number]
+    keep = np.zeros(len(scores), dtype=bool)
+    keep[order] = True
+    keep &= ~np.isnan(scores)
+    return keep, sign * float(scores[keep].min()) if keep.any() else float("nan")
+
+
+def _pairs(src: FilePath, hyp: FilePath) -> Iterator[tuple[str, str]]:
+    with ExitStack() as stack:
+        files = [stack.enter_context(opened(path)) for path in (src, hyp)]
+        lines: list[Iterable[str]] = [file.lines() for file in files]
+        number = 0
+        try:
+            for number, pair in enumerate(zip(*lines, strict=True), 1):  # noqa: B007
+                yield pair
+        except ValueError:
+            raise InputError(
+                f"the files have different numbers of lines: one ends after line {number}",
+                where=f"{files[0].name}, {files[1].name}",
+                next="give parallel files, a segment per line",
+            ) from None
+
+
+def _resume(stored: Path, settings: Mapping[str, object]) -> int:
+    """How many lines an interrupted run of the same settings has scored."""
+    about = stored.with_name(stored.name + ".json")
+    if stored.exists() and not about.exists():
+        raise InputError(
+            "this file exists, and wholetext did not write it",
+            where=str(stored),
+            next="move it elsewhere, or choose another --out",
+        )
+    text = json.dumps(settings, indent=1) + "\n"
+    if about.exists() and about.read_text("utf-8") == text and stored.exists():
+        done = stored.stat().st_size // 4
+        with stored.open("rb+") as file:
+            file.truncate(4 * done)  # a number may be incomplete
+        return done
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    stored.write_bytes(b"")
+    write_file(about, text)
+    return 0
+
+
+def _fingerprint(path: FilePath) -> str:
+    """Size and first megabyte of a file: whether it is the same as before."""
+    with Path(path).open("rb") as file:
+        head = hashlib.sha256(file.read(1 << 20)).hexdigest()[:16]
+    return f"{Path(path).stat().st_size}:{head}"
+
+
+def _pair(langs: str | None) -> tuple[str, str]:
+    source, _, target = (langs or "-").partition("-")
+    return source, target

@@ -1,0 +1,120 @@
+"""Filtering of bitext: what is kept, and that an interrupted run continues."""
+
+import numpy as np
+import pytest
+
+from tests.in_process import call
+from wholetext.errors import InputError
+from wholetext.pick import bitext, filter_bitext
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Twenty lines; the score of a line is the number in it."""
+    src, hyp = tmp_path / "src.txt", tmp_path / "hyp.txt"
+    src.write_text("".join(f"Zeile {i}\n" for i in range(20)), "utf-8")
+    hyp.write_text("".join(f"line {i * 7 % 20}\n" for i in range(20)), "utf-8")
+    calls = []
+
+    class FakeScores:
+        def __init__(self, values):
+            self.values = np.array(values)
+
+        def at(self, level):
+            return self.values
+
+    class FakeResults:
+        def __init__(self, loaded):
+            texts = [text for doc in loaded.outputs[0].docs.values() for text in doc]
+            calls.append(len(texts))
+            values = [float(text.split()[1]) for text in texts]
+            self.scores = {"m": {"bitext": FakeScores([np.nan if v == 3 else v for v in values])}}
+
+    monkeypatch.setattr(bitext, "score", lambda loaded, specs, options: FakeResults(loaded))
+    monkeypatch.setattr(bitext, "BLOCK", 6)
+    return src, hyp, tmp_path / "kept.tsv", calls
+
+
+def numbers(path):
+    return [int(line.split()[-1]) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_share_keeps_the_best_in_their_order(files):
+    src, hyp, out, calls = files
+    done = filter_bitext(src, hyp, "judge-da@x", out, share=0.25)
+    order = [i * 7 % 20 for i in range(20)]
+    assert numbers(out) == [number for number in order if number >= 15]
+    assert (done.lines, done.kept, done.undefined, done.threshold) == (20, 5, 1, 15)
+    assert calls == [6, 6, 6, 2]
+
+
+def test_a_threshold_keeps_what_reaches_it(files):
+    src, hyp, out, _ = files
+    done = filter_bitext(src, hyp, "judge-da@x", out, least=18)
+    assert sorted(numbers(out)) == [18, 19]
+    assert done.kept == 2
+
+
+def test_lines_without_a_score_are_left_out(files):
+    src, hyp, out, _ = files
+    filter_bitext(src, hyp, "judge-da@x", out, share=1)
+    assert len(numbers(out)) == 19
+    assert 3 not in numbers(out)
+
+
+@pytest.mark.parametrize("torn", [0, 1, 3])
+def test_an_interrupted_run_continues(files, torn):
+    src, hyp, out, calls = files
+    filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    whole = out.read_bytes()
+    stored = out.with_name("kept.tsv.scores")
+    stored.write_bytes(stored.read_bytes()[: 4 * 9 + torn])
+    calls.clear()
+    done = filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    assert done.resumed == 9
+    assert sum(calls) == 11
+    assert out.read_bytes() == whole
+
+
+def test_other_texts_begin_anew(files):
+    src, hyp, out, calls = files
+    filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    hyp.write_text(hyp.read_text("utf-8").replace("line 7", "line 8"), "utf-8")
+    calls.clear()
+    assert filter_bitext(src, hyp, "judge-da@x", out, share=0.5).resumed == 0
+    assert sum(calls) == 20
+
+
+def test_foreign_files_stay(files):
+    src, hyp, out, _ = files
+    stored = out.with_name("kept.tsv.scores")
+    stored.write_text("mine", "utf-8")
+    with pytest.raises(InputError, match="did not write it"):
+        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+    assert stored.read_text("utf-8") == "mine"
+
+
+def test_different_numbers_of_lines(files):
+    src, hyp, out, _ = files
+    src.write_text("one\n", "utf-8")
+    with pytest.raises(InputError, match="one ends after line 1"):
+        filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+
+
+def test_a_metric_with_references_is_refused(files):
+    src, hyp, out, _ = files
+    with pytest.raises(InputError, match="bitext has none"):
+        filter_bitext(src, hyp, "chrf", out, share=0.5)
+    with pytest.raises(InputError, match="a threshold and a share"):
+        filter_bitext(src, hyp, "judge-da@x", out)
+
+
+def test_the_command(capsys, tmp_path):
+    src, hyp = tmp_path / "src.txt", tmp_path / "hyp.txt"
+    src.write_text("Ein Hund und eine Katze.\nDer Hund.\n", "utf-8")
+    hyp.write_text("A dog met a dog and a cat met a cat.\nThe dog.\n", "utf-8")
+    out = tmp_path / "kept.tsv"
+    code, said, _ = call(capsys, "pick", "-s", src, "-t", hyp, "-m", "rc", "-l", "de-en", "--share", "0.5", "-o", out)
+    assert code == 0
+    assert out.read_text("utf-8") == "Ein Hund und eine Katze.\tA dog met a dog and a cat met a cat.\n"
+    assert "1 of 2 lines kept" in said
