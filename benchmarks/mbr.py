@@ -3,7 +3,8 @@
 python benchmarks/mbr.py --peer PYTHON [--segments N]
 
 PYTHON is an interpreter with mbrs installed (0.1.8 needs transformers 4). mbrs scores with fastchrf, its implementation
-in Rust; by default it uses sacrebleu in several processes, which takes far longer. It has no utility of sentence vectors.
+in Rust; by default it uses sacrebleu in several processes, which takes far longer. It has no utility of
+sentence vectors.
 """
 
 from __future__ import annotations

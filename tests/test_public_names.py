@@ -27,9 +27,10 @@ PUBLIC = [
     "sweep", "write",
 ]  # fmt: skip
 ERRORS = [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]
-PACKAGES = [wt.alignment, wt.annotation, wt.integrations, wt.judges, wt.meta, wt.models, wt.ranking, wt.reproduce,
+PACKAGES = [wt.alignment, wt.annotation, wt.integrations, wt.judges, wt.meta, wt.models, wt.pick, wt.ranking,
+            wt.reproduce,
             wt.scoring,
-            wt.serving, wt.stress, wt.training]  # fmt: skip
+            wt.serving, wt.stress, wt.terms, wt.training]  # fmt: skip
 
 
 def test_the_promised_names() -> None:

@@ -100,6 +100,7 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 | `meta judges` | `judges.judge_check`, `judges.write_judge_check` |
 | `meta stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` (documents alone), `stress.list_changes` |
 | `reproduce` | `reproduce.papers`, `reproduce.reproduce` |
+| `pick` | `pick.pick`, `pick.filter_bitext` |
 | `serve` | `serving.serve` |
 | `train` | `training.make_recipe`, then `training.train` |
 | `list`, `cache` | `list_metrics`, `scoring.Cache` |
@@ -107,7 +108,7 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 """
 PACKAGES = ("wholetext", "wholetext.scoring", "wholetext.alignment", "wholetext.annotation", "wholetext.integrations",
             "wholetext.judges", "wholetext.meta", "wholetext.models", "wholetext.ranking", "wholetext.reproduce",
-            "wholetext.serving",
+            "wholetext.pick", "wholetext.serving", "wholetext.terms",
             "wholetext.stress", "wholetext.training", "wholetext.errors")  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from wholetext.pick import pick, read_candidates
 from wholetext.pick.utility import _scored, chrf_statistics
 from wholetext.scoring.evaluate import Options
 
-WORDS = "the a cat dog sat on mat and then it was late naïve 数据 don't U.S. x x".split()
+WORDS = ("the", "a", "cat", "dog", "sat", "on", "mat", "and", "then", "it", "naïve", "数据", "don't", "U.S.", "x")
 
 
 def texts(seed, number):
@@ -72,11 +72,10 @@ def test_any_metric_is_a_utility():
 def test_a_choice_by_score_sees_no_reference():
     data = loaded()
     picks = pick(data, "rc", by="document")
-    with_other_references = pick(wt.from_texts(
-        {o.system: [t for d in o.docs.values() for t in d] for o in data.outputs},
-        srcs=texts(91, 6), refs={"r": texts(7, 6)}, docs=[d.id for d in data.corpus.docs for _ in range(3)], langs="de-en",
-    ), "rc", by="document")
-    assert picks.choices.tolist() == with_other_references.choices.tolist()
+    hyps = {output.system: [text for doc in output.docs.values() for text in doc] for output in data.outputs}
+    ids = [doc.id for doc in data.corpus.docs for _ in range(3)]
+    other = wt.from_texts(hyps, srcs=texts(91, 6), refs={"r": texts(7, 6)}, docs=ids, langs="de-en")
+    assert picks.choices.tolist() == pick(other, "rc", by="document").choices.tolist()
     with pytest.raises(InputError, match="must not see"):
         pick(data, "chrf")
 
@@ -115,7 +114,10 @@ def test_one_candidate_is_no_choice():
 
 def test_lists_of_candidates(tmp_path):
     path = tmp_path / "n.jsonl"
-    rows = [{"src": "ein", "candidates": ["a", "one"], "ref": "one"}, {"src": "zwei", "candidates": ["two", "b"], "ref": "two"}]
+    rows = [
+        {"src": "ein", "candidates": ["a", "one"], "ref": "one"},
+        {"src": "zwei", "candidates": ["two", "b"], "ref": "two"},
+    ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n\n", "utf-8")
     data = read_candidates(path, "de-en")
     assert [output.system for output in data.outputs] == ["1", "2"]

@@ -28,6 +28,7 @@ COMMANDS = {
         "rank": "Rank systems by several metrics at once (AutoRank)",
         "gate": "Exit with code 1 if a system got significantly worse",
         "align": "Align outputs that have other sentence breaks",
+        "pick": "Choose the best of several candidates, or lines of bitext",
         "convert": "Convert a corpus to another format",
     },
     "Evaluate and train metrics": {

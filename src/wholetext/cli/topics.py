@@ -28,6 +28,7 @@ TOPICS = {
     "models": "models: downloading, licences, devices",
     "neural": "metrics with a model: inputs, context, limits",
     "papers": "reproduced tables and figures of the papers",
+    "pick": "the best of several candidates, filtering of bitext",
     "plugins": "metrics, formats and commands of your own",
     "ranking": "one ranking from many metrics",
     "sampling": "documents for people to judge",
@@ -36,6 +37,7 @@ TOPICS = {
     "stress": "controlled errors",
     "sweeps": "grids of context and window sizes",
     "taggers": "taggers by language",
+    "terms": "glossaries and consistent terms",
     "train": "training a metric",
     "troubleshooting": "messages and what to do",
 }

@@ -46,11 +46,11 @@ def pick(
     ] = None,
     share: Annotated[
         float | None,
-        option("--share", help="Filter bitext: keep this share of the lines, `0…1`."),
+        option("--share", help="Filter bitext: keep this `SHARE` of the lines, 0 to 1."),
     ] = None,
-    plan: Annotated[bool, option("--plan", help="Only show how much would be scored.")] = False,
+    plan: Annotated[bool, option("--plan", help="Instead, show how much would be scored.")] = False,
     overwrite: Annotated[
-        bool, option("--overwrite", help="Overwrite an existing output file.")
+        bool, option("--overwrite", rare=True, help="Overwrite an existing output file.")
     ] = False,
     chosen: options.Chosen = options.Chosen(),
     execution: options.Execution = options.Execution(),
@@ -63,7 +63,7 @@ def pick(
     Examples:
         wholetext pick -s src.txt -t a.txt b.txt c.txt -m kiwi -o best.txt
         wholetext pick nbest.jsonl -m chrf --mbr -o best.txt
-        wholetext pick -s src.txt -t tgt.txt -m "sbert(against=src)" --share 0.5 -o kept.tsv
+        wholetext pick -s src.txt -t tgt.txt -m comet-qe --share 0.5 -o kept.tsv
     """
     if out is not None:
         options.refuse_existing(out, files, overwrite)
