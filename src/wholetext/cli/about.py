@@ -53,6 +53,7 @@ def list_(
     from wholetext.registry import catalogue, reference_free
 
     if name:
+        options.refuse_beside("NAME", {"--no-ref": no_ref})
         explain(name, format)
         return
     listing = {**catalogue(), "changes": {}}
@@ -97,9 +98,16 @@ def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
 
 def explain(name: str, format: str = "table") -> None:
     """Print what a metric, a view or a spec string is, with its parameters."""
-    from wholetext.registry import ALIASES, arguments, canonical, scorer, view_class
+    from wholetext.registry import ALIASES, arguments, canonical, names, scorer, view_class
     from wholetext.spec import Call
 
+    changes = hook()[0] if (hook := slices.hook("described-changes")) else {}
+    if name in changes and canonical(name) not in names():
+        change = {"change": name, **changes[name]}
+        print_json(change) if format == "json" else entry(
+            f"change {name} ({change['kind']}): ", change["summary"]
+        )
+        return
     if format == "json":
         print_json(describe(name))
         return

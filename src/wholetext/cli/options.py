@@ -563,6 +563,13 @@ def load(files: Files, chosen: Chosen) -> Loaded:
     )
 
 
+def refuse_beside(mode: str, given: Mapping[str, object]) -> None:
+    """Raise if an option was given that has no effect beside ``mode``."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} has no effect beside {mode}", next=f"leave out {name}")
+
+
 def named(paths: list[str] | None) -> list[str | tuple[str, str]]:
     """Split ``name=FILE`` into pairs; plain paths stay, and are named after their files."""
     pairs: list[str | tuple[str, str]] = []

@@ -279,6 +279,9 @@ def explain(
         loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
+    mode = "--features" if features else "an explanation"
+    unused = {"--doc": doc, "--all": all_} if features else {"--foci": foci, "--pairs": pairs}
+    options.refuse_beside(mode, unused)
     if features:
         compare_features = slices.required("features", "--features")
         texts = Loaded(results.corpus, results.outputs).keep(system, ref)

@@ -108,6 +108,22 @@ def score(
     significance = testing.significance(baseline)
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
+    if plan or sweep is not None:
+        untested = replace(testing, seed=None) if sweep else testing
+        beside = {
+            "--plan": plan and sweep is not None,
+            "--out": plan and out is not None,
+            "--align": aligning != options.Aligning(),
+            "--score-only": score_only,
+            "--by-domain": by_domain,
+            "--baseline": baseline,
+            "a significance test": untested != options.Testing(),
+            "--overflow": overflow != "warn",
+            "--no-flags": no_flags,
+            "--log": log,
+            "--dry-run": dry_run is not None,
+        }
+        options.refuse_beside("--plan" if sweep is None else "--sweep", beside)
     loaded = options.load(files, chosen)
     if sweep is not None:
         seed = testing.seed and options.seed_or_none(testing.seed)
@@ -227,17 +243,25 @@ def _axes(settings: Sequence[str], seed: int) -> Axes:
     from wholetext.scoring.sweep import HYP, SOURCE, Axes
 
     values = options.sweep_settings(settings)
+    lows = {"context": 0, "window": 1, "step": 1}
     sizes = {
-        axis: [integer(size, low=axis != "context", where=f"--sweep {axis}=") for size in listed]
-        for axis, listed in values.items()
-        if axis in ("context", "window", "step")
+        axis: [
+            integer(
+                size.removeprefix(f"{low}.."),
+                low=low,
+                where=f"--sweep {axis}=",
+                next=f"write the largest size, such as {axis}=4",
+            )
+            for size in values.get(axis, ())
+        ]
+        for axis, low in lows.items()
     }
     return Axes(
-        context=max(sizes.get("context", ()), default=None),
+        context=max(sizes["context"], default=None),
         hyp=tuple(values.get("hyp", HYP)),
         source=tuple(values.get("source", SOURCE)),
-        window=max(sizes.get("window", ()), default=None),
-        step=tuple(sizes.get("step", ())),
+        window=max(sizes["window"], default=None),
+        step=tuple(sizes["step"]),
         partial=cast(Any, values.get("partial", ["drop"])[-1]),
         seed=seed,
     )

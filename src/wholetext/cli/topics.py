@@ -69,10 +69,12 @@ def help_(
         print(
             "\n`wholetext help TOPIC` prints one, `wholetext help COMMAND` the help of a command."
         )
-    elif topic in names():
-        main([topic, "--help"])
     elif topic in TOPICS:
         print(page(topic))
+        if topic in names():
+            print(f"\n`wholetext {topic} --help` shows examples and options.")
+    elif topic in names():
+        main([topic, "--help"])
     else:
         step = choices(topic, [*TOPICS, *names()])
         raise InputError(f"there is no topic {topic!r}", where="wholetext help", next=step)
