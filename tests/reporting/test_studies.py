@@ -101,7 +101,9 @@ def test_a_page_of_studies_alone(files: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("text", [
     "", "[1]", "{}", '{"kind": "meta"}', '{"cells": 3}', '{"kind": "contrast", "metrics": []}',
-    '{"kind": "sweep", "cells": [{}], "axes": ["size"]}',
+    '{"kind": "sweep", "cells": [{}], "axes": ["size"]}', '{"kind": "stress", "figures": [{"dose": "all"}]}',
+    '{"kind": "rank", "systems": [{}], "method": "autorank"}', '{"kind": "reproduce"}',
+    '{"kind": "judge-check", "measures": [{"check": "position"}]}',
 ])
 def test_damaged_files_are_answered(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
