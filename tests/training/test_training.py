@@ -280,6 +280,7 @@ def test_another_recipe_in_the_folder_is_an_error(frozen: Trained, root: Path) -
         train(recipe(root, form="aligned", epochs=5), Session(frozen.out))
 
 
+@pytest.mark.long
 def test_random_numbers_of_the_caller_stay(root: Path, tmp_path: Path) -> None:
     torch.manual_seed(5)
     wanted = torch.rand(3)
