@@ -56,6 +56,13 @@ def test_the_layers_are_those_that_are_checked() -> None:
     assert " ".join(said.split()).split(" → ") == layers
 
 
+def test_the_contract_on_heavy_libraries_covers_every_other_part() -> None:
+    contract = (ROOT / "pyproject.toml").read_text("utf-8").split("torch, transformers and spaCy are imported by")[1]
+    listed = re.findall(r'"wholetext\.(\w+)"', contract.split("forbidden_modules")[0])
+    parts = {path.stem for path in SOURCE.glob("[a-z]*") if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert {*listed} == parts - {"models", "metrics", "text", "training", "version", "executor"}
+
+
 def mentioned(tree: ast.AST) -> Iterator[str]:
     """Names that code uses: variables, attributes, imports, arguments, and those in strings like ``module:Class``."""
     for one in ast.walk(tree):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.doc_blocks import ALL, LANGUAGES, PAGES as BLOCK_PAGES, blocks
 from tools import metric_pages
+from tools.build_site import faults
 from wholetext.files.parsing import read_toml
 from wholetext.registry import BUILTIN
 
@@ -72,3 +73,13 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(build_site, "OUT", tmp_path)
     assert build_site.main() == 0
     assert (tmp_path / "html" / "metrics.html").is_file() and (tmp_path / "html" / "notebook.html").is_file()
+
+
+def test_broken_links_and_remote_files_of_a_site_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">b</a><a href="#x">x</a><a href="c.html">c</a></p>')
+    (tmp_path / "b.html").write_text('<script src="https://example.org/a.js"></script><a href="https://example.org">e</a>')
+    (tmp_path / "s.css").write_text("@import url(https://example.org/font.css);")
+    assert faults(tmp_path) == [
+        "a.html links b.html#y: no such place", "a.html links c.html: no such file",
+        "b.html loads https://example.org/a.js", "s.css loads from another host",
+    ]  # fmt: skip

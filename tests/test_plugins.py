@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.in_process import call
+from tests.judges.scripted import ScriptedServer
+from tests.judges.scripted_judge import right
 from wholetext import Corpus, Document, Options, Output, open_run, plugins, score
 from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
@@ -127,6 +131,54 @@ def test_what_is_no_metric_or_view_is_refused(install: Install) -> None:
     assert set(catalogue()["broken"]) == {"bad", "odd"}
 
 
+def test_a_broken_plugin_does_not_hide_the_others(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    points = "[wholetext.metrics]\nbroken = nowhere_to_be_found:Metric\nlengthmatch = lengths_code:LengthMatch\n"
+    install("lengths", points, EXAMPLE.read_text("utf-8"))
+    code, out, err = call(capsys, "list")
+    assert code == 0 and "lengthmatch" in out
+    assert "warning: the plug-in broken cannot be used" in err and "nowhere_to_be_found" in err
+    listed = json.loads(call(capsys, "list", "--json")[1])
+    assert list(listed["broken"]) == ["broken"] and "lengthmatch" in listed["metrics"]
+    code, _, err = call(capsys, "show", "broken")
+    assert code == 2 and "lengths 1.5" in err and "Traceback" not in err
+
+
+JUDGE = """
+from dataclasses import dataclass
+from pathlib import Path
+from wholetext.judges.judge import JudgeDa
+
+interface = 3
+
+@dataclass(frozen=True)
+class Tone(JudgeDa):
+    \"\"\"How well the tone of the source is kept.\"\"\"
+
+    name = "judge-tone"
+    summary = "tone of the source kept, from 0 to 100"
+
+    prompt: str = str(Path(__file__).with_name("tone.toml"))
+"""
+TONE = """
+user = "Rate the tone of {hyp} against {src}. {answer}"
+json = 'Answer {"score": N}.'
+"""
+
+
+def test_a_judge_of_a_plugin_asks_with_its_own_prompt(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("httpx")
+    install("tone", "[wholetext.metrics]\njudge-tone = tone_code:Tone\n", JUDGE)
+    (tmp_path / "tone.toml").write_text(TONE)
+    assert "judge-tone" in catalogue()["metrics"]
+    with ScriptedServer(right) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        scores = score(Loaded(*sample()), ["judge-tone@m"], options=Options(cache=False))["judge-tone@m"]["same"]
+    assert scores.signature["plugin"] == "tone 1.5" and scores.signature["prompt"].startswith("tone.toml#")
+    asked = [body["messages"][-1]["content"] for body in server.asked]
+    assert all(text.startswith("Rate the tone of ") for text in asked) and len({*asked}) == len(asked) > 3
+    assert 0 <= scores.score <= 100
 
 
 @pytest.mark.parametrize("spec", ["lengthmatch", "sentence:lengthmatch", "slide(size=2,step=1):lengthmatch"])

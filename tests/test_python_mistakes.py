@@ -53,6 +53,8 @@ WRONG: dict[str, Callable[[], Any]] = {
     "compare takes Results, not dict": lambda: compare({}),
     "this has 2 scores, not one": lambda: score(LOADED, ["chrf", "bleu"]).score,
     "expected a folder, got NoneType": lambda: open_run(None),
+    "there is no level 'docs'": lambda: score(LOADED, "chrf")["chrf"]["s"].at("docs"),
+    "it has score": lambda: score(LOADED, "chrf")["chrf"]["s"].at("doc", "recall"),
 }
 
 
@@ -97,3 +99,12 @@ def test_what_is_missing_is_named_as_python_names_it(metric: str, refs: list[str
     with pytest.raises(wt.WholetextError) as caught:
         wt.score(["a b"], metric, refs=refs)
     assert parameter in caught.value.next
+
+
+def test_references_not_read_and_references_not_used_are_the_same() -> None:
+    two = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",), "other": ("x y",)}),))
+    chosen = wt.score(wt.Loaded(two, [OUTPUT]), "bleu", options=Options(refs=("r",), cache=False))["bleu"]["s"]
+    alone, both = (wt.score(wt.Loaded(corpus, [OUTPUT]), "bleu", options=Options(cache=False))["bleu"]["s"]
+                   for corpus in (CORPUS, two))  # fmt: skip
+    assert chosen.signature == alone.signature
+    assert chosen.signature["corpus"] != both.signature["corpus"]

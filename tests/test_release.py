@@ -11,7 +11,7 @@ import pytest
 
 import wholetext
 from tools import make_lock, release_check, test_versions
-from tools.release_check import NotReady, contents, named, pinned
+from tools.release_check import NotReady, contents, named, pinned, same
 from wholetext.files.parsing import read_toml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,3 +133,10 @@ def test_the_lock_has_every_package_with_its_hashes(tmp_path: Path, monkeypatch:
     assert pinned(plain, ["numpy>=1.26", "torch==2.0.0"]) == pinned(tested, ["numpy", "torch"]) == "2 packages"
     assert "torch==2.0.0+cpu ;" not in plain and "torch==2.0.0+cpu ; sys_platform ==" in tested
     assert make_lock.sha256(wheel) in tested
+
+
+def test_two_builds_that_differ_are_told() -> None:
+    same({"a": "1"}, {"a": "1"})
+    for other, file in (({"a": "2"}, "a"), ({"a": "1", "b": "1"}, "b")):
+        with pytest.raises(NotReady, match=f"differ: {file}"):
+            same({"a": "1"}, other)

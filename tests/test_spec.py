@@ -163,3 +163,20 @@ def test_quotes_in_values() -> None:
 def test_blanks_anywhere_between_words() -> None:
     wide = " context( prev = 2 ,  next = 1 ) : chrf ( word_order = 2 ) "
     assert parse(wide) == parse("context(prev=2,next=1):chrf(word_order=2)")
+
+
+def test_every_error_about_a_spec_names_the_next_step() -> None:
+    """In the code itself: what ``SpecError`` and ``caret`` are called with."""
+    import ast
+    from pathlib import Path
+
+    import wholetext
+
+    for path in sorted(Path(wholetext.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and name == "SpecError":
+                assert any(keyword.arg == "next" for keyword in node.keywords), f"{path}:{node.lineno}"
+            if isinstance(node, ast.Call) and name == "caret":
+                passed = len(node.args) + sum(isinstance(arg, ast.Starred) for arg in node.args)
+                assert passed == 4, f"{path}:{node.lineno}"

@@ -17,7 +17,7 @@ Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
 
 # slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
 # commands: `group command` is a command of a group, which the slices of its commands make together
-# studies: kind of a JSON file → function that turns it into a page of the report
+# studies: kind in a JSON file, or its name without .json → function that makes it a page of the report
 # hooks: points at which the core calls a capability if it is there
 SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "alignment": {
@@ -30,8 +30,8 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     },
     "ranking": {
         "commands": {"rank": "commands:rank"},
-        "studies": {"rank": "report_panel:ranking"},
-        "hooks": {"run-ranking": "report_panel:run_ranking"},
+        "studies": {"rank": "panels:ranking", "ranking": "panels:ranking"},
+        "hooks": {"run-ranking": "panels:run_ranking"},
     },
     "meta": {
         "commands": {

@@ -245,3 +245,18 @@ def test_an_evalset_is_written_whole_beside_files_of_others(run: wt.Results, tmp
     for _ in range(2):  # its own files are replaced
         assert call(capsys, *words)[0] == 0
     assert (out / "thesis.tex").read_text() == "mine"
+
+
+def test_annotators_read_what_the_systems_were_told_as_text() -> None:
+    meta = {"prompt_instruction": "Keep <b> & names.", "evaluation_instruction": "Mind the register."}
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", ("Ja.",), {"ref": ("Yes.",)}, meta),))
+    results = wt.score(wt.Loaded(corpus, [wt.Output("a", {"d": ("Yes.",)})]), "chrf", options=wt.Options(cache=False))
+    assert make_campaign(results).content["data"][0][0]["instructions"] == (
+        "Evaluate the translation from de to en.<br>Mind the register.<br>"
+        "The systems were told: Keep &lt;b&gt; &amp; names.")
+
+
+def test_what_pearmut_would_not_show_as_text_is_noted(run: wt.Results) -> None:
+    outputs = (replace(run.outputs[0], docs={**HYP["a"], "one": ('<img src="x">', "It <b>rains</b>.")}), run.outputs[1])
+    notes = " ".join(map(str, make_campaign(replace(run, outputs=outputs), spans=None).notes))
+    assert "2 texts with HTML tags" in notes and "check these texts" in notes

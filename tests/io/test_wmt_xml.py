@@ -118,3 +118,13 @@ def test_wrong_language_and_missing_document(tmp_path: Path) -> None:
 def test_elements_inside_a_segment_lose_their_tags(tmp_path: Path) -> None:
     marked = read_xml(tmp_path, doc("").replace("x</seg>", "a <b>bold <i>x</i></b> c</seg>"))
     assert marked.corpus.docs[0].src == ("a bold x c",)
+
+
+def test_outputs_with_gaps_are_not_shifted(tmp_path: Path) -> None:
+    def segments(*ids: str) -> str:
+        return "".join(f'<p><seg id="{one}">text {one}</seg></p>' for one in ids)
+
+    for ids in (("1", "3", "4"), ("2", "3", "4"), ("0", "1", "2")):
+        sides = f'<src lang="de">{segments("1", "2", "3")}</src><hyp system="s" lang="en">{segments(*ids)}</hyp>'
+        with pytest.raises(AlignmentError, match="that the source does not have"):
+            read_xml(tmp_path, f'<dataset><doc id="d">{sides}</doc></dataset>')

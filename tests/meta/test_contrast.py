@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from wholetext.cli.main import main
-from wholetext.errors import InputError, MetricError
+from wholetext.errors import InputError, MetricError, SpecError
 from wholetext.meta.contrastive.decisions import (
     Decisions,
     compare,
@@ -423,6 +423,8 @@ def test_one_sentence_cannot_be_shuffled_which_is_noted() -> None:
     items = lending(4, context=1)
     found, _ = with_controls(items, scorer("context(prev=1,hyp=own,source=shuffled):chrf"))
     assert found.items == items.items and "changes nothing in 4 items of 4" in found.warnings[0]
+    with pytest.raises(SpecError, match="different contexts"):
+        with_controls(lending(1), scorer("context(source=other):chrf"))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -296,3 +297,28 @@ def test_spans_say_what_matched_what_is_missing_and_what_is_extra() -> None:
                             [1, 0, 3, "marker", "comparison", 1]]
     assert spans["refs"] == [[[0, 0, 3, "pronoun", "feminine", 0], [1, 4, 7, "pronoun", "feminine", 1],
                               [1, 0, 3, "marker", "comparison", 1]]]
+
+
+@pytest.mark.long
+@given(DOCS, st.randoms(use_true_random=False))
+@settings(max_examples=15, deadline=None)
+def test_the_order_of_documents_does_not_matter_and_precision_is_recall_of_the_other(docs: Texts, chance: Any) -> None:
+    refs = [tuple(segment.replace("he", "she") for segment in doc) for doc in docs]
+    order = list(range(len(docs)))
+    chance.shuffle(order)
+    for spec in ("blonde(tagger=plain)", "d-blonde(tagger=plain,profile=fixed)"):
+        plain = scored(docs, [refs], spec)
+        other = scored([docs[i] for i in order], [[refs[i] for i in order]], spec)
+        np.testing.assert_allclose(plain.table("corpus"), other.table("corpus"), atol=1e-12)
+        np.testing.assert_allclose(plain.at("doc")[order], other.at("doc"), atol=1e-12)
+    there, back = (outputs(scored(*sides, "blonde(profile=fixed,tagger=plain)"))
+                   for sides in ((docs, [refs]), (refs, [docs])))  # fmt: skip
+    np.testing.assert_allclose([there["precision"], there["recall"], there["f1"]],
+                               [back["recall"], back["precision"], back["f1"]], atol=1e-12)  # fmt: skip
+
+
+@pytest.mark.long
+def test_fifty_thousand_tokens_in_one_segment() -> None:
+    text = "He crossed the bridge again , but she stayed . " * 5000
+    scores = scored([(text,)], [[(text.replace("she", "he"),)]], "blonde(profile=fixed,tagger=plain)")
+    assert 0.5 < scores.score < 1 and outputs(scores)["pronoun"] == pytest.approx(0.5)

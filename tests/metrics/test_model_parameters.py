@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 import wholetext as wt
-from wholetext.errors import MetricError
+from wholetext.errors import MetricError, ModelError
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -82,3 +83,36 @@ def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
         pytest.skip("the minilm extra is not installed")
     with pytest.raises(MetricError, match=r"^minilm: limit=0 leaves no room for text"):
         wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))
+
+
+def test_an_absent_encoder_names_the_checkpoint(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    shutil.copytree(models / "comet-reg-mix", tmp_path / "my-comet")
+    with pytest.raises(ModelError, match=r"my-comet: its encoder 'tiny-xlmr' was not found") as caught:
+        scored(f"comet@{tmp_path / 'my-comet'}")
+    assert "next to" in caught.value.next
+
+
+def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    spec = f"bertscore(layer=1)@{models / 'tiny-bert'}"
+    assert scored(spec).score
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ModelError, match=r"device cuda\S* is not available"):
+        scored(spec, device="cuda")
+
+
+@pytest.mark.parametrize(("spec", "sides"), [
+    ("prism(limit=12)@tiny-mbart50", ["ref (read)", "hyp (scored)", "hyp (read)", "ref (scored)"]),
+    ("metricx(limit=12)@tiny-mt5", ["prompt with ref"]),
+])  # fmt: skip
+def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], models: Path) -> None:
+    text = " ".join(f"word{i}" for i in range(40))
+    corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", (text,), {"ref": (text,)}),))
+    planned = wt.plan(corpus, [wt.Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{models}/"), show=1)
+    shown = planned.shown[0].sides
+    assert [side for side, _ in shown] == sides and planned.lost_focus == 1
+    for _, tokens in shown:
+        assert 0 < len(tokens.replace("«", "").replace("»", "").split()) <= 12
+        assert "end" not in tokens and "«" in tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from wholetext.io import Loaded
 from wholetext.metrics.bertscore import BertScore, Mover
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
+from wholetext.metrics.metricx import MetricX
+from wholetext.metrics.prism import Prism
 from wholetext.metrics.sbert import Sbert
 from wholetext.registry import scorer
 from wholetext.scoring.engine import Engine
@@ -67,7 +70,8 @@ def test_no_context_and_windows_of_one_are_the_sentence_exactly(metric: str, tin
 
 def every(tiny: Path) -> list[Metric]:
     comets = [Comet(str(tiny / name)) for name in ("comet-reg-mix", "comet-qe-mix", "comet-kiwi-bert", "xcomet")]
-    return [*comets, BertScore(BERT, layer=3), Sbert(BERT), Mover(BERT, layer=3)]
+    readers = [MetricX(str(tiny / "tiny-mt5"), clamp=False), Prism(str(tiny / "tiny-mbart50"))]
+    return [*comets, *readers, BertScore(BERT, layer=3), Sbert(BERT), Mover(BERT, layer=3)]
 
 
 @pytest.mark.long
@@ -77,16 +81,48 @@ def test_scores_do_not_depend_on_batches_order_or_threads(prev: int, tiny: Path)
     for metric in every(tiny):
         metric = metric.resolve(("zh", "en"))
         wanted = metric.reduce_rows(metric.measure(asked, Engine(batch_tokens=1)))
+        close = 50e-6 if isinstance(metric, MetricX) else 1e-6  # 0 to 25: 2e-6 of the range, whatever the kernel
         for budget in (200, 4000):
             found = metric.reduce_rows(metric.measure(asked[::-1], Engine(batch_tokens=budget)))[::-1]
-            np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
+            np.testing.assert_allclose(found, wanted, atol=close, rtol=1e-6, err_msg=str(metric))
         threads = torch.get_num_threads()
         torch.set_num_threads(3 - min(2, threads))
         try:
             found = metric.reduce_rows(metric.measure(asked, Engine()))
         finally:
             torch.set_num_threads(threads)
-        np.testing.assert_allclose(found, wanted, atol=1e-6, rtol=1e-6, err_msg=str(metric))
+        np.testing.assert_allclose(found, wanted, atol=close, rtol=1e-6, err_msg=str(metric))
+
+
+@pytest.mark.slow
+def test_every_golden_checkpoint_keeps_its_scores_in_any_batch(golden: Path) -> None:
+    asked = cut(TEXTS["en-de"]) + cut(TEXTS["zh-en"])
+    for folder in sorted((golden / "models").glob("*comet*")):
+        metric = Comet(str(folder)).resolve(("en", "de"))
+        found = [metric.reduce_rows(metric.measure(asked, Engine(batch_tokens=budget))) for budget in (1, 300, 8000)]
+        assert np.ptp(found, axis=0).max() <= 1e-6, folder.name
+
+
+@pytest.mark.parametrize(("metric", "method"), [(Sbert(BERT), "vectors"), (Comet("comet-reg-mix"), "hidden")])
+def test_too_little_memory_halves_the_batch(
+    metric: Metric, method: str, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wholetext.models import device, encoder
+
+    metric = replace(metric, model=str(tiny / metric.model)).resolve(("en", "de"))  # type: ignore[type-var,attr-defined]
+    asked, sizes, whole = cut(TEXTS["en-de"])[:6], list[int](), getattr(encoder.Encoder, method)
+    wanted = metric.measure(asked, Engine())
+
+    def greedy(self: Any, sequences: Any, *more: Any, **options: Any) -> Any:
+        sizes.append(len(sequences))
+        with device.memory():
+            if len(sequences) > 2:
+                raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return whole(self, sequences, *more, **options)
+
+    monkeypatch.setattr(encoder.Encoder, method, greedy)
+    np.testing.assert_allclose(metric.measure(asked, Engine()), wanted, atol=1e-6)
+    assert max(sizes) > 2 >= min(sizes)
 
 
 def test_the_contract_of_metrics(tiny: Path) -> None:
@@ -97,21 +133,43 @@ def test_the_contract_of_metrics(tiny: Path) -> None:
     check_metric(f"comet@{tiny / 'xcomet'}")
 
 
-def long_document() -> tuple[Corpus, list[Output]]:
-    """600 sentences, one of them of 2,000 tokens and more."""
+def long_document(many: int = 600) -> tuple[Corpus, list[Output]]:
+    """A document of many sentences, the one in the middle of 2,000 tokens and more."""
     lines = TEXTS["en-de"]
-    sides = {side: [lines[side][i % 35] for i in range(600)] for side in ("src", "hyp", "ref")}
+    sides = {side: [lines[side][i % 35] for i in range(many)] for side in ("src", "hyp", "ref")}
     for side in sides.values():
-        side[300] = " ".join(["The bridge over the river was closed again."] * 220)
+        side[many // 2] = " ".join(["The bridge over the river was closed again."] * 220)
     doc = Document("long", tuple(sides["src"]), {"ref": tuple(sides["ref"])})
     return Corpus("long", ("en", "de"), (doc,)), [Output("one", {"long": tuple(sides["hyp"])})]
 
 
+VIEWS = ("sentence", "context(prev=2)", "slide(size=6,step=6)", "paragraph(size=5)", "whole")
+
+
+@pytest.mark.parametrize("metric", ["bertscore(layer=1)@tiny-bert", "comet@comet-kiwi-bert", *(
+    pytest.param(metric, marks=pytest.mark.long)
+    for metric in ("sbert@tiny-bert", "comet@comet-reg-mix", "prism@tiny-mbart50", "metricx@tiny-mt5"))])
+def test_a_long_document_scores_under_every_view_and_losses_are_counted(metric: str, tiny: Path) -> None:
+    corpus, outputs = long_document(60)
+    specs = [f"{view}:{metric.replace('@', f'@{tiny}/')}" for view in VIEWS]
+    for view, by_system in zip(VIEWS, score(Loaded(corpus, outputs), specs, options=NO_CACHE).scores.values()):
+        scores = by_system["one"]
+        assert np.isfinite(scores.at("row")).all() and scores.lost is not None
+        cut_rows = np.flatnonzero(scores.lost[:, 1]).tolist()
+        holding = [i for i, row in enumerate(scores.rows) if row.start <= 30 < row.stop]
+        assert holding and {*holding} <= {*cut_rows} and int(scores.signature["lost_focus"]) == len(cut_rows)
+        if view in ("sentence", "context(prev=2)"):  # only the long segment is cut; its neighbours lose context
+            assert cut_rows == holding
+
+
 def test_overflow_error_stops_before_any_model_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wholetext.models.encoder.Encoder.hidden", None)
+    for method in ("hidden", "vectors"):
+        monkeypatch.setattr(f"wholetext.models.encoder.Encoder.{method}", None)
+    monkeypatch.setattr("wholetext.models.loading.load_model", None)
     corpus, outputs = long_document()
     strict = Options(cache=False, overflow="error")
-    for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}"):
+    readers = (f"prism(limit=1000)@{tiny / 'tiny-mbart50'}", f"metricx(limit=1000)@{tiny / 'tiny-mt5'}")
+    for metric in (f"bertscore@{BERT}", f"context(prev=2):comet@{tiny / 'comet-reg-mix'}", f"sbert@{BERT}", *readers):
         with pytest.raises(TextTooLong, match=r"document long, segments? 301.*system one"):
             score(Loaded(corpus, outputs), [metric], options=strict)
 

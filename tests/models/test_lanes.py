@@ -68,3 +68,20 @@ def test_exact_attention_holds_in_every_lane_and_is_put_back() -> None:
     assert not any(flash for flash, _ in found)  # no batch's end gave the fast kernel back to another one
     assert all(torch.allclose(states, one, atol=1e-6) for (_, states), one in zip(found, alone))
     assert torch.backends.cuda.flash_sdp_enabled() == usual
+
+
+def test_a_failed_batch_ends_the_run_and_nothing_that_waits_is_begun() -> None:
+    begun: list[int] = []
+    failed = threading.Event()
+
+    def work(batch: int) -> int:
+        begun.append(batch)
+        if batch == 0:
+            failed.set()
+            raise ValueError("a bad batch")
+        failed.wait(30)
+        return batch
+
+    with pytest.raises(ValueError, match="a bad batch"):
+        list(side_by_side("cpu", work, range(1000)))
+    assert len(begun) < 1000 and torch.get_num_threads() == 2

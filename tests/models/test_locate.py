@@ -40,7 +40,8 @@ def test_a_pinned_folder_must_match(tmp_path: Path) -> None:
         hub.locate(str(at), "0000")
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "~/nowhere"])
+@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "~/nowhere", "~nouser/x", "a" * 5000, "x\0y",
+                                  "../x", "m/typo/deep"])
 def test_a_path_is_never_asked_of_the_hub(name: str) -> None:
     with pytest.raises(ModelError, match="no such model folder"):
         hub.locate(name)
@@ -165,3 +166,30 @@ def test_shards_lie_in_their_folder(shard: str, tmp_path: Path) -> None:
     at = folder(tmp_path / "m", model__safetensors__index__json=f'{{"weight_map": {{"a": "{shard}"}}}}')
     with pytest.raises(ModelError, match="not a file of its folder"):
         hub.loading(at)
+
+
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "x.ckpt").write_text("")
+    with pytest.raises(ModelError, match="this is a file, not a model folder"):
+        hub.locate(str(tmp_path / "x.ckpt"))
+
+
+def test_a_device_in_a_folder_is_not_read(tmp_path: Path) -> None:
+    at = folder(tmp_path / "m", config__json="{}")
+    (at / "model.safetensors").symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match="a device or a pipe"):
+        hub.locate(str(at))
+
+
+def test_hashes_of_large_files_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = folder(tmp_path / "m", config__json="{}", model__safetensors="x" * 100)
+    monkeypatch.setattr(hub, "LARGE", 50)
+    read: list[str] = []
+    plain = hub.sha256
+    monkeypatch.setattr(hub, "sha256", lambda path: read.append(Path(path).name) or plain(path))
+    first = hub.content_hash(at)
+    hub._file_hash.cache_clear()  # as in another process
+    assert hub.content_hash(at) == first and read.count("model.safetensors") == 1
+    (at / "model.safetensors").write_text("y" * 100)
+    os.utime(at / "model.safetensors", ns=(1, 1))
+    assert hub.content_hash(at) != first and read.count("model.safetensors") == 2

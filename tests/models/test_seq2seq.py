@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,6 +124,60 @@ def test_batches_do_not_matter(backend: Seq2Seq) -> None:
         together = np.array(Engine(batch_tokens=budget).map(backend, asked))
         # sums over up to ~30 tokens: 1e-6 per token, relative to the size of log-probabilities
         np.testing.assert_allclose(together, alone, rtol=1e-6, atol=1e-5, equal_nan=True)
+
+
+def test_threads_do_not_matter(backend: Seq2Seq) -> None:
+    """To the last bit, as workers have other numbers of them; several batches at a time do not get mixed up."""
+    asked = [Pair(plain(a), plain(b, str(n))) for n in range(4) for a in TEXTS for b in TEXTS]
+    before, found = torch.get_num_threads(), set()
+    try:
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            found.add(np.array(Engine(batch_tokens=60).map(backend, asked)).tobytes())
+    finally:
+        torch.set_num_threads(before)
+    assert len(found) == 1
+
+
+def test_out_of_memory_halves_the_batch(backend: Seq2Seq, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wholetext.models import seq2seq
+
+    asked = [Pair(plain(a), plain(b)) for a in TEXTS for b in TEXTS]
+    wanted, sizes, real = Engine(batch_tokens=10_000).map(backend, asked), [], seq2seq.head_input
+
+    def small(model: object, **inputs: Any) -> object:
+        sizes.append(len(inputs["input_ids"]))
+        if sizes[-1] > 3:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
+        return real(model, **inputs)
+
+    monkeypatch.setattr(seq2seq, "head_input", small)
+    found = Engine(batch_tokens=10_000).map(backend, asked)
+    assert sizes[0] == 9 and 2 in sizes
+    np.testing.assert_allclose(np.array(found), np.array(wanted), rtol=1e-6, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_weights_as_published_before_safetensors(shards: int, tmp_path: Path, oracle: Path) -> None:
+    """mBART-50 and MetricX are published as torch archives, large ones in shards."""
+    from safetensors.torch import load_file
+
+    folder = oracle / "neural/models/tiny-mbart50"
+    at = Path(shutil.copytree(folder, tmp_path / "m"))
+    weights = load_file(folder / "model.safetensors")
+    (at / "model.safetensors").unlink()
+    if shards == 1:
+        torch.save(weights, at / "pytorch_model.bin")
+    else:
+        where = {name: f"pytorch_model-{i % 2 + 1:05d}-of-00002.bin" for i, name in enumerate(sorted(weights))}
+        for file in set(where.values()):
+            torch.save({name: weights[name] for name in where if where[name] == file}, at / file)
+        index = {"metadata": {"total_size": 0}, "weight_map": where}
+        (at / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    pair = Pair(plain("Der Hund ."), plain("Ein Hund ."))
+    found, wanted = (Seq2Seq(Checkpoint(str(place), "", Precision("cpu")), ("de", "de")).run([pair])[0]
+                     for place in (at, folder))  # fmt: skip
+    assert found == wanted
 
 
 def test_what_follows_is_read_but_not_written(backend: Seq2Seq) -> None:

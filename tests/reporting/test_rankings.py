@@ -9,7 +9,7 @@ import pytest
 
 import wholetext as wt
 from tests.reporting import study_files
-from wholetext.ranking.report_panel import run_ranking
+from wholetext.ranking.panels import run_ranking
 from wholetext.reporting import read_study
 from wholetext.reporting.page import report
 from wholetext.reporting.panels import Bars, Grid, Study, Table

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.reporting import study_files
+from wholetext import slices
 from wholetext.errors import RunError
-from wholetext.reporting import read_study
+from wholetext.reporting import read_study, studies
 from wholetext.reporting.page import PageOptions, render
 from wholetext.reporting.panels import Bars, Curves, Grid, Study, Table
 
@@ -101,7 +103,9 @@ def test_a_page_of_studies_alone(files: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("text", [
     "", "[1]", "{}", '{"kind": "meta"}', '{"cells": 3}', '{"kind": "contrast", "metrics": []}',
-    '{"kind": "sweep", "cells": [{}], "axes": ["size"]}',
+    '{"kind": "sweep", "cells": [{}], "axes": ["size"]}', '{"kind": "stress", "figures": [{"dose": "all"}]}',
+    '{"kind": "rank", "systems": [{}], "method": "autorank"}', '{"kind": "reproduce"}',
+    '{"kind": "judge-check", "measures": [{"check": "position"}]}',
 ])
 def test_damaged_files_are_answered(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
@@ -109,3 +113,17 @@ def test_damaged_files_are_answered(tmp_path: Path, text: str) -> None:
         read_study(tmp_path / "x.json")
     with pytest.raises(RunError, match="No such file"):
         read_study(tmp_path / "absent.json")
+
+
+def test_a_page_of_a_slice_is_found_by_kind_and_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line in the table of slices is all that a page needs."""
+    monkeypatch.setattr(slices, "added", lambda kind: {"raters": f"{__name__}:raters"})
+    record = {"kind": "raters", "judged": {"Ann": 12}}
+    for name in ("raters.json", "other.json"):
+        (tmp_path / name).write_text(json.dumps(record), "utf-8")
+        assert read_study(tmp_path / name).panels[0] == raters(record).panels[0]
+    assert studies.study_files(tmp_path) == [tmp_path / "raters.json"] and "raters" in studies.remedy()
+
+
+def raters(record: dict[str, Any]) -> Study:
+    return Study("raters", "Raters", (Table("Judged texts", ("texts",), tuple(record["judged"].items()), "rater"),))

@@ -11,8 +11,9 @@ import pytest
 
 import wholetext as wt
 from wholetext.alignment.realign import AlignOptions, align
-from wholetext.errors import MetricError
+from wholetext.errors import InputError, MetricError
 from wholetext.io import Loaded
+from wholetext.io.formats import jsonl
 from wholetext.metrics.comet.metric import Comet
 from wholetext.metrics.metricx import MetricX
 from wholetext.metrics.prism import Prism
@@ -107,3 +108,23 @@ def test_aligning_and_scoring_in_one_step() -> None:
     assert str(at_once[ROUGE]["s"].signature) == str(then[ROUGE]["s"].signature)
     assert "nulls=worst omitted=1 added=0" in at_once[ROUGE]["s"].signature["realigned"]
     assert aligned.notes[0] in at_once.warnings
+
+
+def test_a_file_keeps_what_was_left_out(tmp_path: Path) -> None:
+    output = replace(OUTPUT, nulls={"d": replace(OUTPUT.nulls["d"], policy="worst")})
+    jsonl.write(tmp_path / "x.jsonl", Loaded(CORPUS, (output,), ()))
+    loaded = wt.read(tmp_path / "x.jsonl")
+    assert loaded.outputs[0].nulls == output.nulls and not loaded.corpus.docs[0].meta
+    assert scores(ROUGE, None, loaded.outputs[0]).score == scores(ROUGE, "worst").score
+    text = (tmp_path / "x.jsonl").read_text("utf-8")
+    for damage in ('[\\"worse\\", [1]', '[\\"worst\\", [9]', '[\\"worst\\", 1'):
+        (tmp_path / "y.jsonl").write_text(text.replace('[\\"worst\\", [1]', damage), "utf-8")
+        with pytest.raises(InputError) as caught:
+            wt.read(tmp_path / "y.jsonl")
+        assert "wholetext align" in caught.value.next
+
+
+def test_nothing_was_aligned() -> None:
+    with pytest.raises(InputError, match="none was aligned") as caught:
+        scores(ROUGE, "worst", Output("s", {"d": REF, "e": REF[:2]}))
+    assert "--align" in caught.value.next

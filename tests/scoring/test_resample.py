@@ -246,3 +246,19 @@ def test_sums_are_the_exact_ones(scale):
 def test_an_interval_of_nothing_is_nan():
     found = interval(np.full(5, np.nan))
     assert np.isnan([found.low, found.high, found.mean]).all()
+
+
+@given(totals, st.floats(-3, 3), st.floats(0.5, 4))
+@settings(max_examples=40, deadline=None)
+def test_shifting_and_scaling_the_score_moves_intervals_and_leaves_p(tables, shift, scale):
+    a, b = (np.array(t, dtype=float) for t in tables[:2])
+
+    def moved(t):
+        return shift + scale * score(t)
+
+    plain, other = bootstrap_scores([a, b], score, 80), bootstrap_scores([a, b], moved, 80)
+    assert np.allclose(other, shift + scale * plain, atol=1e-9)
+    p, q = (randomization_p([a, b], f, [(0, 1)], 96)[0] for f in (score, moved))
+    assert q == p
+    there, back = randomization_p([a, b], score, [(0, 1), (1, 0)], 96)
+    assert there == back == randomization_p([a, b], lambda t: -score(t), [(0, 1)], 96)[0]

@@ -10,6 +10,7 @@ from wholetext.stress.change import (
     Replacement,
     applied,
     chosen_changes,
+    list_changes,
     units_of,
     without,
 )
@@ -62,3 +63,11 @@ def test_an_unknown_change_is_answered_with_a_suggestion() -> None:
     with pytest.raises(InputError, match="there is no change 'pronouns'") as caught:
         chosen_changes(["pronouns"])
     assert "pronoun" in caught.value.next
+
+
+def test_every_change_says_what_it_is() -> None:
+    changes = list_changes()
+    for name, change in changes.items():
+        assert change.name == name and change.summary and change.__doc__
+        assert change.languages is None or change.languages <= {"en", "de", "fr", "ru", "es", "zh"}
+    assert {change.kind for change in changes.values()} == {"document", "sentence", "harmless"}

@@ -278,3 +278,12 @@ def test_what_cannot_be_trained_is_said(root: Path, tmp_path: Path) -> None:
 def test_another_recipe_in_the_folder_is_an_error(frozen: Trained, root: Path) -> None:
     with pytest.raises(InputError, match=r"another run \(epochs was 4, is 5\)"):
         train(recipe(root, form="aligned", epochs=5), Session(frozen.out))
+
+
+@pytest.mark.long
+def test_random_numbers_of_the_caller_stay(root: Path, tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    wanted = torch.rand(3)
+    torch.manual_seed(5)
+    train(recipe(root, form="aligned", epochs=1), Session(tmp_path / "m"))
+    assert torch.equal(torch.rand(3), wanted)

@@ -126,3 +126,10 @@ def test_a_dropped_sentence_costs(real: list[tuple[str, str, str, str]]) -> None
     less = [" ".join((three[0][1], three[2][1])) for three in threes]
     found = scores([*zip(whole, ref), *zip(less, ref)]).reshape(2, -1)
     assert (found[0] - found[1]).mean() > 3
+
+
+@pytest.mark.parametrize("name", hub.bundled())
+def test_the_box_is_small(name: str) -> None:
+    folder = hub.bundled()[name]
+    assert {path.name for path in folder.iterdir()} == {"README.md", "weights.safetensors", "wholetext.json"}
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 4 << 20

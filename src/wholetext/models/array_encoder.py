@@ -59,7 +59,7 @@ def is_small(config: Mapping[str, Any]) -> bool:
         and config.get("position_embedding_type", "absolute") == "absolute"
         and all(isinstance(config.get(key), (int, float)) for key in _SIZES)
         and int(config["hidden_size"]) <= WIDEST
-        and config.get("dtype", config.get("torch_dtype")) in {None, "float32", "float16"}
+        and config.get("dtype", config.get("torch_dtype")) in (None, "float32", "float16")
         and not any(config.get(key) for key in _OTHERWISE)
     )
 

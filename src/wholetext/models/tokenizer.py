@@ -188,10 +188,11 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    for key in _SIZES:
-        if not isinstance(config.get(key) or 0, int):
+    for key in (*_SIZES, "model_type"):
+        kind, name = (str, "a name") if key == "model_type" else (int, "a number")
+        if not isinstance(config.get(key), (kind, type(None))):
             stated = str(config[key])[:40]
-            raise ModelError(f"{key} is {stated!r}, not a number", where=str(path), next=AGAIN)
+            raise ModelError(f"{key} is {stated!r}, not {name}", where=str(path), next=AGAIN)
     return config
 
 
@@ -240,7 +241,8 @@ def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", lower: bool = True
     if kind == "AutoTokenizer" and (folder / "tokenizer.json").is_file():
         stated = _stated(folder)
         if stated.keys() >= {"cls_token", "sep_token", "pad_token", "unk_token"}:
-            return FileTokenizer(folder, stated, lower)
+            with guarded(folder, BROKEN):
+                return FileTokenizer(folder, stated, lower)
     options = {} if lower else {"do_lower_case": False}
     with reading(folder, BROKEN) as transformers:
         tokenizer = getattr(transformers, kind).from_pretrained(str(folder), **SAFE, **options)

@@ -25,7 +25,7 @@ from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
-from wholetext.reporting.studies import FILES, read_study
+from wholetext.reporting.studies import read_study, remedy, study_files
 from wholetext.reporting.texts import blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
@@ -124,7 +124,7 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
         elif not run_file(Path(source), "run.json").parent.is_dir():
             studies.append(read_study(Path(source)))
         else:
-            files = [file for name in FILES if (file := Path(source) / name).is_file()]
+            files = study_files(Path(source))
             studies += [read_study(file) for file in files]
             if (Path(source) / "run.json").is_file():
                 (swept if files else runs).append(Path(source))
@@ -132,7 +132,7 @@ def read_sources(sources: Sequence[Source]) -> tuple[Results | None, list[Study]
                 raise RunError(
                     "there is neither a run nor a study in this folder",
                     where=str(source),
-                    next="give what `wholetext score`, `meta` or `rank` wrote with --out",
+                    next=remedy(),
                 )
         if len(runs) > 1:
             raise RunError(

@@ -1,4 +1,4 @@
-"""Reading of studies (meta, sweep, contrast, rank, judge-check, stress) into report pages."""
+"""Reading of studies into report pages: sweeps here, those of slices by the functions they name."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ from wholetext.errors import RunError
 from wholetext.files.parsing import read_json, reading
 from wholetext.reporting.panels import Curves, Grid, Line, Number, Panel, Study, Table
 
-FILES = (
-    "meta.json",
-    "grid.json",
-    "contrast.json",
-    "ranking.json",
-    "judge-check.json",
-    "stress.json",
-    "reproduce.json",
-)  # in folders
 LOSSES = {
     "dropped": "segments in no window",
     "lost_context": "rows that lost context",
@@ -29,17 +20,28 @@ LOSSES = {
 }
 
 
+def study_files(folder: Path) -> list[Path]:
+    """The studies in a folder, by the names of their files."""
+    names = ("grid", *slices.added("studies"))
+    return [file for name in names if (file := folder / f"{name}.json").is_file()]
+
+
+def remedy() -> str:
+    """Name everything that a report reads."""
+    kinds = {place: kind for kind, place in reversed(slices.added("studies").items())}
+    names = ", ".join(
+        ["sweep", *sorted(kinds.values())]
+    )  # of several names of a function the first
+    return f"give what `wholetext score` or a study ({names}) wrote with --out"
+
+
 def read_study(path: Path) -> Study:
-    """Read a study from its JSON; its kind is in the file (``kind``) or follows from its shape."""
-    remedy = "give what `wholetext meta`, `rank` or `score --sweep` wrote with --out"
-    with reading(str(path), remedy, RunError, "this is not a study that a report can show"):
+    """Read a study from its JSON; its kind is in the file (``kind``), or the name of the file."""
+    with reading(str(path), remedy(), RunError, "this is not a study that a report can show"):
         study = read_json(path.read_bytes(), where=str(path), error=RunError, constants=True)
-        kinds = slices.added("studies")
-        kind = study.get("kind", "contrast" if "mcnemar" in study else "")
-        if kind in kinds:
-            page: Study = slices.load(kinds[kind])(study)
-            return page
-        return sweep(study)
+        place = slices.added("studies").get(study.get("kind", path.stem))
+        page: Study = slices.load(place)(study) if place else sweep(study)
+        return page
 
 
 # ---------------------------------------------------------------- sweeps

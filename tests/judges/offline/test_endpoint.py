@@ -318,3 +318,12 @@ def test_a_password_in_the_url_is_sent_and_not_logged(caplog: pytest.LogCaptureF
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Calls(**wrong)  # type: ignore[arg-type]
+
+
+def test_without_endpoint_and_key_the_error_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ModelError, match=r"OPENAI_API_KEY for OpenAI, or --endpoint"):
+        _ = Calls().client
+    with pytest.raises(ModelError, match="http"):
+        _ = Calls(endpoint="localhost:8080").client

@@ -13,6 +13,7 @@ import pytest
 import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
+from wholetext.errors import MetricError
 from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
@@ -106,3 +107,8 @@ def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: Script
     assert found["same"].at("row", "spread")[0] == pytest.approx(np.std([100, 100, 50], ddof=1))
     seeds = [body["seed"] for body in server.asked]
     assert seeds.count(3) == seeds.count(4) == seeds.count(5) == len(seeds) / 3
+
+
+def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
+    with pytest.raises(MetricError, match="compares systems, and there is only one"):
+        judged(server, systems=1)

@@ -113,9 +113,10 @@ def locate(model: str, revision: str = "", *, patterns: Sequence[str] | None = N
             raise MissingExtra(what, packaged.extra, packaged.apart)
         check_package(packaged.package)
         return _local(path, model, revision)
-    if _existing(model) is not None or not HUB_NAME.fullmatch(model):
+    existing = _existing(model) is not None
+    if existing or not HUB_NAME.fullmatch(model):
         raise ModelError(
-            "there is no such model folder",
+            "this is a file, not a model folder" if existing else "there is no such model folder",
             where=model[:200],
             next="give a folder with config.json or hparams.yaml, or a hub name",
         )
