@@ -15,7 +15,7 @@ from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes
-from wholetext.models.device import DTYPES, Precision, torch_module
+from wholetext.models.device import DTYPES, Precision, attend, place, torch_module
 from wholetext.models.hub.locate import Located, guarded
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.loading import Checkpoint
@@ -58,7 +58,7 @@ class FairseqCheckpoint(Checkpoint):
     def weights(self) -> Any:
         torch, device = torch_module(), self.device  # fail before the weights are read
         model = read_fairseq(self.located.path)
-        return model.eval().to(device=device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
+        return place(model, device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
 
 
 class FairseqTokenizer:
@@ -155,7 +155,7 @@ def build_transformer(args: Any, tensors: dict[str, Any]) -> Any:
             """(batch, asking, width) read from (batch, read, width) where ``mask`` is true."""
             parts = (self.q_proj(asking), self.k_proj(read), self.v_proj(read))
             heads = [part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts]
-            mixed = functional.scaled_dot_product_attention(*heads, attn_mask=mask)
+            mixed = attend(*heads, mask)
             return self.out_proj(mixed.transpose(1, 2).flatten(2))
 
     class Layer(nn.Module):  # type: ignore[name-defined,misc]
