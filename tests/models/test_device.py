@@ -101,8 +101,8 @@ def test_attention_on_mps_reads_no_views(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(functional, "scaled_dot_product_attention", recorded)
     heads = [torch.randn(2, many, 4, 64).transpose(1, 2) for many in (3, 9, 9)]
     mask = torch.zeros(2, 1, 1, 9).expand(-1, 1, 3, -1)
-    there = attend(*(part.as_subclass(OnMps) for part in heads), mask)
-    here = attend(*heads, mask)
+    there = attend([part.as_subclass(OnMps) for part in heads], mask)
+    here = attend(heads, mask)
     assert layouts == [(True, True, True, True, (2, 4, 3, 9)), (False, False, False, False, (2, 1, 3, 9))]
     torch.testing.assert_close(there.as_subclass(torch.Tensor), here)
 

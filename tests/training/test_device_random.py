@@ -46,9 +46,11 @@ def test_a_resumed_run_goes_on_with_the_random_numbers_of_its_device(
     assert device.state.item() == 7
 
 
-@pytest.mark.parametrize("state", [{}, [1], {"recipe": "{", "data": ""}, {"recipe": "[1]", "data": ""}, {"recipe": "{}"}])
+@pytest.mark.parametrize(
+    "state", [{}, [1], {"recipe": "{", "data": ""}, {"recipe": "[1]", "data": ""}, {"recipe": "{}"}]
+)
 def test_a_state_of_another_shape_is_said(tmp_path: Path, state: Any) -> None:
     (tmp_path / "out" / ".train").mkdir(parents=True)
     torch.save(state, tmp_path / "out" / ".train" / "state.pt")
-    with pytest.raises(RunError, match="state.pt"):
+    with pytest.raises(RunError, match=r"state\.pt"):
         TrainingCheckpoint(tmp_path / "out", recipe(tmp_path), fresh=False)

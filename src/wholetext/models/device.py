@@ -123,17 +123,16 @@ def place(model: Any, device: str, **dtype: Any) -> Any:
         ) from fault
 
 
-def attend(query: Any, key: Any, value: Any, mask: Any) -> Any:
-    """Scaled dot-product attention over (batch, heads, tokens, width) tensors.
+def attend(heads: Sequence[Any], mask: Any) -> Any:
+    """Scaled dot-product attention of queries, keys, values: (batch, heads, tokens, width) each.
 
     On MPS, views and broadcast masks gave wrong values without an error in several versions of
     torch (its issues 163597 and 181133, its pull request 184180), so they are copied there.
     """
-    heads = [query, key, value]
-    if query.device.type == "mps":
+    if heads[0].device.type == "mps":
         heads = [part.contiguous() for part in heads]
         if mask is not None:
-            mask = mask.expand(*query.shape[:3], key.shape[2]).contiguous()
+            mask = mask.expand(*heads[0].shape[:3], heads[1].shape[2]).contiguous()
     return torch_module().nn.functional.scaled_dot_product_attention(*heads, attn_mask=mask)
 
 
@@ -154,7 +153,7 @@ def attention_error(device: str, dtype: str) -> float:
             real = (torch.arange(tokens, device=device) < lengths[:, None])[:, None, None, :]
             closed = heads[0].new_zeros(real.shape).masked_fill_(~real, float("-inf"))
             for mask in (None, real.expand(-1, 1, asking, -1), closed.expand(-1, 1, asking, -1)):
-                yield attend(*heads, mask).float().cpu()
+                yield attend(heads, mask).float().cpu()
 
     differences = [
         (result - expected).abs().max() / expected.abs().max()

@@ -321,7 +321,7 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -
     ]
     if closed is not None:
         closed = closed.expand(-1, 1, asking.shape[1], -1)
-    mixed = attend(*heads, closed)
+    mixed = attend(heads, closed)
     mixed, before = mixed.transpose(1, 2).flatten(2), asking
     if chosen is not None:  # drop the padding: (chosen tokens, width)
         mixed, before = mixed[real], asking[real]

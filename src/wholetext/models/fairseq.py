@@ -155,7 +155,7 @@ def build_transformer(args: Any, tensors: dict[str, Any]) -> Any:
             """(batch, asking, width) read from (batch, read, width) where ``mask`` is true."""
             parts = (self.q_proj(asking), self.k_proj(read), self.v_proj(read))
             heads = [part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts]
-            mixed = attend(*heads, mask)
+            mixed = attend(heads, mask)
             return self.out_proj(mixed.transpose(1, 2).flatten(2))
 
     class Layer(nn.Module):  # type: ignore[name-defined,misc]
