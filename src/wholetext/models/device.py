@@ -172,6 +172,7 @@ def memory() -> Iterator[None]:
     except (
         MemoryError,
         RuntimeError,
+        ArithmeticError,
         IndexError,
         ValueError,
         TypeError,
