@@ -61,7 +61,7 @@ def test_the_material_is_a_model(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_sizes_that_are_not_those_of_the_weights(tmp_path: Path, name: str, value: Any) -> None:
     begin = time.monotonic()
-    with pytest.raises(ModelError, match="do not fit its settings|is not supported"):
+    with pytest.raises(ModelError, match=r"do not fit its settings|is not supported"):
         read_fairseq(written(tmp_path, {"args": settings(**{name: value}), "model": weights()}))
     assert time.monotonic() - begin < 10
 
