@@ -24,7 +24,7 @@ gpu = pytest.mark.skipif(not DEVICE, reason="torch finds neither CUDA nor MPS he
 @gpu
 def test_scores_of_the_device_are_those_of_a_cpu() -> None:
     findings = verify_device.verify_device(DEVICE)
-    assert len(findings) == 9
+    assert len(findings) == 12
     assert all(finding.good for finding in findings), findings
 
 
@@ -63,10 +63,27 @@ def test_a_device_is_verified_by_its_scores(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, printed, _ = call(capsys, "models", "verify", "--device", "cpu")
-    assert code == 0 and printed.count("tolerance 1e-05") == 3 and "BAD" not in printed
+    assert code == 0 and printed.count("tolerance 1e-05") == 4 and "BAD" not in printed
+    if not DEVICE:  # as `make test-gpu` calls it
+        assert call(capsys, "models", "verify", "--device", "auto")[:2] == (0, printed)
     monkeypatch.setitem(verify_device.FROZEN, "sbert@minilm", (0.98, 0.82, 0.95))
     code, printed, _ = call(capsys, "models", "verify", "--device", "cpu")
     assert code == 1 and printed.count("BAD") == 1
     if not DEVICE:
         code, _, said = call(capsys, "models", "verify", "--device", "cuda")
         assert code == 2 and "device cuda is not available" in said
+
+
+def test_auto_verifies_the_device_that_auto_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small models run on a CPU unless a GPU is requested: that would verify nothing."""
+    asked: list[tuple[str, str]] = []
+
+    def score(hyps: object, spec: str, *, options: wt.Options, **_: object) -> wt.Results:
+        asked.append((options.device, options.dtype))
+        return wt.score(hyps, spec, refs=verify_device.REFERENCES, langs="de-en", options=wt.Options(cache=False))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(verify_device, "score", score)
+    monkeypatch.setattr(verify_device, "pick_device", lambda device: {"auto": "cuda"}[device])
+    monkeypatch.setattr(verify_device, "attention_error", lambda device, dtype: asked.append((device, dtype)) or 0.0)
+    assert len(verify_device.verify_device("auto")) == 12
+    assert set(asked) == {("cuda", dtype) for dtype in verify_device.TOLERANCES}

@@ -13,6 +13,8 @@ from wholetext.metrics.cohesion.vectors import EMBEDDED, identity
 from wholetext.metrics.words import words_of
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
+_WORDS = 1024  # of a hypothesis that are compared at a time
+
 
 @dataclass(frozen=True)
 class WordVectorMetric(Metric):
@@ -83,8 +85,13 @@ class GreedyMatching(WordVectorMetric):
     summary = "best cosine of each word with the other text, both ways (static)"
 
     def compare(self, hyp: FloatArray, ref: FloatArray) -> float:
-        cosines = _unit(hyp) @ _unit(ref).T  # (hyp words, ref words)
-        return float((cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2)
+        hyp, ref = _unit(hyp), _unit(ref)
+        rows, columns = [], np.full(len(ref), -np.inf)
+        for begin in range(0, len(hyp), _WORDS):
+            cosines = hyp[begin : begin + _WORDS] @ ref.T  # (some hyp words, ref words)
+            rows.append(cosines.max(axis=1))
+            np.maximum(columns, cosines.max(axis=0), out=columns)
+        return float((columns.mean() + np.concatenate(rows).mean()) / 2)
 
 
 def _extrema(vectors: FloatArray) -> FloatArray:

@@ -15,7 +15,13 @@ from wholetext.models.layout import Ids, pad
 from wholetext.types import OutOfMemory
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-_FULL = ("out of memory", "can't allocate memory", "not enough memory", "status_alloc_failed")
+_FULL = (
+    "out of memory",
+    "can't allocate memory",
+    "not enough memory",
+    "status_alloc_failed",
+    "invalid buffer size",  # of MPS: larger than a buffer can be
+)
 _MOST = 8  # batches in memory at a time
 _ROUNDS = 4  # batches per lane from which lanes of several threads pay off; fewer leave them idle
 
@@ -97,6 +103,67 @@ def padded(
     return ids, torch.arange(ids.shape[1], device=device)[None, :] < lengths[:, None]
 
 
+def is_full(fault: Exception) -> bool:
+    """Whether an error is about memory: torch has a class for CUDA's, and words for the others."""
+    text = str(fault).lower()
+    told = isinstance(fault, RuntimeError) and any(words in text for words in _FULL)
+    return told or isinstance(fault, MemoryError)
+
+
+def place(model: Any, device: str, **dtype: Any) -> Any:
+    """Move a model to its device, for inference; say so if it does not fit."""
+    try:
+        return model.eval().to(device=device, **dtype)
+    except (MemoryError, RuntimeError) as fault:
+        if not is_full(fault):
+            raise
+        raise ModelError(
+            f"the model does not fit in the memory of {device} ({str(fault)[:200]})",
+            next="use a smaller model or --device cpu, or on a GPU --dtype bf16",
+        ) from fault
+
+
+def attend(heads: Sequence[Any], mask: Any) -> Any:
+    """Scaled dot-product attention of queries, keys, values: (batch, heads, tokens, width) each.
+
+    On MPS, views and broadcast masks gave wrong values without an error in several versions of
+    torch (its issues 163597 and 181133, its pull request 184180), so they are copied there.
+    """
+    if heads[0].device.type == "mps":
+        heads = [part.contiguous() for part in heads]
+        if mask is not None:
+            mask = mask.expand(*heads[0].shape[:3], heads[1].shape[2]).contiguous()
+    return torch_module().nn.functional.scaled_dot_product_attention(*heads, attn_mask=mask)
+
+
+def attention_error(device: str, dtype: str) -> float:
+    """The largest difference of attention on a device from a CPU's, relative to the largest value.
+
+    Sizes and layouts are those of the models: heads of 64 as views, padding, few tokens that ask.
+    """
+    torch = torch_module()
+
+    def results(device: str, kind: Any) -> Iterator[Any]:
+        generator = torch.Generator().manual_seed(1)
+        for asking, tokens in ((3, 40), (40, 40), (600, 600)):
+            sizes = (asking, tokens, tokens)
+            drawn = [torch.randn(3, size, 4, 64, generator=generator) for size in sizes]
+            heads = [part.to(device, kind).transpose(1, 2) for part in drawn]
+            lengths = torch.tensor([tokens, tokens // 2, 1], device=device)
+            real = (torch.arange(tokens, device=device) < lengths[:, None])[:, None, None, :]
+            closed = heads[0].new_zeros(real.shape).masked_fill_(~real, float("-inf"))
+            for mask in (None, real.expand(-1, 1, asking, -1), closed.expand(-1, 1, asking, -1)):
+                yield attend(heads, mask).float().cpu()
+
+    differences = [
+        (result - expected).abs().max() / expected.abs().max()
+        for result, expected in zip(
+            results(device, getattr(torch, DTYPES[dtype])), results("cpu", torch.float32)
+        )
+    ]
+    return float(torch.stack(differences).nan_to_num(float("inf")).max())
+
+
 @contextmanager
 def memory() -> Iterator[None]:
     """Convert every out-of-memory error of torch into OutOfMemory."""
@@ -105,15 +172,14 @@ def memory() -> Iterator[None]:
     except (
         MemoryError,
         RuntimeError,
+        ArithmeticError,
         IndexError,
         ValueError,
         TypeError,
         AttributeError,
         KeyError,
     ) as fault:
-        text = str(fault).lower()
-        full = any(words in text for words in _FULL) and isinstance(fault, RuntimeError)
-        if full or isinstance(fault, MemoryError):
+        if is_full(fault):
             clear_frames(fault.__traceback__)  # they hold the tensors that filled the memory
             raise OutOfMemory(str(fault)) from fault
         raise ModelError(

@@ -22,9 +22,11 @@ from wholetext.models.array_encoder import FILE, ArrayEncoder, is_small
 from wholetext.models.device import (
     DTYPES,
     Precision,
+    attend,
     memory,
     need_torch,
     padded,
+    place,
     side_by_side,
     torch_module,
 )
@@ -95,9 +97,10 @@ class Encoder:
                 model = self._build()
                 if not isinstance(model, ArrayEncoder):
                     dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
-                    model = cut_above(model, self.top).eval()
-                    model = model.to(device=self.device, dtype=dtype)
+                    model = place(cut_above(model, self.top), self.device, dtype=dtype)
                     self._stacks = can_stack(model)
+                    if self.device == "mps" and not self._stacks:
+                        model.set_attn_implementation("eager")  # see ``attend``
             self._model = model
         return self._model
 
@@ -318,7 +321,7 @@ def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -
     ]
     if closed is not None:
         closed = closed.expand(-1, 1, asking.shape[1], -1)
-    mixed = torch.nn.functional.scaled_dot_product_attention(*heads, attn_mask=closed)
+    mixed = attend(heads, closed)
     mixed, before = mixed.transpose(1, 2).flatten(2), asking
     if chosen is not None:  # drop the padding: (chosen tokens, width)
         mixed, before = mixed[real], asking[real]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from typing import Any
 
 from wholetext.errors import MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes
-from wholetext.models.device import DTYPES, Precision, torch_module
+from wholetext.models.device import DTYPES, Precision, attend, place, torch_module
 from wholetext.models.hub.locate import Located, guarded
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.loading import Checkpoint
@@ -58,7 +58,7 @@ class FairseqCheckpoint(Checkpoint):
     def weights(self) -> Any:
         torch, device = torch_module(), self.device  # fail before the weights are read
         model = read_fairseq(self.located.path)
-        return model.eval().to(device=device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
+        return place(model, device, dtype=getattr(torch, DTYPES[self.precision.dtype]))
 
 
 class FairseqTokenizer:
@@ -128,14 +128,28 @@ def read_fairseq(folder: Path) -> Any:
         settings = vars(content["args"])  # a Namespace, read as a mapping with attributes
         tensors = {name: value.float() for name, value in content["model"].items()}
         other = [name for name in _OTHERWISE if settings.get(name)]
-    if other or settings.get("activation_fn", "relu") not in {"relu", "gelu"}:
+    if other or settings.get("activation_fn", "relu") not in ("relu", "gelu"):
         raise ModelError(
             f"its setting {other[0] if other else 'activation_fn'} is not supported",
             where=str(path),
             next="use a plain Transformer of fairseq, such as Prism's m39v1",
         )
     with guarded(path, "its weights do not fit its settings"):
+        check_sizes(settings, tensors)
         return build_transformer(SimpleNamespace(**settings), tensors)
+
+
+def check_sizes(settings: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+    """Raise an error unless the sizes are those of the weights, before modules of them are made."""
+    for side in ("encoder", "decoder"):
+        words, inner = (
+            tensors[f"{side}.{name}.weight"].shape for name in ("embed_tokens", "layers.0.fc1")
+        )
+        layers = sum(bool(re.fullmatch(rf"{side}\.layers\.\d+\.fc1\.weight", n)) for n in tensors)
+        sizes = {"layers": layers, "embed_dim": words[1], "ffn_embed_dim": inner[0]}
+        stated = {name: settings[f"{side}_{name}"] for name in sizes}
+        if stated != sizes or settings[f"{side}_attention_heads"] not in range(1, words[1] + 1):
+            raise ValueError(f"{side}: {str(stated)[:160]}, but its weights are of {sizes}")
 
 
 def build_transformer(args: Any, tensors: dict[str, Any]) -> Any:
@@ -155,7 +169,7 @@ def build_transformer(args: Any, tensors: dict[str, Any]) -> Any:
             """(batch, asking, width) read from (batch, read, width) where ``mask`` is true."""
             parts = (self.q_proj(asking), self.k_proj(read), self.v_proj(read))
             heads = [part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts]
-            mixed = functional.scaled_dot_product_attention(*heads, attn_mask=mask)
+            mixed = attend(heads, mask)
             return self.out_proj(mixed.transpose(1, 2).flatten(2))
 
     class Layer(nn.Module):  # type: ignore[name-defined,misc]

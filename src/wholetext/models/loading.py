@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.models.device import DTYPES, Precision, side_by_side, torch_module
+from wholetext.models.device import DTYPES, Precision, place, side_by_side, torch_module
 from wholetext.models.hub.locate import SAFE, Located, loading, locate
 from wholetext.models.tokenizer import load_tokenizer, reading
 from wholetext.types import Runtime
@@ -60,13 +60,11 @@ class Checkpoint:
     @cached_property
     def weights(self) -> Any:
         device = self.device  # fail before the weights are read
-        options = {} if self.attention is None else {"attn_implementation": self.attention}
+        attention = "eager" if device == "mps" else self.attention  # see ``attend``
+        options = {} if attention is None else {"attn_implementation": attention}
         folder = locate(self.model, self.revision).path
-        return (
-            load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options)
-            .eval()
-            .to(device)
-        )
+        model = load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options)
+        return place(model, device)
 
 
 class CheckpointBackend:

@@ -36,7 +36,17 @@ OFFSET = frozenset(
 )
 # a space before a word changes its id
 BYTE_LEVEL = frozenset({"roberta", "gpt2", "bart", "deberta", "longformer"})
-_SIZES = ("num_hidden_layers", "hidden_size", "max_position_embeddings", "n_positions")
+# what a configuration may say: others would make modules without end
+_SIZES = {
+    "num_hidden_layers": range(1, 1_000),
+    "num_attention_heads": range(1, 10_000),
+    "hidden_size": range(1, 100_000),
+    "intermediate_size": range(1, 1_000_000),
+    "vocab_size": range(1, 100_000_000),
+    "type_vocab_size": range(100_000),
+    "max_position_embeddings": range(-1, 1 << 31),
+    "n_positions": range(-1, 1 << 31),
+}
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 UNREADABLE = "its tokenizer fails on a text"
 NO_LIMIT = 1_000_000  # tokenizers without a limit report a larger number
@@ -188,11 +198,14 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    for key in (*_SIZES, "model_type"):
-        kind, name = (str, "a name") if key == "model_type" else (int, "a number")
-        if not isinstance(config.get(key), (kind, type(None))):
-            stated = str(config[key])[:40]
-            raise ModelError(f"{key} is {stated!r}, not {name}", where=str(path), next=AGAIN)
+    for key, sizes in _SIZES.items():
+        value = config.get(key)
+        if value is not None and not (type(value) is int and value in sizes):
+            stated = str(value)[:40]
+            raise ModelError(f"{key} is {stated!r}, as in no model", where=str(path), next=AGAIN)
+    for key in ("model_type", "hidden_act", "dtype", "torch_dtype"):
+        if not isinstance(config.get(key, ""), str | None):
+            raise ModelError(f"{key} is not a name", where=str(path), next=AGAIN)
     return config
 
 

@@ -143,7 +143,8 @@ class TrainingCheckpoint:
         elif path.is_file():
             with reading(str(path), "start from scratch with --fresh", RunError):
                 self.state = torch_module().load(path, weights_only=True, map_location="cpu")
-            self._same(json.loads(self.recipe), json.loads(self.state["recipe"]))
+                stored, _ = dict(json.loads(self.state["recipe"])), self.state["data"]
+            self._same(json.loads(self.recipe), stored)
 
     def _same(self, current: dict[str, Any], stored: dict[str, Any]) -> None:
         changes = [
@@ -168,6 +169,10 @@ class TrainingCheckpoint:
             module.load_state_dict(self.state["tensors"])
             optimizer.load_state_dict(self.state["optimizer"])
             torch_module().set_rng_state(self.state["random"])
+            device = next(module.parameters()).device
+            if device.type != "cpu" and "device random" in self.state:  # dropout draws there
+                there = torch_module().get_device_module(device)
+                there.set_rng_state(self.state["device random"], device)
             return Progress(**self.state["progress"])
 
     def keep_best(self, module: Any) -> None:
@@ -184,6 +189,10 @@ class TrainingCheckpoint:
             "optimizer": optimizer.state_dict(),
             "random": torch.get_rng_state(),
         }
+        device = next(module.parameters()).device
+        if device.type != "cpu":
+            there = torch.get_device_module(device)
+            self.state["device random"] = there.get_rng_state(device)
         with replacing(self.folder / "state.pt") as beside:
             torch.save(self.state, beside)
 

@@ -95,9 +95,10 @@ def chapters_of(root: Path) -> dict[str, Path]:
     if not places:
         raise InputError("there are no chapters of BWB here", where=str(root), next=_LAYOUT)
     for place in places.values():
-        reference = place.with_name(f"{place.name}.{REFERENCE}")
-        if not reference.is_file():
-            raise InputError("a chapter has no reference", where=str(reference), next=_LAYOUT)
+        for what, ending in (("source", SOURCE), ("reference", REFERENCE)):
+            path = place.with_name(f"{place.name}.{ending}")
+            if not path.is_file():  # a pipe or a device would never end
+                raise InputError(f"a chapter has no {what}", where=str(path), next=_LAYOUT)
     return places
 
 

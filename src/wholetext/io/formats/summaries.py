@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import csv
 import html
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from wholetext.io.assembly import DocumentRun, Langs, Loaded, assemble, chosen_p
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.formats.jsonl import objects
 from wholetext.io.formats.scores import Names, ScoreLevel
-from wholetext.io.text import FilePath, TextFile, at, opened
+from wholetext.io.text import FilePath, TextFile, at, clean, opened
 from wholetext.types import Corpus, Document, Judgments, Output
 
 PAIR = "en-en"
@@ -222,7 +223,7 @@ def _rows(file: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _add(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
     """Add a summary; several lines of one are several raters."""
-    doc, system = fields.get("id"), fields.get("model_id", fields.get("system"))
+    doc, system = _name(fields.get("id")), _name(fields.get("model_id", fields.get("system")))
     summary = fields.get("decoded", fields.get("summary"))
     if not (doc and system and isinstance(summary, str)):
         raise InputError(
@@ -230,7 +231,7 @@ def _add(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
             where=where,
             next=f"this line has {', '.join(fields)}",
         )
-    doc, system = str(doc), str(system)
+    _check_texts((doc, system, summary), where)
     if rated.texts.setdefault(system, {}).setdefault(doc, summary) != summary:
         raise InputError(f"system {system!r} has two summaries of {doc!r}", where=where)
     _add_document(rated, {**fields, "src": fields.get("src", fields.get("text"))}, where)
@@ -241,10 +242,31 @@ def _add(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
                 rated.ratings.setdefault((prefix + aspect, system, doc), []).append(value)
 
 
+def _name(value: object) -> str:
+    """A name: a text or an integer."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+def _check_texts(texts: Iterable[object], where: str) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(
+                f"{str(text)[:60]!r} is not a text",
+                where=where,
+                next='write "src": "text" and "references": ["text"]',
+            )
+        clean(text, where)
+
+
 def _numbers(rating: object, where: str) -> dict[str, float]:
     try:
-        return {aspect: float(value) for aspect, value in dict(rating).items()}  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+        values: dict[str, Any] = dict(rating)  # type: ignore[call-overload]
+        numbers = {aspect: float(value) for aspect, value in values.items()}
+        known = not any(isinstance(value, bool) for value in values.values())
+        if not known or not all(map(math.isfinite, numbers.values())):
+            raise ValueError
+        return numbers
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{str(rating)[:60]!r} is not a number per aspect",
             where=where,
@@ -253,13 +275,15 @@ def _numbers(rating: object, where: str) -> dict[str, float]:
 
 
 def _add_document(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
-    doc = str(fields.get("id", ""))
+    doc = _name(fields.get("id"))
     if doc not in rated.sources and "system" not in fields and "model_id" not in fields:
         return  # an article of which there is no summary
     source = fields.get("src")
     rated.sources[doc] = source if source is not None else rated.sources.get(doc)
     single = [fields["reference"]] if fields.get("reference") else []
-    refs = [str(ref) for ref in fields.get("references") or single]
+    listed = fields.get("references") or single
+    refs = listed if isinstance(listed, list) else [listed]
+    _check_texts((*([] if source is None else [source]), *refs), where)
     if refs and rated.refs.setdefault(doc, refs) != refs:
         raise InputError(
             f"{doc!r} has other references than before",
