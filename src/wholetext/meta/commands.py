@@ -266,15 +266,19 @@ def paragraphs(
     langs: Annotated[str | None, option("-l", "--langs", help="Language pair, e.g. zh-en.")] = None,
     k: options.Lengths = "1..10",
     gold: options.Golds = None,
-    mqm_tsv: Annotated[
+    ratings: Annotated[
         Path | None,
-        option("--mqm-tsv", help="Read the ratings from this TSV of MQM annotations."),
+        option(
+            "--ratings",
+            "--mqm-tsv",
+            help="Read ratings as WMT published them: MQM (TSV), direct assessments (CSV, folder).",
+        ),
     ] = None,
     mqm_weights: Annotated[
         str,
         option(
             "--mqm-weights",
-            help="Error weights for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
+            help="Error weights for --ratings: standard, wmt22, or major=5,minor=1 …",
         ),
     ] = "standard",
     raters: Annotated[
@@ -318,20 +322,20 @@ def paragraphs(
             langs,
             lengths,
             gold=name,
-            mqm_tsv=mqm_tsv,
+            ratings=ratings,
             mqm_weights=mqm_weights,
             raters=raters,
             joiner=joiner,
             out=folder,
         )
-        ratings = sets.source.ratings
+        rated_by = sets.source.ratings
         warn([sets.source.note] if sets.source.note else [])
         print(
-            f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
-            f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
+            f"{sets.gold} ratings of {sets.source.path}: {len(rated_by)} by "
+            f"{count(len(rated_by.raters), 'rater')}, {count(len(rated_by.systems), 'system')}"
         )
         if agreement:
-            _print_agreement(ratings, agreement)
+            _print_agreement(rated_by, agreement)
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")
