@@ -174,7 +174,8 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
             where = at(file.name, line_number)
             if not line.strip() or line.startswith(("HITId", "username")):
                 continue
-            cells, columns = line.split("\t") if "\t" in line else line.split(), _HIT
+            columns: Sequence[str] = _HIT
+            cells = line.split("\t") if "\t" in line else line.split()
             if len(cells) != len(_HIT):
                 cells = line.split(",")
                 columns = _APPRAISE if len(cells) == len(_APPRAISE) else _APPRAISE[:7]
