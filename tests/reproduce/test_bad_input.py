@@ -20,7 +20,7 @@ def wrong(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("words", "what", "where", "next_step"), [
-    ("reproduce V table1 --data {}", "this is not an EvalSet folder", "wmt21.tedtalks", "it should have some of sources"),
+    ("reproduce V table1 --data {}", "this is not an EvalSet folder", "wmt21.tedtalks", "should have some of sources"),
     ("reproduce D table1 --data {}", "nor a file of rated summaries", "summeval.summaries.jsonl", "SummEval or NeR18"),
     ("reproduce B table2 --data {}", "a chapter has no reference", "1.ref_re.txt", "test/BookN"),
     ("reproduce B table2 --data {}/nowhere", "the data set bwb is needed", "nowhere/BWB", "--small"),
