@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option
-from wholetext.cli.terminal import printable, warn
+from wholetext.cli.terminal import number, printable, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
@@ -251,18 +251,34 @@ def _rankings(answers: Path, key: Path, format: str) -> None:
 
 
 def _error_types(folder: Path, format: str) -> None:
-    """Print the sentences of BWB with each type of error (Jiang et al. 2022, Table 2)."""
-    from wholetext.io.formats.bwb import error_types
+    """Print the sentences of BWB with each type of error (Jiang et al. 2022, Table 2), and what
+    outputs keep of its layers (Jiang et al. 2023).
+    """
+    from wholetext.annotation.bwb_layers import MEASURES, layer_statistics
+    from wholetext.io.formats.bwb import error_types, has_errors, has_layers
 
-    sentences, counts = error_types(folder)
+    layers = layer_statistics(folder) if has_layers(folder) else None
+    errors = error_types(folder) if layers is None or has_errors(folder) else None
     if format == "json":
-        terminal.print_json({"sentences": sentences, "errors": counts})
+        found = {"sentences": errors[0], "errors": errors[1]} if errors else {}
+        terminal.print_json(found | ({"layers": asdict(layers)} if layers else {}))
         return
-    rows = [
-        [kind, str(number), f"{100 * number / sentences:.1f} %"] for kind, number in counts.items()
-    ]
-    head = ["error type", f"of {count(sentences, 'sentence')}", "share"]
-    terminal.print_blocks(head, rows, 1, terminal.console(80))
+    if errors:
+        sentences, counts = errors
+        rows = [[kind, str(n), f"{100 * n / sentences:.1f} %"] for kind, n in counts.items()]
+        head = ["error type", f"of {count(sentences, 'sentence')}", "share"]
+        terminal.print_blocks(head, rows, 1, terminal.console(80))
+    if layers:
+        marks = [[kind, str(times)] for kind, times in layers.counts.items()]
+        head = ["marked in the reference", f"in {count(layers.sentences, 'sentence')}"]
+        terminal.print_blocks(head, marks, 1, terminal.console(80))
+        kept = [
+            [name, *(number(own[part], 3) for part in MEASURES)]
+            for name, own in layers.kept.items()
+        ]
+        terminal.print_blocks(["kept by", *MEASURES], kept, 1, terminal.console(100))
+        slips = len(layers.slips)
+        warn([f"{count(slips, 'slip')} in the layers, e.g. {layers.slips[0]}"] if slips else [])
 
 
 def _systems(annotations: PearmutAnnotations) -> dict[str, dict[str, float | None]]:

@@ -286,15 +286,19 @@ def paragraphs(
     langs: options.Langs = None,
     k: options.Lengths = "1..10",
     gold: options.Golds = None,
-    mqm_tsv: Annotated[
+    ratings: Annotated[
         Path | None,
-        option("--mqm-tsv", help="Read the ratings from this `FILE` of MQM annotations (TSV)."),
+        option(
+            "--ratings",
+            "--mqm-tsv",
+            help="Ratings as WMT published them: `FILE` of MQM (TSV) or DA (CSV, folder).",
+        ),
     ] = None,
     mqm_weights: Annotated[
         str,
         option(
             "--mqm-weights",
-            help="Error `WEIGHTS` for --mqm-tsv: standard, wmt22, or major=5,minor=1 …",
+            help="Error `WEIGHTS` for --ratings: standard, wmt22, or major=5,minor=1 …",
         ),
     ] = "standard",
     raters: Annotated[
@@ -345,20 +349,20 @@ def paragraphs(
             langs,
             lengths,
             gold=name,
-            mqm_tsv=mqm_tsv,
+            ratings=ratings,
             mqm_weights=mqm_weights,
             raters=raters,
             joiner=joiner,
             out=folder,
         )
-        ratings = sets.source.ratings
+        rated_by = sets.source.ratings
         warn([sets.source.note] if sets.source.note else [])
         print(
-            f"{sets.gold} ratings of {sets.source.path}: {len(ratings)} by "
-            f"{count(len(ratings.raters), 'rater')}, {count(len(ratings.systems), 'system')}"
+            f"{sets.gold} ratings of {sets.source.path}: {len(rated_by)} by "
+            f"{count(len(rated_by.raters), 'rater')}, {count(len(rated_by.systems), 'system')}"
         )
         if scale:
-            _print_agreement(ratings, scale)
+            _print_agreement(rated_by, scale)
         print("k\tparagraphs\titems\titems of one system only")
         for length, rated, chosen in zip(lengths, sets.rated, sets.sets):
             print(f"{length}\t{len(rated)}\t{len(chosen.items)}\t{chosen.alone}")

@@ -17,7 +17,7 @@ from wholetext.io.formats.summaries import open_judged
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import paragraph_gold, standard_gold
 from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
-from wholetext.meta.judgments import Source, find_ratings, raw_mqm, read_weights
+from wholetext.meta.judgments import Source, find_ratings, published_ratings, read_weights
 from wholetext.meta.metric_scores import Gathered, MetricSelection, gather
 from wholetext.meta.paragraphs import (
     ParagraphSet,
@@ -249,7 +249,7 @@ def paragraph_sets(
     lengths: Sequence[int] = range(1, 11),
     *,
     gold: str | None = None,
-    mqm_tsv: Path | str | None = None,
+    ratings: Path | str | None = None,
     mqm_weights: str = "standard",
     raters: Raters = "each",
     joiner: Joiner = "auto",
@@ -258,12 +258,17 @@ def paragraph_sets(
     """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et
     al. 2023).
 
-    Direct assessments are averaged as z-scores unless ``gold`` names others. With ``out`` one
-    EvalSet folder per length is written there.
+    Direct assessments are averaged as z-scores unless ``gold`` names others. ``ratings`` is a file
+    that WMT published, of MQM annotations or direct assessments, or a folder of the latter. With
+    ``out`` one EvalSet folder per length is written there.
     """
     opened = EvalSet.open(evalset, langs)
     name = gold or paragraph_gold(opened.human_names) or "mqm"
-    source = raw_mqm(mqm_tsv, read_weights(mqm_weights)) if mqm_tsv else find_ratings(opened, name)
+    if ratings:
+        source = published_ratings(ratings, opened, gold or "", read_weights(mqm_weights))
+        name = gold or source.ratings.scheme
+    else:
+        source = find_ratings(opened, name)
     loaded = None if out is None else opened.load()
     order = [doc.id for doc in loaded.corpus.docs] if loaded else []
     rated = tuple(paragraphs(source.ratings, Windows(k, raters, source.total)) for k in lengths)

@@ -19,13 +19,13 @@ from wholetext.meta.agreement.correlation import (
     CORRELATIONS,
     BoolArray,
     both_known,
-    correlations,
 )
 from wholetext.metrics.cohesion.grids import grid, read
 from wholetext.metrics.cohesion.metric import Freq
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import Results
+from wholetext.scoring.significance.paired import between_metrics
 from wholetext.types import Corpus, FloatArray, Level, Output
 
 FEATURES = ("freq", "freq(focus=entity)", "conn", "conn(focus=entity)", "rc", "lc")
@@ -180,13 +180,4 @@ def metric_correlation(
             f"there is no correlation {statistic!r}", next=choices(statistic, list(CORRELATIONS))
         )
     results = run if isinstance(run, Results) else open_run(run)
-    vectors = {
-        spec: np.concatenate(
-            [
-                scores.at(level) * (1.0 if scores.higher_is_better else -1.0)
-                for scores in by_system.values()
-            ]
-        )
-        for spec, by_system in results.scores.items()
-    }
-    return list(vectors), correlations(list(vectors.values()), statistic)
+    return list(results.scores), between_metrics(results.scores, level, CORRELATIONS[statistic])

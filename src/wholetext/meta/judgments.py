@@ -25,6 +25,7 @@ from wholetext.files.parsing import integer, number, read_json, reader, reading
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.text import FilePath, at, opened, read_lines, shown
 from wholetext.meta.agreement.correlation import BoolArray, ratio
+from wholetext.meta.direct_assessments import published_files, read_assessments
 from wholetext.types import FloatArray, IntArray, Judgments
 
 Segment = tuple[str, int]  # document, position in it from 0
@@ -131,11 +132,16 @@ class RaterTable:
     rebuilt: int = 0  # lines whose score was rebuilt from severities because there is no other
 
 
-def table_rows(path: FilePath, required: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, column → cell) of each line of a TSV that is not blank; quotes have no meaning."""
+def table_rows(
+    path: FilePath, required: Sequence[str], names: Mapping[str, str] = {}
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, column → cell) of each line of a TSV that is not blank; quotes have no meaning.
+
+    ``names`` are other names of columns.
+    """
     with opened(path) as file:
         lines = enumerate(file.lines(), 1)
-        header = next(lines, (1, ""))[1].split("\t")
+        header = [names.get(name, name) for name in next(lines, (1, ""))[1].split("\t")]
         missing = [column for column in required if column not in header]
         if missing:
             raise InputError(
@@ -185,7 +191,18 @@ def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
 
 # ---------------------------------------------------------------- MQM and ESA annotations
 
-_COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "target", "category", "severity")
+_COLUMNS = ("system", "doc", "doc_id", "rater", "target", "category", "severity")
+# as later files of google/wmt-mqm-human-evaluation call these columns
+_OTHER_NAMES = {
+    "system_id": "system",
+    "document_id": "doc",
+    "docSegId": "doc_id",
+    "doc_segment_id": "doc_id",
+    "globalSegId": "seg_id",
+    "rater_id": "rater",
+    "candidate": "target",
+}
+ATTENTION = "HOTW-test"  # severity of WMT22's checks of raters: marks nothing in the output
 _EXAMPLE = 'write {"errors": [{"start": 0, "end": 4, "severity": "major"}]}'
 Weights = Mapping[str, float]  # severity[/category[/subcategory]] → penalty
 STANDARD: Weights = {
@@ -248,13 +265,13 @@ class MqmError:
 def read_mqm(path: FilePath) -> list[MqmError]:
     """The TSV of annotations, one row per error."""
     errors = []
-    for where, row in table_rows(path, _COLUMNS):
+    for where, row in table_rows(path, _COLUMNS, _OTHER_NAMES):
         place = integer(row["doc_id"], what="a number from 1 (doc_id)", low=1, where=where) - 1
         errors.append(
             MqmError(
                 row["system"],
                 (row["doc"], place),
-                row["seg_id"],
+                row.get("seg_id", ""),
                 row["rater"],
                 row["category"],
                 row["severity"],
@@ -268,6 +285,8 @@ def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Rati
     """Scores per rater: minus the sum of the weights of what a rater marked in a segment."""
     totals: dict[tuple[str, Segment, str], float] = {}
     for error in errors:
+        if error.severity == ATTENTION:
+            continue
         key = (error.system, error.segment, error.rater)
         totals[key] = totals.get(key, 0.0) + penalty(error.severity, error.category, weights)
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
@@ -370,6 +389,9 @@ def find_ratings(evalset: EvalSet, gold: str) -> Source:
             return source
         note = f"ratings of {gold} are those of {path.name}."
         return replace(source, note=f"{note} {source.note}".strip())
+    folder = evalset.root / "human-scores"
+    if gold in ("da", "wmt", "wmt-z", "wmt-raw") and published_files(folder, lp):
+        return published_ratings(folder, evalset, gold)
     if released is None:
         names = sorted({name for name, _ in evalset.human_names})
         raise InputError(
@@ -400,7 +422,43 @@ def _rater_file(evalset: EvalSet, gold: str) -> Path | None:
 
 def raw_mqm(path: str | Path, weights: Weights = STANDARD) -> Source:
     """Ratings from a TSV of MQM annotations, with the documents and positions of that file."""
-    return Source(mqm_ratings(read_mqm(path), weights), "sum", str(path))
+    errors = read_mqm(path)
+    checks = sum(error.severity == ATTENTION for error in errors)
+    note = f"{count(checks, 'check')} of raters' attention left out" if checks else ""
+    return Source(mqm_ratings(errors, weights), "sum", str(path), note)
+
+
+def published_ratings(
+    path: str | Path, evalset: EvalSet, gold: str = "", weights: Weights = STANDARD
+) -> Source:
+    """Read ratings in a file that WMT published: MQM annotations or direct assessments.
+
+    A folder is searched for the direct assessments of the language pair.
+    """
+    place = Path(path)
+    raw = gold.endswith("raw")
+    paths = published_files(place, evalset.langs, raw) if place.is_dir() else [place]
+    if not paths:
+        raise InputError(
+            f"there are no direct assessments of {evalset.langs} in this folder",
+            where=str(place),
+            next="name a file, or unpack the archive of the human evaluation here",
+        )
+    if len(paths) == 1:
+        with opened(paths[0]) as file:
+            header = file.head().partition("\n")[0].split("\t")
+        if {"category", "severity"} <= set(header):
+            return raw_mqm(paths[0], weights)
+    segments = corpus_segments(evalset)
+    read = read_assessments(paths, evalset.langs, segments, evalset.systems)
+    if raw and read.standardised:
+        raise InputError(
+            "these are standard scores, not raw ones", where=str(place), next="name wmt-z instead"
+        )
+    ratings = gather("wmt-raw", read.rows, segments)
+    ratings = ratings if raw or read.standardised else ratings.standardised()
+    ratings = replace(ratings, scheme="wmt-raw" if raw else "wmt-z")
+    return Source(ratings, "mean", ", ".join(map(str, paths)), "; ".join(read.notes()))
 
 
 def _total(gold: str, ratings: Ratings) -> Total:

@@ -47,7 +47,6 @@ class Paper:
     title: str
     authors: str
     entries: Mapping[str, Entry]
-    items: Mapping[str, str]  # everything else in the paper → where it is found here
 
     def __getitem__(self, name: str) -> Entry:
         entry = self.entries.get(name.lower().replace(" ", ""))
@@ -100,7 +99,7 @@ def locate(name: str, folder: Path | None) -> Path:
 def _paper(letter: str) -> Paper:
     table = _table(letter)
     entries = {name: _entry(letter, name, fields) for name, fields in table["entries"].items()}
-    return Paper(letter, table["title"], table["authors"], entries, table.get("items", {}))
+    return Paper(letter, table["title"], table["authors"], entries)
 
 
 def _entry(letter: str, name: str, fields: Mapping[str, Any]) -> Entry:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import ModelError
+from wholetext.errors import InputError, ModelError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import (
     MetaTasks,
@@ -41,8 +41,14 @@ def rated_paragraphs(experiment: Experiment) -> Result:
     """
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
     rows: dict[str, tuple[Cell, ...]] = {}
+    faults = []
     for place in experiment.setting("where", []):
-        rated = _rated(experiment, place, lengths)
+        try:
+            rated = _rated(experiment, place, lengths)
+        except InputError as fault:
+            faults.append(fault)
+            experiment.notes.append(f"{place['row']} is left out: {fault.what} ({fault.where})")
+            continue
         systems = {paragraph.system for paragraph in rated[0]}
         if "systems" in place:
             sizes = [[sum(p.system == name for p in part) for part in rated] for name in systems]
@@ -51,6 +57,8 @@ def rated_paragraphs(experiment: Experiment) -> Result:
             counts = [len(part) for part in rated]
         before = rows.get(place["row"]) or (0.0,) * len(counts)  # places of one row are added up
         rows[place["row"]] = tuple((old or 0.0) + new for old, new in zip(before, counts))
+    if not rows:
+        raise faults[0]
     return tuple(map(str, lengths)), rows
 
 

@@ -3,7 +3,8 @@
 ``test/BookN/i.chs_re.txt`` is the source of chapter i, ``i.ref_re.txt`` its reference, a sentence
 per line; outputs lie beside them (``i.mt_re.txt`` …) or in folders of their own
 (``Google/BookN/i.chs_re.txt.Google`` …). ``i.an.txt`` has the errors of the output ``ms``,
-``i.ner_re.txt`` the names of the reference.
+``i.ner_re.txt`` the names of the reference. The layers of 2023 (``bwb_layers``) take their places
+where these are missing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.text import FilePath, TextFile, is_folder, read_lines
+from wholetext.io.formats.bwb_layers import Layers, ellipsis_line, names_line, parse
+from wholetext.io.text import FilePath, TextFile, at, is_folder, read_lines
 from wholetext.types import Corpus, Document, Output
 
 SOURCE, REFERENCE = "chs_re.txt", "ref_re.txt"
@@ -34,6 +36,7 @@ ANNOTATIONS: Mapping[str, tuple[str, ...]] = {  # parameter of BlonDe → ending
     "annotations": ("an.txt",),
     "names": ("ner_re.txt",),
 }
+LAYERS = "BWB_annotation"  # folder of the layers of 2023; endings .chs_re.an.txt, .ref_re.an.txt
 # Table 2: kind of error → digits of an.txt
 ERRORS: Mapping[str, str] = {
     "no error": "0",
@@ -78,7 +81,13 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
         elif texts:
             lost = f"{len(chapters) - len(texts)} of {count(len(chapters), 'chapter')}"
             notes.append(f"system {system} is left out: it lacks {lost}")
-    annotations = {kind: str(root) for kind in ANNOTATIONS if _annotated(root, kind)}
+    layers = has_layers(root)
+    annotations = {kind: str(root) for kind in ANNOTATIONS if layers or _annotated(root, kind)}
+    if layers and not _annotated(root, "annotations"):
+        notes.append(
+            "BlonDe+ reads ellipsis from the layers of 2023: pronouns that the source omits; "
+            "ambiguity is not annotated there"
+        )
     corpus = Corpus(root.name, pair(langs or "zh-en"), tuple(docs), annotations)
     return assemble(corpus, outputs, notes, str(root))
 
@@ -105,6 +114,9 @@ def chapters_of(root: Path) -> dict[str, Path]:
 def annotation_lines(root: FilePath, kind: str) -> list[str]:
     """Read the lines of all chapters' annotations, a line per segment of the corpus."""
     lines: list[str] = []
+    if not _annotated(Path(root), kind) and has_layers(root):
+        write = ellipsis_line if kind == "annotations" else names_line
+        return [write(line) for part in read_layers(root).values() for line in part]
     for name, place in chapters_of(Path(root)).items():
         path = _file(Path(root), place, "", ANNOTATIONS[kind])
         if path is None:
@@ -114,16 +126,36 @@ def annotation_lines(root: FilePath, kind: str) -> list[str]:
                 next="add the file, move the book elsewhere, or use a metric that needs no "
                 "annotation, e.g. -m blonde",
             )
-        here = list(read_lines(path))
-        size = len(list(read_lines(place.with_name(f"{place.name}.{REFERENCE}"))))
-        if len(here) != size:
-            raise AlignmentError(
-                f"{count(len(here), 'line')} of annotation for {count(size, 'sentence')}",
-                where=str(path),
-                next="an annotation has one line for each sentence of its chapter",
-            )
-        lines += here
+        lines += _fitting(path, place)
     return lines
+
+
+def has_errors(root: FilePath) -> bool:
+    """Tell whether a chapter has errors marked in the output ``ms``."""
+    return _annotated(Path(root), "annotations")
+
+
+def has_layers(root: FilePath) -> bool:
+    """Tell whether a chapter has the layers of 2023."""
+    return any(
+        _layer_file(Path(root), place).is_file() for place in chapters_of(Path(root)).values()
+    )
+
+
+def read_layers(root: FilePath, side: str = REFERENCE) -> dict[str, list[Layers]]:
+    """Read the layers of 2023 of every chapter, a sentence per line; ``side`` is its file."""
+    chapters: dict[str, list[Layers]] = {}
+    for name, place in chapters_of(Path(root)).items():
+        path = _layer_file(Path(root), place, side)
+        if not path.is_file():
+            raise InputError(
+                f"chapter {name} has no layers",
+                where=str(path),
+                next="add the file, or move the book elsewhere",
+            )
+        lines = enumerate(_fitting(path, place), 1)
+        chapters[name] = [parse(line, at(f"{name}.{side}", number)) for number, line in lines]
+    return chapters
 
 
 def error_types(root: FilePath) -> tuple[int, dict[str, int]]:
@@ -159,6 +191,24 @@ def _file(root: Path, place: Path, beside: str, endings: tuple[str, ...]) -> Pat
     book = folder / beside / place.parent.name if beside else place.parent
     paths = (book / f"{place.name}.{ending}" for ending in endings)
     return next((path for path in paths if path.is_file()), None)
+
+
+def _layer_file(root: Path, place: Path, side: str = REFERENCE) -> Path:
+    folder = _texts(root).parent if _texts(root) != root or not (root / LAYERS).is_dir() else root
+    return folder / LAYERS / place.parent.name / f"{place.name}.{side.removesuffix('.txt')}.an.txt"
+
+
+def _fitting(path: Path, place: Path) -> list[str]:
+    """Read an annotation, which has a line for each sentence of its chapter."""
+    lines = list(read_lines(path))
+    size = len(list(read_lines(place.with_name(f"{place.name}.{REFERENCE}"))))
+    if len(lines) != size:
+        raise AlignmentError(
+            f"{count(len(lines), 'line')} of annotation for {count(size, 'sentence')}",
+            where=str(path),
+            next="an annotation has one line for each sentence of its chapter",
+        )
+    return lines
 
 
 def _annotated(root: Path, kind: str) -> bool:

@@ -5,13 +5,13 @@ Jiang et al. 2022 (BlonDe), Table 4 and Figure 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from wholetext.errors import MetricError
-from wholetext.types import FloatArray, Scores
+from wholetext.types import FloatArray, Level, Scores
 
 
 @dataclass(frozen=True)
@@ -50,22 +50,25 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
     return tests
 
 
-def between_metrics(scores: Mapping[str, Mapping[str, Scores]]) -> FloatArray:
-    """(metrics, metrics) Pearson's r of the document scores of all systems; NaN: undefined.
+def pearson(x: FloatArray, y: FloatArray) -> float:
+    """Pearson's r of (n,) scores where both are known; NaN where it is undefined."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    if known.sum() < 2 or not np.ptp(x[known]) > 0 < np.ptp(y[known]):
+        return float("nan")
+    return float(np.corrcoef(x[known], y[known])[0, 1])
+
+
+def between_metrics(
+    scores: Mapping[str, Mapping[str, Scores]],
+    level: Level = "doc",
+    correlate: Callable[[FloatArray, FloatArray], FloatArray | float] = pearson,
+) -> FloatArray:
+    """(metrics, metrics) correlation of the scores of all systems; NaN: undefined.
 
     A metric where lower is better counts with the opposite sign.
     """
-    columns = np.stack(
-        [
-            np.concatenate([own.at("doc") for own in by_system.values()])
-            * (1 if next(iter(by_system.values())).higher_is_better else -1)
-            for by_system in scores.values()
-        ]
-    )
-    table = np.full((len(columns), len(columns)), np.nan)
-    for i, x in enumerate(columns):
-        for j, y in enumerate(columns):
-            known = ~(np.isnan(x) | np.isnan(y))
-            if known.sum() >= 2 and np.ptp(x[known]) > 0 < np.ptp(y[known]):
-                table[i, j] = np.corrcoef(x[known], y[known])[0, 1]
-    return table
+    columns = [
+        np.concatenate([own.at(level) * (1 if own.higher_is_better else -1) for own in by.values()])
+        for by in scores.values()
+    ]
+    return np.array([[float(correlate(x, y)) for y in columns] for x in columns])
