@@ -26,7 +26,7 @@ def wrong(tmp_path: Path) -> Path:
     ("reproduce B table2 --data {}/nowhere", "the data set bwb is needed", "nowhere/BWB", "--small"),
     ("reproduce X table1", "there is no paper 'X'", "", "choose one of V, S, D, P, B"),
     ("reproduce V tabel1", "has no entry 'tabel1'", "", "did you mean table1"),
-    ("annotations {}", "there are no chapters of BWB here", "", "test/BookN"),
+    ("annotate read {}", "there are no chapters of BWB here", "", "test/BookN"),
     ("meta {}/summarization/summeval.summaries.jsonl -m chrf", "nor a file of rated summaries", "summeval", "JSONL"),
 ])
 def test_answers(words: str, what: str, where: str, next_step: str, wrong: Path,

@@ -24,7 +24,7 @@ def test_table_2_reads_the_published_files(tmp_path: Path, capsys: pytest.Captur
     assert result.obtained == {"2019 de-en": (16, 6, 4, 2, 2, 0, 0, 0, 0, 0)}
     assert result.published("2019 de-en")[0] == 34756
     assert any("2020 zh-en is left out: the data set wmt20-da is needed" in note for note in result.notes)
-    code, out, _ = call(capsys, "reproduce", "P", "table2", "--check", "--data", tmp_path)
+    code, out, _ = call(capsys, "reproduce", "P", "table2", "--needs", "--data", tmp_path)
     assert not code and "newstest2020-humaneval.tar.gz" in "".join(out.split()) and "wmt19-da: missing" not in out
 
 
