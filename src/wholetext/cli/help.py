@@ -27,6 +27,7 @@ COMMANDS = {
         "plan": "Show what would be scored, without running models",
         "sweep": "Score over a grid of context or window sizes",
         "align": "Align outputs that have other sentence breaks",
+        "convert": "Write a corpus in another format",
         "features": "Compare discourse features of outputs and references",
     },
     "Evaluate metrics, use human judgments": {

@@ -26,6 +26,7 @@ CORE_VERBS = {
     "gate": "wholetext.cli.runs:gate",
     "report": "wholetext.cli.runs:report",
     "explain": "wholetext.cli.runs:explain",
+    "convert": "wholetext.cli.convert:convert",
     "plan": "wholetext.cli.score:plan",
     "sweep": "wholetext.cli.score:sweep",
     "list": "wholetext.cli.about:list_",

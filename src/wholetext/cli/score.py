@@ -83,7 +83,7 @@ def score(
     significance = testing.significance(baseline)
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
-    loaded = options.load(files, chosen)
+    loaded = options.load(files, chosen, bool(aligning.align or aligning.align_to))
     metrics = metric or _defaults(loaded, quiet)
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")

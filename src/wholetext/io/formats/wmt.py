@@ -18,9 +18,10 @@ from typing import Any
 from wholetext.errors import InputError, choices
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.columns import Key
 from wholetext.io.formats.jsonl import objects
 from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
-from wholetext.io.records import DocumentRecords, Key, LanguagePairs, Record
+from wholetext.io.records import DocumentRecords, LanguagePairs, Record
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, text_writer
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
