@@ -52,6 +52,7 @@ ROLES |= {"system": "system", "gold": "human", "meta": "domain"}
 _FIELD_OF = {name: kind for kind, names in FIELDS.items() for name in names}
 _GUESS_OF = {name: kind for kind, names in GUESSES.items() for name in names}
 _PREFIX = {"ref": "ref", "hyp": "hyp", "mt": "hyp", "sys": "hyp", "meta": "meta", "human": "human"}
+_PREFIX |= {"reference": "ref", "output": "hyp"}
 _SYSTEM = re.compile(r"(?:hyp|mt|output|translation|system|sys|prediction)[ _.-]+(.+)", re.I)
 _REFERENCE = re.compile(r"ref(?:erence)?[ _.-]?\w{1,2}", re.I)
 _CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
@@ -88,6 +89,11 @@ def parse_columns(texts: Iterable[str]) -> dict[str, list[str | int]]:
             )
         columns.setdefault(role.strip(), []).append(name.strip())
     return columns
+
+
+def listed(value: str | int | Sequence[str | int]) -> list[str | int]:
+    """Return the columns of a role, which may be a single one."""
+    return [value] if isinstance(value, (str, int)) else list(value)
 
 
 def settle(
@@ -144,7 +150,7 @@ def _requested(columns: Columns, names: Sequence[str], where: str) -> dict[str, 
     keys = dict[str, Key]()
     roles = {role: kind for kind, role in ROLES.items()}
     for role, value in columns.items():
-        values = [value] if isinstance(value, (str, int)) else list(value)
+        values = listed(value)
         kind, label = key_of(role) or (roles.get(role, ""), "")
         if kind not in (*ROLES, "human"):
             raise InputError(

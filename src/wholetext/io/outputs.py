@@ -185,7 +185,8 @@ def _of_folder(corpus: Corpus, folder: FilePath, notes: list[str]) -> Documents:
 
 def _natural(path: Path) -> list[tuple[int, str]]:
     """Sort ``doc2`` before ``doc10``."""
-    return [(int(part or 0), part) for part in re.split(r"(?<=\D)(?=\d)|(?<=\d)(?=\D)", path.name)]
+    parts = re.findall(r"[0-9]+|[^0-9]+", path.name)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def _of_records(

@@ -25,7 +25,8 @@ def meta(
     evalset: Annotated[
         list[Path],
         Parameter(
-            help="`EVALSET` folder (mt-metrics-eval) or file of rated summaries; several are pooled."
+            help="`EVALSET` folder (mt-metrics-eval; several are pooled), table with a column of "
+            "human scores, or file of rated summaries."
         ),
     ],
     /,
@@ -127,6 +128,7 @@ def meta(
         option("--sample", low=0, help="Number of judged documents to sample; 0 = all."),
     ] = 0,
     system: options.Systems = None,
+    columns: options.Columns = None,
     test_set: Annotated[
         str,
         option(
@@ -187,6 +189,7 @@ def meta(
     quiet: options.Quiet = False,
 ) -> None:
     """Evaluate metrics against human judgments: agreement, significance clusters, chance levels, pair counts."""
+    from wholetext.io.columns import parse_columns
     from wholetext.meta import (
         MetaTasks,
         MetricSelection,
@@ -255,6 +258,7 @@ def meta(
             grid=grid if context or window else None,
             options=execution.options(progress=progress),
             out=out,
+            columns=parse_columns(columns) if columns else None,
         )
     render(results, format)
 

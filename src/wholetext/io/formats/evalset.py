@@ -80,6 +80,11 @@ class EvalSet:
         return self.root.resolve().name
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how the set was read, which its scores do not repeat."""
+        return ()
+
+    @property
     def systems(self) -> tuple[str, ...]:
         """Systems that have an output, including references that were judged as systems."""
         return tuple(self._outputs)

@@ -19,7 +19,7 @@ from wholetext.errors import AlignmentError, InputError, MissingExtra
 from wholetext.files.parsing import reading
 from wholetext.files.storage import write_file
 from wholetext.io.assembly import Langs, Loaded, check_read_back, pair
-from wholetext.io.columns import Columns, Key, familiar, key_of, settle
+from wholetext.io.columns import Columns, Key, familiar, key_of, listed, settle
 from wholetext.io.records import load
 from wholetext.io.text import FilePath, TextFile, at, clean
 from wholetext.types import Corpus
@@ -65,18 +65,15 @@ def read(
 def _header(rows: Rows, where: str, langs: Langs, columns: Columns | None) -> list[str]:
     """Take the names from the first row, or number the columns if it is text already."""
     names = [cell.strip() for cell in rows[0][1]] if rows else []
-    settled: dict[str, Key] = {}
-    if any(map(familiar, names)):
-        settled = dict.fromkeys(names, ("", ""))
-    elif columns is not None and names:
+    if not any(map(familiar, names)):
         numbers = [str(i) for i in range(1, len(names) + 1)]
-        values = [v for value in columns.values() for v in ([value] if _single(value) else value)]
-        if all(str(value).strip() in numbers for value in values):
+        requested = [str(value) for values in (columns or {}).values() for value in listed(values)]
+        if requested and set(requested) <= set(numbers):
             return numbers
-        settled = settle(names, (), where, columns=columns)[0]
-    else:
-        settled = settle(names, (), where, langs=pair(langs))[0]
-    if not settled:
+    if (
+        not any(map(familiar, names))
+        and not settle(names, (), where, columns=columns, langs=pair(langs))[0]
+    ):
         cells = ", ".join(repr(cell[:30]) for cell in names)
         raise InputError(
             f"no name of a column is known in the first row: {cells or 'there is none'}",
@@ -88,10 +85,6 @@ def _header(rows: Rows, where: str, langs: Langs, columns: Columns | None) -> li
         raise InputError("two columns have the same name", where=at(where, 1), next="rename one")
     rows.pop(0)
     return names
-
-
-def _single(value: Any) -> bool:
-    return isinstance(value, (str, int))
 
 
 def _records(rows: Rows, names: Sequence[str], where: str) -> Iterator[tuple[int, dict[str, str]]]:
