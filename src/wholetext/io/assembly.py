@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile, zip_longest
 from typing import Any
@@ -129,8 +129,16 @@ def assemble(
     return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
 
 
-def check_read_back(written: Loaded, back: Loaded, where: str) -> None:
-    """Raise where texts, ids or names that were written are read back as others."""
+def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> Loaded:
+    """Read what was written; raise where texts, ids or names come back as others."""
+    try:
+        back = read()
+    except InputError as fault:
+        raise InputError(
+            f"this corpus would not be read back: {fault.what}",
+            where=where,
+            next="write JSONL, which keeps every text",
+        ) from fault
     names = ("documents", written.corpus.ids, back.corpus.ids)
     systems = [[output.system for output in loaded.outputs] for loaded in (written, back)]
     for what, ours, theirs in (names, ("systems", *systems)):
@@ -152,6 +160,7 @@ def check_read_back(written: Loaded, back: Loaded, where: str) -> None:
                 if text != other:
                     place = f"document {doc.id!r}, segment {i} of {side}"
                     raise not_read_back(place, text, other, where)
+    return back
 
 
 def not_read_back(place: str, text: str, other: str, where: str) -> InputError:

@@ -8,7 +8,6 @@ from wholetext.errors import InputError, choices
 from wholetext.io import formats
 from wholetext.io.assembly import Loaded, check_read_back
 from wholetext.io.detect import read
-from wholetext.io.formats.lines import LineFiles
 from wholetext.io.text import FilePath, is_folder
 
 _BY_SUFFIX = {"jsonl": "jsonl", "json": "jsonl", "csv": "table", "tsv": "table", "xlsx": "table"}
@@ -37,8 +36,9 @@ def convert(loaded: Loaded, path: FilePath, format: str | None = None) -> tuple[
     formats.write(kind, path, loaded)
     langs = loaded.corpus.langs if all(loaded.corpus.langs) else None
     systems = [output.system for output in loaded.outputs]
-    back = read(LineFiles(corpus=path), langs=langs, systems=systems or None, format=None)
-    check_read_back(loaded, back, str(path))
+    back = check_read_back(
+        loaded, lambda: read(path, langs=langs, systems=systems or None), str(path)
+    )
     return kind, _losses(loaded, back)
 
 

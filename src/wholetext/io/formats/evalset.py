@@ -263,8 +263,12 @@ def write(folder: FilePath, loaded: Loaded) -> None:
             next="give the languages, e.g. -l de-en",
         )
     names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
-    if any("\t" in text or text != text.strip() for text in names):
-        raise InputError("a document id or domain has tabs or blanks around it", where=str(root))
+    if blank := next((text for text in names if "\t" in text or text != text.strip()), ""):
+        raise InputError(
+            f"the name of a document or domain, {blank!r}, has tabs or blanks around it",
+            where=str(root),
+            next="rename it, or write JSONL",
+        )
     for output, doc in product(loaded.outputs, docs):
         if len(output.docs[doc.id]) != len(doc):
             raise AlignmentError(

@@ -183,7 +183,9 @@ def write(path: FilePath, loaded: Loaded) -> None:
                 next="write JSONL, which can hold that, or align it first",
             )
         facts = [doc.meta.get(key, "") for key in metas]
-        rows += [[doc.id, *cells, *facts] for cells in zip(*texts)]
+        for i, cells in enumerate(zip(*texts), 1):
+            place = f"{where}, document {doc.id!r}, segment {i}"
+            rows.append([clean(cell, place) for cell in (doc.id, *cells, *facts)])
     if list(map(key_of, rows[0])) != keys:
         raise InputError(
             "a name of a system or reference cannot be the name of a column",
@@ -191,13 +193,13 @@ def write(path: FilePath, loaded: Loaded) -> None:
             next="leave out blanks around it, or write JSONL",
         )
     name = where.removesuffix(".gz")
-    data = _workbook(rows) if name.endswith(".xlsx") else _delimited(rows, name, where)
+    data = _workbook(rows) if name.endswith(".xlsx") else _delimited(rows, name)
     langs = corpus.langs if all(corpus.langs) else None
-    check_read_back(loaded, read(TextFile.of(data, where), langs), where)
+    check_read_back(loaded, lambda: read(TextFile.of(data, where), langs), where)
     write_file(path, gzip.compress(data) if name != where else data, InputError)
 
 
-def _delimited(rows: Sequence[Sequence[str]], name: str, where: str) -> bytes:
+def _delimited(rows: Sequence[Sequence[str]], name: str) -> bytes:
     """Serialise as CSV or TSV; a TSV is quoted only if it has to be."""
     comma = name.endswith(".csv")
     plain = list(enumerate(map(list, rows), 1))
@@ -208,12 +210,12 @@ def _delimited(rows: Sequence[Sequence[str]], name: str, where: str) -> bytes:
             out,
             delimiter="," if comma else "\t",
             lineterminator="\n",
-            quoting=csv.QUOTE_MINIMAL if comma else csv.QUOTE_ALL,
+            quoting=csv.QUOTE_ALL if special or not comma else csv.QUOTE_MINIMAL,
         ).writerows(rows)
         text = out.getvalue()
     else:
         text = "".join("\t".join(row) + "\n" for row in rows)
-    return clean(text, where).encode("utf-8")
+    return text.encode("utf-8")
 
 
 def _workbook(rows: Sequence[Sequence[str]]) -> bytes:
@@ -221,7 +223,9 @@ def _workbook(rows: Sequence[Sequence[str]]) -> bytes:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("corpus")
     for row in rows:
-        cells = [openpyxl.cell.WriteOnlyCell(sheet, cell) for cell in row]
+        # a workbook cannot hold control characters: reading it back names the segment
+        texts = (openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE.sub("", cell) for cell in row)
+        cells = [openpyxl.cell.WriteOnlyCell(sheet, text) for text in texts]
         for cell in cells:
             cell.data_type = "s"  # text, also if it begins with "="
         sheet.append(cells)
