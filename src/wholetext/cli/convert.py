@@ -45,6 +45,8 @@ def convert(
     options.refuse_existing(out, files, overwrite)
     loaded = options.load(files, chosen)
     name, notes = write(loaded, out, to)
+    if (Path(files.input or "") / "human-scores").is_dir():
+        notes.append("not kept: human scores and metric scores of the EvalSet")
     warn([*loaded.warnings, *notes])
     corpus = loaded.corpus
     sizes = count(len(corpus), "document"), count(int(corpus.sizes.sum()), "segment")

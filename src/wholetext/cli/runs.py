@@ -234,6 +234,7 @@ def explain(
     format: options.TableOrJson = "table",
     langs: options.Langs = None,
     reader: options.Reader = None,
+    columns: options.Columns = None,
 ) -> None:
     """Explain the score of a document of a run folder, or of any input of `wholetext score`.
 
@@ -246,7 +247,8 @@ def explain(
     if files.input is not None and run_file(Path(files.input), "run.json").exists():
         results = open_run(files.input)
     else:
-        loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
+        chosen = options.Chosen(langs=langs, reader=reader, columns=columns)
+        loaded = options.load(files, chosen)
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
     explanation = explained(results, metric, system=system, doc=doc, ref=ref)

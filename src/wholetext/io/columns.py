@@ -91,6 +91,22 @@ def parse_columns(texts: Iterable[str]) -> dict[str, list[str | int]]:
     return columns
 
 
+def with_paths(fields: Mapping[str, Any], columns: Columns | None) -> Mapping[str, Any]:
+    """Add the values at requested paths of nested JSON: ``response.choices.0.text``."""
+    paths = [str(path) for values in (columns or {}).values() for path in listed(values)]
+    added = {path: _at(fields, path.split(".")) for path in paths if "." in path}
+    return {**fields, **{path: value for path, value in added.items() if value is not None}}
+
+
+def _at(value: Any, path: Sequence[str]) -> Any:
+    for step in path:
+        if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
 def listed(value: str | int | Sequence[str | int]) -> list[str | int]:
     """Return the columns of a role, which may be a single one."""
     return [value] if isinstance(value, (str, int)) else list(value)
@@ -111,7 +127,7 @@ def settle(
     ``sample`` are some records; ``documents`` the ids of the corpus that these are outputs for.
     Without ``outputs``, columns of unknown names are never taken for systems.
     """
-    keys = _requested(columns or {}, names, where)
+    keys = _requested(columns or {}, names, where, bool(documents))
     kinds = {kind for kind, _ in keys.values()}
     known = {name: key for name in names if name not in keys and (key := key_of(name))}
     keys |= {name: key for name, key in known.items() if key[0] not in kinds or key[0] == "meta"}
@@ -146,7 +162,8 @@ def settle(
     return keys | guesses, [_told(guesses)] if guesses else []
 
 
-def _requested(columns: Columns, names: Sequence[str], where: str) -> dict[str, Key]:
+def _requested(columns: Columns, names: Sequence[str], where: str, beside: bool) -> dict[str, Key]:
+    """Map requested columns to keys; the only output beside a corpus is named after its file."""
     keys = dict[str, Key]()
     roles = {role: kind for kind, role in ROLES.items()}
     for role, value in columns.items():
@@ -163,7 +180,8 @@ def _requested(columns: Columns, names: Sequence[str], where: str) -> dict[str, 
             if kind == "ref" and not own:
                 label = name if len(values) > 1 else "ref"
             elif kind == "hyp" and not own:
-                generic = "system" in columns or (len(values) == 1 and familiar(name))
+                alone = len(values) == 1 and (beside or familiar(name))
+                generic = "system" in columns or alone
                 label = "" if generic else name
             elif kind == "gold":
                 label = name if len(values) > 1 else "human"

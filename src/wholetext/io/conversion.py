@@ -39,7 +39,10 @@ def convert(loaded: Loaded, path: FilePath, format: str | None = None) -> tuple[
     back = check_read_back(
         loaded, lambda: read(path, langs=langs, systems=systems or None), str(path)
     )
-    return kind, _losses(loaded, back)
+    losses = _losses(loaded, back)
+    if loaded.judgments and kind != "evalset":
+        losses.append("human scores")
+    return kind, [f"not kept: {', '.join(dict.fromkeys(losses))}"] if losses else []
 
 
 def _losses(loaded: Loaded, back: Loaded) -> list[str]:
@@ -52,6 +55,4 @@ def _losses(loaded: Loaded, back: Loaded) -> list[str]:
     for output, copy in zip(loaded.outputs, back.outputs):
         kept = (output.realigned, output.nulls) == (copy.realigned, copy.nulls)
         losses += [] if kept else ["records of the alignment"]
-    if loaded.judgments and not back.judgments:
-        losses.append("human scores")
-    return [f"not kept: {', '.join(dict.fromkeys(losses))}"] if losses else []
+    return losses

@@ -178,7 +178,9 @@ def _text(value: Any, where: str) -> Text:
         raise InputError(
             f"a text is a string or a list of strings, not {type(value).__name__}",
             where=where,
-            next='write "" where there is no text',
+            next="name the text inside it: --columns output=KEY.KEY"
+            if isinstance(value, dict)
+            else 'write "" where there is no text',
         )
     return tuple(clean(segment, where) for segment in value)
 

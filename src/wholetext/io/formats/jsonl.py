@@ -11,7 +11,7 @@ from typing import Any
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded
-from wholetext.io.columns import Columns
+from wholetext.io.columns import Columns, with_paths
 from wholetext.io.records import NULLS, REALIGNED, load
 from wholetext.io.text import FilePath, TextFile, at, clean, text_writer
 from wholetext.types import Corpus
@@ -32,8 +32,12 @@ def read(
     corpus: Corpus | None = None,
     outputs: bool = True,
 ) -> Loaded:
-    """Read objects; ``langs`` selects a language pair (``en-de`` also matches en-de_DE)."""
-    return load(objects(file), file.name, langs, columns=columns, corpus=corpus, outputs=outputs)
+    """Read objects; ``langs`` selects a language pair (``en-de`` also matches en-de_DE).
+
+    ``columns`` may have paths of nested objects, such as ``response.choices.0.text``.
+    """
+    records = ((line, with_paths(fields, columns)) for line, fields in objects(file))
+    return load(records, file.name, langs, columns=columns, corpus=corpus, outputs=outputs)
 
 
 def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
