@@ -16,7 +16,7 @@ from wholetext.io import Loaded, read
 from wholetext.io.columns import parse_columns
 
 ROWS = [["d1", "Er kam spät.", "He was late.", "He came late.", "It came late."],
-        ["d1", "Sie war da, wie immer.", 'She was "there", as ever.', "She was there, as ever.", "It was there always."],
+        ["d1", "Sie war da, wie immer.", 'She was "there", as ever.', "She was there, as ever.", "It was always."],
         ["d2", "Guten Morgen!", "Good morning!", "Good morning!", "Morning!"]]  # fmt: skip
 HEADER = ["doc", "src", "ref", "hyp:A", "hyp:B"]
 COMMON = ["File name", "Source text", "Human translation", "GPT-4", "DeepL"]
@@ -125,7 +125,7 @@ def test_paths_of_nested_json(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps(record) for record in records), "utf-8")
     loaded = read(path, columns={"output:A": "reply.parts.0.text", "document": "custom_id"})
     assert loaded.outputs[0].docs["d2"] == ("Good morning!",)
-    with pytest.raises(InputError, match="no column 'reply.parts.1.text'"):
+    with pytest.raises(InputError, match=r"no column 'reply.parts.1.text'"):
         read(path, columns={"output": "reply.parts.1.text"})
 
 

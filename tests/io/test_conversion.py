@@ -24,7 +24,7 @@ TRAPS = ["a ", " a", "\ufeffa", evalset.MISSING, "a\tb", "a\nb", "a\r", "a\r\nb"
          "=1+1", "'a", "_x000D_", "<p>a</p>", "&lt;a", "{}", "a,b;c", "\x0b", "\x1c", "\u2028", "\x85", "\0", "\ud800",
          "None", "007", "1.0", "#", "---", "a" * 33_000]  # fmt: skip
 TEXT = st.one_of(st.sampled_from(TRAPS), st.text(max_size=8))
-NAME = st.one_of(st.sampled_from(["A", "ref", "a b", "x.y", " n", "n ", "é", "a/b", "a:b", "human:a", "sys.txt", "d#2"]),
+NAME = st.one_of(st.sampled_from(["A", "ref", "a b", "x.y", " n", "n ", "é", "a/b", "a:b", "human:a", "s.txt", "d#2"]),
                  st.text("abcXYZ019_.-", min_size=1, max_size=5))  # fmt: skip
 TARGETS = {"c.jsonl": "jsonl", "c.jsonl.gz": "jsonl", "c.json": "jsonl", "c.tsv": "table", "c.csv": "table",
            "c.csv.gz": "table", "c.xlsx": "table", "set": "evalset", "wmt": "wmt"}  # fmt: skip
@@ -56,7 +56,7 @@ def test_every_writer_keeps_or_refuses(name: str, tmp_path_factory: pytest.TempP
     try:
         kind, _ = convert(loaded, folder / name, TARGETS[name])
     except InputError as refused:
-        assert re.search(r"(document .*(segment)?.*would be|would not be) read back|name|in this text|documents: ", str(refused))
+        assert re.search(r"document.* would be read back as|would not be read back|name|in this text", str(refused))
         assert refused.next
         if TARGETS[name] != "evalset" and TARGETS[name] != "wmt":
             assert not any(folder.iterdir())
@@ -79,7 +79,8 @@ def test_an_evalset_names_the_segment_it_cannot_hold(text: str, tmp_path: Path) 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("in.csv").write_text("file,original,gold,GPT\nd1,Er kam.,He came.,He arrived.\nd2,Sie ging.,She left.,She went.\n")
+    rows = ["file,original,gold,GPT", "d1,Er kam.,He came.,He arrived.", "d2,Sie ging.,She left.,She went."]
+    Path("in.csv").write_text("\n".join(rows))
     targets = ["c.jsonl", "c.json", "c.tsv", "c.csv", "set", *(["c.xlsx"] if find_spec("openpyxl") else [])]
     first = read("in.csv", langs="de-en")
     for name in targets:

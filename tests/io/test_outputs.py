@@ -72,7 +72,8 @@ def test_one_command_scores_it_and_the_error_offers_it(folder: Path, capsys: pyt
     Path("whole.txt").write_text(" ".join(REF))
     code, _, err = call(capsys, "score", "-s", "src.txt", "-d", "ids.txt", "-t", "whole.txt", "--align")
     assert code == 2 and "mark its 3 documents" in err and "a folder with a file per document" in err
-    code, out, err = call(capsys, "score", "-s", "src.txt", "-r", "ref.txt", "-t", "whole.txt", "--align", "-m", "chrf", "-b")
+    argv = shlex.split("score -s src.txt -r ref.txt -t whole.txt --align -m chrf -b")
+    code, out, err = call(capsys, *argv)
     assert code == 0 and float(out) > 99  # without ids, all is one document
 
 
@@ -126,7 +127,9 @@ def test_a_blank_line_at_the_end_is_no_segment(docs: str | None, folder: Path) -
 
 @pytest.mark.data
 @pytest.mark.long
-def test_real_outputs_in_paragraphs(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_outputs_in_paragraphs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twelve documents of WMT21, three segments to a paragraph: aligned scores are near those of the segments."""
     folder = Path(__file__).resolve().parents[3] / "shared" / "data" / "evalsets" / "wmt21.news"
     if not folder.is_dir():
