@@ -103,6 +103,9 @@ def test_systems_one_under_another_with_a_model_column(tmp_path: Path, plain: li
     rows = [[*row[:3], model, row[i]] for i, model in ((3, "A"), (4, "B")) for row in ROWS]
     loaded = read(written(tmp_path / "t.csv", ["article", "input", "gold", "Model", "Response"], rows))
     assert texts(loaded) == plain and [output.system for output in loaded.outputs] == ["A", "B"]
+    path = written(tmp_path / "t.csv", ["doc", "src", "ref", "system", "text of the system"], rows)
+    for columns in (None, {"output": "text of the system"}, {"output": 5, "system": 4}):
+        assert texts(read(path, columns=columns)) == plain
 
 
 def test_human_scores(tmp_path: Path) -> None:

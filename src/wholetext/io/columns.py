@@ -93,7 +93,9 @@ def parse_columns(texts: Iterable[str]) -> dict[str, list[str | int]]:
 
 def with_paths(fields: Mapping[str, Any], columns: Columns | None) -> Mapping[str, Any]:
     """Add the values at requested paths of nested JSON: ``response.choices.0.text``."""
-    paths = [str(path) for values in (columns or {}).values() for path in listed(values)]
+    if not columns:
+        return fields
+    paths = [str(path) for values in columns.values() for path in listed(values)]
     added = {path: _at(fields, path.split(".")) for path in paths if "." in path}
     return {**fields, **{path: value for path, value in added.items() if value is not None}}
 
@@ -127,7 +129,7 @@ def settle(
     ``sample`` are some records; ``documents`` the ids of the corpus that these are outputs for.
     Without ``outputs``, columns of unknown names are never taken for systems.
     """
-    keys = _requested(columns or {}, names, where, bool(documents))
+    keys = _requested(columns or {}, names, where)
     kinds = {kind for kind, _ in keys.values()}
     known = {name: key for name in names if name not in keys and (key := key_of(name))}
     keys |= {name: key for name, key in known.items() if key[0] not in kinds or key[0] == "meta"}
@@ -156,14 +158,19 @@ def settle(
         if kind == "ref":
             guesses |= {n: ("ref", n) for n in free(kind) if _REFERENCE.fullmatch(n)}
     guesses |= {n: ("hyp", match[1]) for n in free("hyp") if (match := _SYSTEM.fullmatch(n))}
-    if outputs and (texts := _texts(free("hyp"), keys | guesses, sample, bool(documents))):
-        one = "system" in {kind for kind, _ in (keys | guesses).values()} or documents
-        guesses |= {name: ("hyp", "" if one else name) for name in texts}
-    return keys | guesses, [_told(guesses)] if guesses else []
+    if outputs:
+        texts = _texts(free("hyp"), keys | guesses, sample, bool(documents))
+        guesses |= {name: ("hyp", name) for name in texts}
+    settled = keys | guesses
+    named = documents or "system" in {kind for kind, _ in settled.values()}  # by file, by column
+    hyps = [name for name, (kind, _) in settled.items() if kind == "hyp"]
+    if named and len(hyps) == 1 and settled[hyps[0]][1] == hyps[0]:
+        settled[hyps[0]] = ("hyp", "")
+    return settled, [_told(guesses)] if guesses else []
 
 
-def _requested(columns: Columns, names: Sequence[str], where: str, beside: bool) -> dict[str, Key]:
-    """Map requested columns to keys; the only output beside a corpus is named after its file."""
+def _requested(columns: Columns, names: Sequence[str], where: str) -> dict[str, Key]:
+    """Map requested columns to keys; a system or reference is named by its role or its column."""
     keys = dict[str, Key]()
     roles = {role: kind for kind, role in ROLES.items()}
     for role, value in columns.items():
@@ -180,9 +187,7 @@ def _requested(columns: Columns, names: Sequence[str], where: str, beside: bool)
             if kind == "ref" and not own:
                 label = name if len(values) > 1 else "ref"
             elif kind == "hyp" and not own:
-                alone = len(values) == 1 and (beside or familiar(name))
-                generic = "system" in columns or alone
-                label = "" if generic else name
+                label = "" if len(values) == 1 and familiar(name) else name
             elif kind == "gold":
                 label = name if len(values) > 1 else "human"
             keys[name] = kind, label

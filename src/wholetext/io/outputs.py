@@ -6,6 +6,7 @@ a heading with its id, between rules (``---``), or between blank lines.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,8 +38,10 @@ _UNNAMED = ("single-document", "unnamed-documents")  # kinds of notes: the file 
 
 def is_plain(path: FilePath, columns: Columns | None = None) -> bool:
     """Tell whether an output beside plain files is plain text itself, not records or a folder."""
-    if path == "-" or is_folder(path):
-        return path == "-"
+    if is_folder(path):
+        return False
+    if not os.path.isfile(path):  # noqa: PTH113 - standard input and pipes are read only once
+        return True
     with opened(path) as file:
         kind, head = recognise(file), file.head()
         if kind in ("jsonl", "wmt"):

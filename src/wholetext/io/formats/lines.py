@@ -118,8 +118,11 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
 
 def align_command(files: LineFiles) -> str:
     """Return the command that scores these files, outputs aligned."""
-    options = {"-s": [files.src], "-r": named(files.refs, "ref").values(), "-d": [files.docs]}
-    options["-t"] = named(files.hyps).values()
+    refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
+    outputs = [
+        path if name == stem(path) else f"{name}={shown(path)}" for name, path in hyps.items()
+    ]
+    options = {"-s": [files.src], "-r": refs.values(), "-d": [files.docs], "-t": outputs}
     words = ["wholetext score"]
     for option, paths in options.items():
         quoted = [shlex.quote(shown(path)) for path in paths if path is not None]
