@@ -92,6 +92,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     code, out, _ = call(capsys, "convert", "c.jsonl", "wmt-files", "--to", "wmt")
     assert code == 0 and read("wmt-files").outputs == first.outputs
     for argv, says in ((("in.csv",), "no file or folder to write"), (("in.csv", "c.tsv"), "exists already"),
+                       (("in.csv", "set", "-l", "de-en"), "folder exists already"),
                        (("in.csv", "in.csv", "--overwrite"), "one of the input files"),
                        (("in.csv", "c.docx"), "no format 'docx' to write"),
                        (("in.csv", "x", "--to", "bwb"), "no format 'bwb' to write"),

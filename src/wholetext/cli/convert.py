@@ -30,7 +30,7 @@ def convert(
         ),
     ] = None,
     chosen: options.Chosen = options.Chosen(),
-    overwrite: Annotated[bool, option("--overwrite", help="Replace an existing file.")] = False,
+    overwrite: Annotated[bool, option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write a corpus and its outputs in another format; what that cannot hold is an error or a note."""
     from wholetext.errors import InputError
@@ -43,6 +43,12 @@ def convert(
             "-r ref.txt -t sys.txt -o corpus.jsonl",
         )
     options.refuse_existing(out, files, overwrite)
+    if out.is_dir() and any(out.iterdir()) and not overwrite:
+        raise InputError(
+            "this folder exists already, and is not empty",
+            where=str(out),
+            next="choose another one, or write into it with --overwrite",
+        )
     loaded = options.load(files, chosen)
     name, notes = write(loaded, out, to)
     if (Path(files.input or "") / "human-scores").is_dir():

@@ -23,7 +23,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "src": ("src", "source"),
     "ref": ("ref", "reference", "target"),
     "refs": ("refs",),  # texts by name, or a list
-    "hyp": ("hyp", "hypothesis", "mt", "translation"),
+    "hyp": ("hyp", "hypothesis", "mt", "translation", "output"),
     "hyps": ("outputs",),  # likewise
     "system": ("system",),
     "gold": ("human",),  # a score by people
@@ -41,7 +41,7 @@ GUESSES: Mapping[str, tuple[str, ...]] = {
         "src": "source_text src_text source_segment source_sentence original original_text input",
         "ref": "reference_text ref_text reference_translation reference_segment human_translation "
         "human_reference gold target_text post_edit pe",
-        "hyp": "output output_text mt_output system_output mt_text translated_text candidate "
+        "hyp": "output_text mt_output system_output mt_text translated_text candidate "
         "machine_translation prediction response completion generated",
         "system": "system_name system_id model model_name model_id engine",
         "gold": "human_score score rating mqm esa da raw_score z_score",
