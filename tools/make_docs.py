@@ -85,7 +85,8 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 | `compare` | `open_run`, then `compare` |
 | `gate` | `gate` |
 | `report`, `explain` | `report`, `plot`; `explain` |
-| `plan`, `sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
+| `plan`, `sweep` | `plan`; `sweep`, `scoring.write_sweep` |
+| `align`, `convert` | `alignment.align`, `write`; `read`, `write` |
 | `meta`, `paragraphs`, `features` | `meta.meta_evaluate`, `meta.paragraph_sets`, `meta.discriminativeness` |
 | `spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
 | `contrast` | `meta.read_contrast_set`, then `meta.contrast` |

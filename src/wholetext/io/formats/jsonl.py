@@ -46,7 +46,7 @@ def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict
     Blank lines at the end are ignored. ``constants`` allows NaN and infinities.
     """
     blank = 0
-    if file.head().startswith("["):
+    if recognise(file) and file.head().startswith("["):
         items = read_json("\n".join(file.lines()), where=file.name, constants=constants)
         for number, item in enumerate(items, 1):
             if not isinstance(item, dict):

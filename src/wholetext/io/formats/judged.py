@@ -31,11 +31,17 @@ class JudgedFile(EvalSet):
         cls, path: FilePath, langs: Langs = None, columns: Columns | None = None
     ) -> JudgedFile:
         """Read a file; one without human scores is an InputError."""
+        loaded = None
         with opened(path) as file:
-            loaded = None
-            for format in (jsonl, table):
-                if loaded is None and (format.recognise(file) or (columns and format is table)):
+            format = jsonl if jsonl.recognise(file) else table
+            try:
+                if format.recognise(file) or columns:
                     loaded = format.read(file, langs, columns=columns)
+            except InputError as fault:
+                others = "or give an EvalSet folder, or a file of rated summaries"
+                raise type(fault)(
+                    fault.what, where=fault.where, next=f"{fault.next}; {others}"
+                ) from fault
         if loaded is None or not loaded.judgments:
             raise InputError(
                 "this is neither an EvalSet folder nor a file of rated summaries, nor a table "
