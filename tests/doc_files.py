@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import lzma
 import shutil
@@ -67,10 +68,23 @@ def align(folder: Path) -> None:
 
 
 def formats(folder: Path) -> None:
-    """more.jsonl and lines.txt: further outputs for the corpus."""
-    loaded = demo({"literal": "more"})
+    """more.jsonl, lines.txt, llm.jsonl: further outputs for the corpus; study.csv, study.xlsx: tables."""
+    loaded = demo({"literal": "more", "coherent": "GPT-4", "patchwork": "DeepL"})
     further(folder / "more.jsonl", "more", loaded.outputs[0].docs)
     shutil.copy(folder / "sysB.txt", folder / "lines.txt")
+    with (folder / "llm.jsonl").open("w", encoding="utf-8") as out:
+        for doc, texts in loaded.outputs[1].docs.items():
+            text = "\n\n".join(" ".join(texts[i : i + 3]) for i in range(0, len(texts), 3))
+            out.write(json.dumps({"id": doc, "response": text}, ensure_ascii=False) + "\n")
+    with (folder / "study.csv").open("w", encoding="utf-8", newline="") as out:
+        table = csv.writer(out)
+        table.writerow(["File", "Source text", "Human translation", "Model", "Response", "Rating"])
+        for output in loaded.outputs:
+            for doc in loaded.corpus.docs:
+                rating = {"more": 60, "GPT-4": 90, "DeepL": 70}[output.system]
+                rows = zip(doc.src or (), doc.refs["human"], output.docs[doc.id])
+                table.writerows([doc.id, src, ref, output.system, text, rating + i % 5] for i, (src, ref, text)
+                                in enumerate(rows))  # fmt: skip
 
 
 def bundled(folder: Path) -> None:

@@ -92,7 +92,8 @@ wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 | `compare` | `open_run`, then `compare` |
 | `gate` | `gate` |
 | `report`, `explain` | `report`, `plot`; `explain` |
-| `score --plan`, `score --sweep`, `align` | `plan`; `sweep`, `scoring.write_sweep`; `alignment.align`, `write` |
+| `score --plan`, `score --sweep` | `plan`; `sweep`, `scoring.write_sweep` |
+| `align`, `convert` | `alignment.align`, `write`; `read`, `write` |
 | `meta agreement`, `meta paragraphs` | `meta.meta_evaluate`, `meta.paragraph_sets` |
 | `explain --features` | `meta.discriminativeness` |
 | `meta spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |

@@ -30,7 +30,7 @@ def test_recognised_by_content_whatever_the_name(text: str, system: str, tmp_pat
 def test_forced_format(tmp_path: Path) -> None:
     path = tmp_path / "file.dat"
     path.write_text(DOC)
-    for format in ("tsv", "xml"):
+    for format in ("table", "xml"):
         with pytest.raises(InputError):
             read(path, format=format)
     with pytest.raises(InputError, match="plain lines"):

@@ -106,6 +106,7 @@ def test_too_much_and_too_slow_are_refused_while_they_arrive(tmp_path: Path, mon
     (part("a", b"") * 301 + END, TYPE, "Too many fields"),
     (part("a", b"", "f") * 301 + END, TYPE, "Too many files"),
     (part("hyp", b"\x1f\x8b\x08", "a.gz") + END, TYPE, "may not be compressed"),
+    (part("hyp", b"PK\x03\x04", "a.xlsx") + END, TYPE, "may not be compressed"),
 ])  # fmt: skip
 def test_unusable_forms(tmp_path: Path, body: bytes, kind: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):

@@ -20,6 +20,7 @@ def align(
     langs: options.Langs = None,
     test_set: options.TestSet = None,
     reader: options.Reader = None,
+    columns: options.Columns = None,
     system: options.Systems = None,
     segments: options.Segments = "auto",
     to: Annotated[
@@ -63,12 +64,15 @@ def align(
     from wholetext.io.formats import jsonl
 
     refuse_existing(out, files, overwrite)
-    loaded = options.load(
-        files,
-        options.Chosen(
-            langs=langs, test_set=test_set, reader=reader, system=system, segments=segments
-        ),
+    chosen = options.Chosen(
+        langs=langs,
+        test_set=test_set,
+        reader=reader,
+        columns=columns,
+        system=system,
+        segments=segments,
     )
+    loaded = options.load(files, chosen, resegmented=True)
     with options.Execution(workers=workers).executor as executor:
         done = run(
             loaded.corpus,

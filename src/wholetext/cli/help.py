@@ -29,7 +29,7 @@ COMMANDS = {
         "gate": "Exit with code 1 if a system got significantly worse",
         "align": "Align outputs that have other sentence breaks",
         "pick": "Choose the best of several candidates, or lines of bitext",
-        "convert": "Convert a corpus to another format",
+        "convert": "Write a corpus in another format",
     },
     "Evaluate and train metrics": {
         "meta": "Evaluate metrics: human scores, contrast, stress, spans, judges",

@@ -27,6 +27,7 @@ CORE_VERBS = {
     "gate": "wholetext.cli.runs:gate",
     "report": "wholetext.cli.runs:report",
     "explain": "wholetext.cli.runs:explain",
+    "convert": "wholetext.cli.convert:convert",
     "list": "wholetext.cli.about:list_",
     "models": "wholetext.cli.about:models",
     "demo": "wholetext.cli.score:demo",

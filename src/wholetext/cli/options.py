@@ -122,6 +122,15 @@ Segments = Annotated[
         help="Segments of WMT25/26 documents: <p>, lines, JSON strings, or none (one segment).",
     ),
 ]
+Columns = Annotated[
+    list[str] | None,
+    several(
+        "--columns",
+        help="What the columns of a table or keys of JSONL hold, where it is not guessed right: "
+        "`ROLE`=COLUMN,… with source, reference, output, system, document, human or domain; a "
+        "number counts columns from 1.",
+    ),
+]
 Systems = Annotated[
     list[str] | None,
     several("--system", rare=True, help="Restrict to these systems."),
@@ -272,7 +281,9 @@ class Files:
 
     input: Annotated[
         str | None,
-        Parameter(help="JSONL, TSV or WMT file, or folder of an EvalSet or WMT25/26 (with -l)."),
+        Parameter(
+            help="JSONL, CSV, TSV, .xlsx or WMT file, or folder of an EvalSet or WMT25/26 (with -l)."
+        ),
     ] = None
     _: KW_ONLY
     sources: Annotated[
@@ -283,7 +294,8 @@ class Files:
         several(
             "-t",
             "--translations",
-            help="System outputs, one `FILE` or NAME=FILE per system, or a folder of WMT's.",
+            help="System outputs, one `FILE` or NAME=FILE per system, or a folder: of WMT's files, "
+            "or of one file per document.",
         ),
     ] = None
     references: Annotated[
@@ -302,6 +314,7 @@ class Chosen:
     langs: Langs = None
     test_set: TestSet = None
     reader: Reader = None
+    columns: Columns = None
     system: Systems = None
     ref: Annotated[
         list[str] | None, several("--ref", rare=True, help="Restrict to these references.")
@@ -523,8 +536,12 @@ def sweep_settings(texts: Sequence[str]) -> dict[str, list[str]]:
 # ---------------------------------------------------------------- reading input
 
 
-def load(files: Files, chosen: Chosen) -> Loaded:
-    """Read one file, folder or test set (with more outputs by -t), or parallel files."""
+def load(files: Files, chosen: Chosen, resegmented: bool = False) -> Loaded:
+    """Read one file, folder or test set (with more outputs by -t), or parallel files.
+
+    With ``resegmented``, outputs will be aligned: plain text may have other line breaks.
+    """
+    from wholetext.io.columns import parse_columns
     from wholetext.io.detect import read
     from wholetext.io.formats.lines import LineFiles
 
@@ -560,6 +577,8 @@ def load(files: Files, chosen: Chosen) -> Loaded:
         refs=chosen.ref or None,
         format=chosen.reader,
         segments=chosen.segments,
+        columns=parse_columns(chosen.columns) if chosen.columns else None,
+        resegmented=resegmented,
     )
 
 

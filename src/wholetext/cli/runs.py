@@ -258,6 +258,7 @@ def explain(
     format: options.TableOrJson = "table",
     langs: options.Langs = None,
     reader: options.Reader = None,
+    columns: options.Columns = None,
 ) -> None:
     """Explain the score of a document of a run folder, or of any input of `wholetext score`.
 
@@ -276,7 +277,8 @@ def explain(
     if files.input is not None and run_file(Path(files.input), "run.json").exists():
         results = open_run(files.input)
     else:
-        loaded = options.load(files, options.Chosen(langs=langs, reader=reader))
+        chosen = options.Chosen(langs=langs, reader=reader, columns=columns)
+        loaded = options.load(files, chosen)
         warn(loaded.warnings)
         results = Results(loaded.corpus, tuple(loaded.outputs), {}, tuple(loaded.warnings))
     mode = "--features" if features else "an explanation"

@@ -124,7 +124,7 @@ def score(
             "--dry-run": dry_run is not None,
         }
         options.refuse_beside("--plan" if sweep is None else "--sweep", beside)
-    loaded = options.load(files, chosen)
+    loaded = options.load(files, chosen, bool(aligning.align or aligning.align_to))
     if sweep is not None:
         seed = testing.seed and options.seed_or_none(testing.seed)
         axes = _axes(sweep, seed or 0)

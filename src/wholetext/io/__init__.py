@@ -6,6 +6,7 @@ from wholetext.lazy import exports
 
 if TYPE_CHECKING:
     from wholetext.io.assembly import Loaded as Loaded
+    from wholetext.io.conversion import convert as convert
     from wholetext.io.detect import read as read
     from wholetext.io.formats.lines import LineFiles as LineFiles, from_texts as from_texts
 else:  # lazy: help lists the formats without numpy
@@ -13,6 +14,7 @@ else:  # lazy: help lists the formats without numpy
         __name__,
         {
             "io.assembly": ("Loaded",),
+            "io.conversion": ("convert",),
             "io.detect": ("read",),
             "io.formats.lines": ("LineFiles", "from_texts"),
         },

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, takewhile, zip_longest
 from typing import Any
 
 from wholetext.errors import AlignmentError, InputError, choices, count, did_you_mean
 from wholetext.io.text import at
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
-from wholetext.types import Corpus, Document, Output
+from wholetext.types import Corpus, Document, Judgments, Output
 
 BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"
 Langs = str | tuple[str, str] | None
@@ -31,6 +31,7 @@ class Loaded:
     warnings: tuple[str, ...] = ()
     # documents left out: of another language pair
     others: frozenset[str] = field(default=frozenset(), repr=False)
+    judgments: Sequence[Judgments] = field(default=(), repr=False, compare=False)  # human scores
     __repr__ = brief
 
     def __iter__(self) -> Iterator[Any]:
@@ -128,6 +129,56 @@ def assemble(
     return Loaded(corpus, tuple(ordered), tuple(dict.fromkeys(notes)))
 
 
+def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> Loaded:
+    """Read what was written; raise where texts, ids or names come back as others."""
+    try:
+        back = read()
+    except InputError as fault:
+        raise InputError(
+            f"this corpus would not be read back: {fault.what}",
+            where=where,
+            next="write JSONL, which keeps every text",
+        ) from fault
+    names = ("documents", written.corpus.ids, back.corpus.ids)
+    systems = [[output.system for output in loaded.outputs] for loaded in (written, back)]
+    for what, ours, theirs in (names, ("systems", *systems)):
+        for name, other in zip_longest(ours, theirs, fillvalue=""):
+            if name != other:
+                raise not_read_back(f"among the {what}", name, other, where)
+    for doc, other_doc in zip(written.corpus.docs, back.corpus.docs):
+        sides = [("the source", doc.src or (), other_doc.src or ())]
+        sides += [
+            (f"reference {name!r}", text, other_doc.refs.get(name, ()))
+            for name, text in doc.refs.items()
+        ]
+        sides += [
+            (f"the output of {output.system!r}", output.docs[doc.id], other.docs[doc.id])
+            for output, other in zip(written.outputs, back.outputs)
+        ]
+        for side, segments, others in sides:
+            for i, (text, other) in enumerate(zip_longest(segments, others, fillvalue=""), 1):
+                if text != other:
+                    place = f"document {doc.id!r}, segment {i} of {side}"
+                    raise not_read_back(place, text, other, where)
+    return back
+
+
+def not_read_back(place: str, text: str, other: str, where: str) -> InputError:
+    """Make the error for a text that a format cannot hold."""
+    return InputError(
+        f"{place}: {_excerpt(text, other)} would be read back as {_excerpt(other, text)}",
+        where=where,
+        next="change this text, or write JSONL, which keeps every text",
+    )
+
+
+def _excerpt(text: str, other: str) -> str:
+    """Quote a text around its first difference from another."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other)))
+    start = max(0, same - 20)
+    return repr(("…" if start else "") + text[start:][:60])
+
+
 def _check_documents(corpus: Corpus, where: str, bare: bool) -> list[str]:
     """Check documents; return notes on sides that are unused because documents lack them."""
     for doc in corpus.docs:
@@ -205,7 +256,19 @@ class DocumentRun:
     meta: Mapping[str, str] = field(default_factory=dict)
 
 
-def length(columns: Sequence[Column]) -> int:
+def without_blank_end(column: Column, size: int, notes: list[str]) -> Column:
+    """Leave out blank lines at the end beyond ``size`` segments, with a note."""
+    end = len(column.texts)
+    while end > size and not column.texts[end - 1].strip():
+        end -= 1
+    if end == len(column.texts):
+        return column
+    blank = count(len(column.texts) - end, "blank line", "are")
+    notes.append(f"{column.where}: {blank} left out at the end of the file")
+    return replace(column, texts=column.texts[:end])
+
+
+def length(columns: Sequence[Column], remedy: str = "") -> int:
     """Return the common number of segments; files that differ are an AlignmentError."""
     first, *others = columns
     for other in others:
@@ -214,8 +277,7 @@ def length(columns: Sequence[Column]) -> int:
                 f"found {count(len(other.texts), 'line')}, "
                 f"but {first.where} has {len(first.texts)}",
                 where=at(other.where, min(len(first.texts), len(other.texts)) + 1),
-                next="the files must be parallel, line by line; for outputs with other sentence "
-                "breaks put blank lines between the documents of every file, or give JSONL",
+                next=remedy or "source, references and outputs must be parallel, line by line",
             )
     return len(first.texts)
 
@@ -231,6 +293,8 @@ def load(
 ) -> Loaded:
     """Cut columns into documents; ``parts`` are those of columns that are already cut."""
     if not parts:
+        notes, size = [*notes], runs[-1].stop if runs else 0
+        columns = [without_blank_end(column, size, notes) for column in columns]
         lines, named = length(columns), runs[-1].stop if runs else 0
         if named != lines:
             raise AlignmentError(

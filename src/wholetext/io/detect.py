@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Protocol
 
 from wholetext.errors import InputError
-from wholetext.io.assembly import BARE, Column, Langs, Loaded, assemble, length
-from wholetext.io.formats import find, lines, read as read_format, recognise, wmt
-from wholetext.io.formats.lines import LineFiles, named
-from wholetext.io.records import key_of, load as load_records
-from wholetext.io.text import FilePath, TextFile, is_folder, opened, shown, stem
-from wholetext.types import Output
+from wholetext.io.assembly import Langs, Loaded, assemble
+from wholetext.io.columns import Columns
+from wholetext.io.formats import find, jsonl, lines, read as read_format, recognise, wmt
+from wholetext.io.formats.lines import LineFiles, align_command, named
+from wholetext.io.outputs import is_plain, of_lines, with_output
+from wholetext.io.records import load as load_records
+from wholetext.io.text import FilePath, is_folder, opened, shown
 
 
 class DataFrame(Protocol):
@@ -33,23 +33,27 @@ def read(
     refs: Sequence[str] | None = None,
     format: str | None = None,
     segments: str = "auto",
+    columns: Columns | None = None,
+    resegmented: bool = False,
 ) -> Loaded:
     """Read a corpus and the outputs of systems.
 
-    ``source`` is a JSONL, TSV or WMT XML file (``-``: standard input), an EvalSet folder,
-    ``sacrebleu:NAME``, or ``LineFiles``. A list is a corpus followed by outputs for it:
+    ``source`` is a JSONL, JSON, CSV, TSV, .xlsx or WMT XML file (``-``: standard input), an EvalSet
+    folder, ``sacrebleu:NAME``, or ``LineFiles``. A list is a corpus followed by outputs for it:
     ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the language pair (``"de-en"``); ``systems``
     and ``refs`` choose by name. Without ``systems``, an output that only repeats a chosen reference
     (as in EvalSets) is left out, with a note. Files of WMT25/26 may be in a folder, with or without
     the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
     ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the
-    columns of a TSV.
+    columns of a table. ``columns`` says which column (or key) holds what, by name or by number from
+    1: ``{"source": "German", "output": ["GPT-4", "DeepL"]}``. With ``resegmented``, plain text of an
+    output may have other line breaks than the corpus; its documents must be told apart.
     """
     if format is not None:
         find(format)
     names = None if isinstance(source, LineFiles) else columns_of(source)
     if names is not None:
-        loaded = _table(source, names, langs)
+        loaded = _table(source, names, langs, columns)
     else:
         files = source if isinstance(source, LineFiles) else _files(source)
         parallel = files.src is not None or files.refs or files.docs is not None
@@ -61,9 +65,10 @@ def read(
                 next="give one of them; only outputs can be added to a corpus",
             )
         if parallel or (files.corpus is None and not _starts_with_wmt(files, format)):
-            loaded = lines.read(files, langs)
+            loaded = _beside_lines(files, langs, segments, columns, resegmented)
         else:
-            loaded = _with_corpus(files, langs, format, segments, systems)
+            how = segments, columns, resegmented
+            loaded = _with_corpus(files, langs, format, systems, *how)
     if systems is not None or refs is not None:
         loaded = loaded.keep(systems, refs)
     return loaded if systems is not None else _without_references(loaded)
@@ -83,21 +88,22 @@ def columns_of(source: object) -> list[Any] | None:
     return list(names) if isinstance(names, Iterable) else None
 
 
-def _table(table: Any, names: Sequence[Any], langs: Langs) -> Loaded:
-    """Read one segment (or document) per row; the columns are those of a TSV."""
+def _table(
+    table: Any, names: Sequence[Any], langs: Langs, columns: Columns | None = None
+) -> Loaded:
+    """Read one segment (or document) per row; the columns are those of a table in a file."""
     labels = [str(name).strip() for name in names]
-    kinds = [key_of(label) for label in labels]
-    if not any(key and key[0] in ("hyp", "hyps") for key in kinds):
+    rows = zip(*(table[name] for name in names))
+    numbered = ((i, dict(zip(labels, row))) for i, row in enumerate(rows))
+    loaded = load_records(numbered, "table", langs, columns=columns)
+    if not loaded.outputs:
         raise InputError(
             f"no column has the output of a system: {', '.join(labels)}",
             where="table",
-            next="call a column hyp or hyp:SYSTEM (`wholetext help formats`)",
+            next='call a column hyp or hyp:SYSTEM, or name it: columns={"output": NAME}',
         )
-    if ("hyp", "") in kinds and ("system", "") not in kinds:
-        labels[kinds.index(("hyp", ""))] = "hyp:hyp"
-    rows = zip(*(table[name] for name in names))
-    numbered = ((i, dict(zip(labels, row))) for i, row in enumerate(rows))
-    return load_records(numbered, "table", langs)
+    named = (replace(o, system="hyp") if o.system == "table" else o for o in loaded.outputs)
+    return replace(loaded, outputs=tuple(named))
 
 
 def _files(source: object) -> LineFiles:
@@ -123,8 +129,36 @@ def _starts_with_wmt(files: LineFiles, format: str | None) -> bool:
         return path != "-" and wmt.recognise(file)
 
 
+def _beside_lines(
+    files: LineFiles, langs: Langs, segments: str, columns: Columns | None, resegmented: bool
+) -> Loaded:
+    """Read plain files of source and references, and outputs of any kind."""
+    notes: list[str] = []
+    hyps = _without_folders(files, langs, notes)[1]
+    sided = files.src is not None or files.refs
+    plain = {name: path for name, path in hyps.items() if not sided or is_plain(path, columns)}
+    loaded, free, first = lines.read_parallel(replace(files, hyps=plain), langs)
+    notes, command = [*notes, *loaded.warnings], align_command(files)
+    outputs = [
+        of_lines(loaded.corpus, column, resegmented, notes, command, first) for column in free
+    ]
+    loaded = assemble(loaded.corpus, [*loaded.outputs, *outputs], notes, first)
+    for name, path in hyps.items():
+        if name not in plain:
+            loaded = with_output(loaded, name, path, segments=segments, columns=columns)
+    place = {name: i for i, name in enumerate(hyps)}
+    ordered = sorted(loaded.outputs, key=lambda output: place.get(output.system, len(place)))
+    return replace(loaded, outputs=tuple(ordered))
+
+
 def _with_corpus(
-    files: LineFiles, langs: Langs, format: str | None, segments: str, systems: Sequence[str] | None
+    files: LineFiles,
+    langs: Langs,
+    format: str | None,
+    systems: Sequence[str] | None,
+    segments: str,
+    columns: Columns | None,
+    resegmented: bool,
 ) -> Loaded:
     """Read a corpus, or outputs of WMT alone (the first defines the documents), then outputs.
 
@@ -140,17 +174,24 @@ def _with_corpus(
         corpus = hyps.pop(first)
     with opened(corpus) as file:
         kind = format or recognise(file)
+        if columns and kind not in ("jsonl", "table"):
+            kind = "jsonl" if jsonl.recognise(file) else "table"
         if segments != "auto" and kind != "wmt":
             raise InputError(
                 f"segments={segments} divides documents of WMT's files, and this is read as {kind}",
                 where=file.name,
                 next="leave --segments (segments=) out, or force the format: --reader wmt",
             )
-        options = {"segments": segments, "system": first} if kind == "wmt" else {}
+        options: dict[str, Any] = {}
+        if kind == "wmt":
+            options = {"segments": segments, "system": first}
+        elif kind in ("jsonl", "table"):
+            options = {"columns": columns, "outputs": not hyps}
         loaded = read_format(kind, file, langs, **options)
     loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
     for name, path in hyps.items():
-        loaded = _with_outputs(loaded, name, path, segments)
+        how: dict[str, Any] = {"segments": segments, "resegmented": resegmented}
+        loaded = with_output(loaded, name, path, **how)
     return loaded
 
 
@@ -169,65 +210,17 @@ def _without_folders(
             hyps.append(entry)
             continue
         tests, inside, left = wmt.folder(entry, langs)
-        if tests or not inside:
+        alone = corpus is None and files.src is None and not files.refs
+        if tests or (alone and not inside):
             raise InputError(
                 "there is a test set in this folder of outputs, or no system file of WMT with "
                 "documents of the language pair",
                 where=shown(entry),
                 next="give the test set as the corpus, and check -l",
             )
-        hyps += inside
+        hyps += inside or [entry]  # not WMT's: a file per document
         notes += left
     return corpus, named(hyps)
-
-
-def _with_outputs(loaded: Loaded, name: str, path: FilePath, segments: str) -> Loaded:
-    """Add a file of outputs: JSONL, TSV or XML by document id, plain lines by position.
-
-    ``name`` is the system's, unless the file itself names its systems.
-    """
-    corpus, notes, left_out = loaded.corpus, loaded.warnings, loaded.others - {*loaded.corpus.ids}
-    with opened(path) as file:
-        file.head()  # a folder or a test set is not an output
-        kind = recognise(file)
-        if kind == "lines":
-            outputs = [_lines(file, loaded, name)]
-        else:
-            options = {"segments": segments, "corpus": corpus, "system": name}
-            langs = corpus.langs if all(corpus.langs) else None
-            more = read_format(kind, file, langs, **(options if kind == "wmt" else {}))
-            outputs = [
-                replace(
-                    output,
-                    system=name if output.system == stem(path) else output.system,
-                    docs={doc: text for doc, text in output.docs.items() if doc not in left_out},
-                )
-                for output in more.outputs
-            ]
-            if kind == "wmt":
-                metas = {doc.id: wmt.about_output(doc) for doc in more.corpus.docs}
-                documents = (
-                    replace(doc, meta={**doc.meta, **metas.get(doc.id, {})}) for doc in corpus.docs
-                )
-                corpus = replace(corpus, docs=tuple(documents))
-                notes = (*notes, *(note for note in more.warnings if note != BARE))
-    if not outputs:
-        raise InputError(
-            "there is no output of a system in this file",
-            where=shown(path),
-            next="outputs are called hypothesis or outputs (JSONL), hyp:SYSTEM (TSV), <hyp> (XML)",
-        )
-    outputs = [*loaded.outputs, *outputs]
-    return replace(assemble(corpus, outputs, notes, shown(path)), others=loaded.others)
-
-
-def _lines(file: TextFile, loaded: Loaded, name: str) -> Output:
-    """Cut plain lines into the documents of the corpus, in its order."""
-    sizes = dict(zip(loaded.corpus.ids, loaded.corpus.sizes.tolist()))
-    column = Column("hyp", name, list(file.lines()), file.name)
-    length([Column("src", "", range(sum(sizes.values())), "the corpus"), column])
-    texts = iter(column.texts)
-    return Output(name, {doc: tuple(islice(texts, size)) for doc, size in sizes.items()})
 
 
 def _without_references(loaded: Loaded) -> Loaded:

@@ -12,10 +12,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, get_args
 
 from wholetext.errors import InputError, count
 from wholetext.files.parsing import read_json
+from wholetext.io.assembly import not_read_back
 
 Division = Literal["auto", "p", "lines", "json", "none"]
 DIVISIONS: tuple[str, ...] = get_args(Division)
@@ -88,13 +90,10 @@ def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str 
     else:
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
     like = MarkupParts(tuple(segments), by, tuple(keys))
-    if split(text, by, like).segments != like.segments:
-        raise InputError(
-            f"these {count(len(segments), 'segment')} cannot be written as WMT's {by!r}: "
-            "they would be read back as others",
-            where=where,
-            next="write JSONL (wholetext.io.formats.jsonl.write)",
-        )
+    back = split(text, by, like).segments
+    for i, (segment, other) in enumerate(zip_longest(segments, back, fillvalue=""), 1):
+        if segment != other or len(back) != len(segments):
+            raise not_read_back(f"segment {i}, in WMT's {by!r}", segment, other, where)
     return text
 
 

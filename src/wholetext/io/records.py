@@ -1,4 +1,4 @@
-"""Records → Loaded: the one place that interprets rows of tables and lines of JSONL.
+"""Records → Loaded: the one place that interprets rows of tables and objects of JSON.
 
 A record is a mapping of names to values. If its texts are strings, it is a segment; if they are
 lists of strings, it is a document. All records of a file are of the same kind.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any
 
+import numpy as np
+
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import read_json, reading
+from wholetext.files.parsing import number, read_json, reading
 from wholetext.io.assembly import (
     Column,
     DocumentRun,
@@ -23,44 +26,18 @@ from wholetext.io.assembly import (
     pair,
     runs_of,
 )
+from wholetext.io.columns import Columns, Key, key_of, settle
 from wholetext.io.text import at, clean, stem
+from wholetext.notes import Note
 from wholetext.text import same_language
-from wholetext.types import Corpus, Document, Nulls, Output
+from wholetext.types import Corpus, Document, Judgments, Nulls, Output
 
-Key = tuple[str, str]  # kind (doc, src, ref, hyp, system, meta …) and name
 Text = str | Segments
 
-# What a field may be called, by what it is. `target` is the reference in WMT24++ and EvalSet files.
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "doc": ("doc", "doc_id", "docid", "document", "document_id"),
-    "src": ("src", "source"),
-    "ref": ("ref", "reference", "target"),
-    "refs": ("refs",),  # texts by name, or a list
-    "hyp": ("hyp", "hypothesis", "mt", "translation"),
-    "hyps": ("outputs",),  # likewise
-    "system": ("system",),
-    "meta": ("domain", "origlang", "collection_id"),
-    "metas": ("meta",),  # values by name
-    "langs": ("langs", "lp"),
-    "src_lang": ("src_lang",),
-    "tgt_lang": ("tgt_lang",),
-    "corpus": ("corpus", "dataset_id"),
-}
-_FIELD_OF = {name: kind for kind, names in FIELDS.items() for name in names}
-_PREFIX = {"ref": "ref", "hyp": "hyp", "mt": "hyp", "sys": "hyp", "meta": "meta"}
 REALIGNED = "realigned:"  # before a system, in meta: how `wholetext align` aligned its output
 NULLS = "nulls:"  # before a system, in meta: what it left out and added, as JSON
-
-
-def key_of(name: str) -> Key | None:
-    """Return what a column or key of this name holds; None if unknown."""
-    kind, colon, label = name.partition(":")
-    kind, label = kind.strip().lower(), label.strip()
-    if colon:
-        return (_PREFIX[kind], label) if kind in _PREFIX and label else None
-    if kind in _FIELD_OF:
-        return _FIELD_OF[kind], {"ref": "ref", "meta": kind}.get(_FIELD_OF[kind], "")
-    return ("ref", name.strip()) if kind[:3] == "ref" and len(kind) == 4 else None  # refA, ref0
+_SAMPLE = 200  # records from which the columns are guessed
+_NO_SCORE = ("", "None", "nan", "NaN", "NA")
 
 
 @dataclass(slots=True)
@@ -75,39 +52,63 @@ class Record:
     langs: tuple[str, str] = ("", "")
     corpus: str = ""
     whole: bool = False  # a document; otherwise a segment
+    human: dict[Key, float] = field(default_factory=dict)  # scores: of ``system``, or by system
 
 
 def load(
-    records: Iterable[tuple[int, Mapping[str, Any]]], where: str, langs: Langs = None
+    records: Iterable[tuple[int, Mapping[str, Any]]],
+    where: str,
+    langs: Langs = None,
+    *,
+    columns: Columns | None = None,
+    corpus: Corpus | None = None,
+    outputs: bool = True,
 ) -> Loaded:
-    """Load numbered records; ``langs`` selects a pair (``en-de`` also matches en-de_DE)."""
-    chosen, parser, corpus = LanguagePairs(langs, where), _Parser(where), ""
+    """Load numbered records; ``langs`` selects a pair (``en-de`` also matches en-de_DE).
+
+    ``columns`` says what some columns hold. ``corpus`` is what these are outputs for. Without
+    ``outputs``, a column of an unknown name is never taken for a system.
+    """
+    numbered = iter(records)
+    sample = list(islice(numbered, _SAMPLE))
+    names = list(dict.fromkeys(name for _, fields in sample for name in fields))
+    keys, notes = settle(
+        names,
+        [fields for _, fields in sample],
+        where,
+        columns=columns,
+        langs=pair(langs),
+        documents=frozenset(corpus.ids) if corpus else (),
+        outputs=outputs,
+    )
+    parser = _Parser(where, {column: keys.get(column) for column in names})
+    chosen, name = LanguagePairs(langs, where), ""
     gathered: SegmentRecords | DocumentRecords | None = None
-    for line, fields in records:
+    for line, fields in chain(sample, numbered):
         record = parser.parse(line, fields)
-        corpus = corpus or record.corpus
+        name = name or record.corpus
         if chosen.wants(record) and (record.texts or gathered):
             gathered = gathered or (DocumentRecords if record.whole else SegmentRecords)(where)
             gathered.add(record)
     langs = chosen.settled()
     if gathered is None:
         raise InputError(
-            "there is no text here",
+            f"there is no text here{': no column has it: ' + ', '.join(names) if names else ''}",
             where=where,
-            next="texts are called src, ref (or ref:NAME), hyp:SYSTEM; "
-            "in JSONL also refs and outputs",
+            next="texts are called src, ref (or ref:NAME), hyp:SYSTEM, in JSONL also refs and "
+            "outputs; --columns source=NAME,reference=NAME,output=NAME names others",
         )
-    notes = [f"fields not used: {', '.join(parser.unused)}"] if parser.unused else []
+    notes += [f"fields not used: {', '.join(parser.unused)}"] if parser.unused else []
     return replace(
-        gathered.loaded(corpus or stem(where), langs, notes), others=frozenset(chosen.others)
+        gathered.loaded(name or stem(where), langs, notes), others=frozenset(chosen.others)
     )
 
 
 class _Parser:
     """The interpreter of records of a file; those with the same names share an analysis."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    def __init__(self, where: str, keys: Mapping[str, Key | None]) -> None:
+        self.where, self.keys = where, keys
         self.unused: dict[str, None] = {}
         self._shapes: dict[tuple[str, ...], dict[Key, str]] = {}
 
@@ -128,6 +129,8 @@ class _Parser:
                     record.texts |= _named(value, kind[:-1], where)
                 case "meta":
                     record.meta[label] = _name(value, where)
+                case "gold" | "human":
+                    record.human[kind, label] = _score(value, where)
                 case "metas":
                     record.meta |= {key: _name(fact, where) for key, fact in value.items()}
                 case _:
@@ -154,7 +157,7 @@ class _Parser:
         """Map keys to names for records with these names."""
         shape: dict[Key, str] = {}
         for name in names:
-            key = key_of(name)
+            key = self.keys[name] if name in self.keys else key_of(name)
             if key is None:
                 self.unused[name or "(no name)"] = None
             elif key in shape:
@@ -175,7 +178,9 @@ def _text(value: Any, where: str) -> Text:
         raise InputError(
             f"a text is a string or a list of strings, not {type(value).__name__}",
             where=where,
-            next='write "" where there is no text',
+            next="name the text inside it: --columns output=KEY.KEY"
+            if isinstance(value, dict)
+            else 'write "" where there is no text',
         )
     return tuple(clean(segment, where) for segment in value)
 
@@ -187,6 +192,17 @@ def _named(value: Any, kind: str, where: str) -> dict[Key, Text]:
     if not isinstance(value, dict) or "" in value:
         raise InputError("refs and outputs are objects of names and texts", where=where)
     return {(kind, name): _text(text, where) for name, text in value.items() if text is not None}
+
+
+def _score(value: Any, where: str) -> float:
+    if str(value).strip() in _NO_SCORE:
+        return float("nan")
+    return number(
+        str(value),
+        what="a human score",
+        where=where,
+        next="leave it empty where nobody judged, or name another column: --columns human=NAME",
+    )
 
 
 def _name(value: Any, where: str) -> str:
@@ -235,6 +251,7 @@ class SegmentRecords:
         self.where, self.lines = where, list[int]()
         self.columns: dict[Key, list[str]] = {}
         self.metas: dict[str, list[str]] = {}
+        self.human: list[dict[Key, float]] = []
 
     def add(self, record: Record) -> None:
         cells = record.texts
@@ -253,6 +270,7 @@ class SegmentRecords:
                 next="every segment needs the same source, references and outputs",
             )
         self.lines.append(record.line)
+        self.human.append(record.human)
         for key, text in cells.items():
             self.columns[key].append(text)
         for name, values in self.metas.items():
@@ -268,7 +286,8 @@ class SegmentRecords:
         else:
             runs = [DocumentRun("doc1", 0, len(lead))]
             segments = count(len(lead), "segment", "are")
-            notes = [*notes, f"no document ids are given: all {segments} taken as one document"]
+            note = f"no document ids are given: all {segments} taken as one document"
+            notes = [*notes, Note("single-document", note)]
         for i, run in enumerate(runs):
             values = {name: column[lead[run.start]] for name, column in self.metas.items()}
             runs[i] = replace(run, meta={name: value for name, value in values.items() if value})
@@ -282,7 +301,26 @@ class SegmentRecords:
                 Column("hyp", system, [unnamed[i] for i in places], where)
                 for system, places in rows.items()
             ]
-        return load_segments(texts, runs, corpus, langs, notes, where)
+        loaded = load_segments(texts, runs, corpus, langs, notes, where)
+        return replace(loaded, judgments=self._judgments(loaded.outputs, rows))
+
+    def _judgments(
+        self, outputs: Sequence[Output], rows: Mapping[str, Sequence[int]]
+    ) -> tuple[Judgments, ...]:
+        """Return human scores by segment: a column beside its system, or one per system."""
+        systems = [output.system for output in outputs]
+        keys = dict.fromkeys(key for scores in self.human for key in scores)
+        golds = {label if kind == "gold" else "human" for kind, label in keys}
+        lead = next(iter(rows.values()))
+        judgments = []
+        for gold in sorted(golds):
+            values = np.full((len(systems), len(lead)), np.nan)
+            for row, system in enumerate(systems):
+                key = ("human", system) if ("human", system) in keys else ("gold", gold)
+                if key in keys:
+                    values[row] = [self.human[i].get(key, np.nan) for i in rows.get(system, lead)]
+            judgments.append(Judgments(gold, "seg", tuple(systems), values))
+        return tuple(judgments)
 
     def _systems(self) -> dict[str, Sequence[int]]:
         """Map systems to their rows; every system must have the same segments in the same order."""
@@ -311,9 +349,10 @@ class DocumentRecords:
     """Records that are documents; a repeated one only adds the output of another system."""
 
     def __init__(self, where: str) -> None:
-        self.where = where
+        self.where, self.unnamed = where, False
         self.docs: dict[str, Document] = {}
         self.outputs: dict[str, dict[str, Segments]] = {}
+        self.human: dict[str, dict[Key, float]] = {}  # gold → (system, document)
 
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
@@ -324,6 +363,7 @@ class DocumentRecords:
                 next="write one document per line, or one segment per line",
             )
         refs = {name: text for (kind, name), text in record.texts.items() if kind == "ref"}
+        self.unnamed = self.unnamed or not record.doc
         name = record.doc or f"doc{len(self.docs) + 1}"
         doc = Document(name, record.texts.get(("src", "")), refs, record.meta)
         earlier = self.docs.setdefault(doc.id, doc)
@@ -341,6 +381,9 @@ class DocumentRecords:
             )
         for system, text in outputs.items():
             self.outputs.setdefault(system, {})[doc.id] = text
+        for (kind, label), score in record.human.items():
+            gold, systems = (label, [*outputs]) if kind == "gold" else ("human", [label])
+            self.human.setdefault(gold, {}).update({(s, doc.id): score for s in systems})
 
     def loaded(self, corpus: str, langs: tuple[str, str], notes: list[str]) -> Loaded:
         outputs = []
@@ -357,7 +400,21 @@ class DocumentRecords:
             replace(doc, meta={key: value for key, value in doc.meta.items() if key not in ours})
             for doc in self.docs.values()
         ]
-        return assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)
+        if self.unnamed:
+            notes = [*notes, Note("unnamed-documents", "no document ids are given")]
+        loaded = assemble(Corpus(corpus, langs, tuple(documents)), outputs, notes, self.where)
+        systems, ids, missing = tuple(self.outputs), loaded.corpus.ids, float("nan")
+        judgments = [
+            Judgments(
+                gold,
+                "doc",
+                systems,
+                np.array([[scores.get((s, d), missing) for d in ids] for s in systems]),
+                tuple(ids),
+            )
+            for gold, scores in self.human.items()
+        ]
+        return replace(loaded, judgments=tuple(judgments))
 
 
 def _nulls(text: str, size: int, where: str) -> Nulls:

@@ -31,6 +31,13 @@ class TextFile:
     def __init__(self, path: FilePath) -> None:
         self.path, self.name = os.fspath(path), shown(path)
 
+    @classmethod
+    def of(cls, data: bytes, name: str) -> TextFile:
+        """Make a file of bytes in memory."""
+        file = cls(name)
+        vars(file)["_raw"] = _in_memory(data)
+        return file
+
     def __fspath__(self) -> str:
         return self.path
 

@@ -26,7 +26,8 @@ def agreement(
     evalset: Annotated[
         list[Path],
         Parameter(
-            help="`EVALSET` folder (mt-metrics-eval) or file of rated summaries; several are pooled."
+            help="`EVALSET` folder (mt-metrics-eval; several are pooled), table with a column of "
+            "human scores, or file of rated summaries."
         ),
     ],
     /,
@@ -115,6 +116,7 @@ def agreement(
         option("--sample", low=0, rare=True, help="Number of judged documents to use; 0 = all."),
     ] = 0,
     system: options.Systems = None,
+    columns: options.Columns = None,
     conventions: Annotated[
         str,
         option(
@@ -206,6 +208,7 @@ def agreement(
         wholetext meta wmt21.tedtalks -l en-de -m comet --sweep context=0..3
     """
     from wholetext.files.parsing import integer
+    from wholetext.io.columns import parse_columns
     from wholetext.meta import (
         MetaTasks,
         MetricSelection,
@@ -275,6 +278,7 @@ def agreement(
             grid=grid if sweep else None,
             options=execution.options(progress=progress),
             out=out,
+            columns=parse_columns(columns) if columns else None,
         )
     render(results, format)
 

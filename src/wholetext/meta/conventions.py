@@ -35,6 +35,7 @@ ALL = "*"  # every reference
 SETS: dict[str, Conventions] = {
     # rated summaries; of SummEval the extractive systems are left out (Zhao et al. 2023, A.2)
     "summaries": Conventions({"": ALL}),
+    "table": Conventions({"": ALL}),  # a file with a column of human scores
     "summeval": Conventions({"": ALL}, outliers={"en-en": "M0 M1 M2 M5"}),
     "ner18": Conventions({"": ALL}),
     "wmt19": Conventions({"": "ref"}),

@@ -11,6 +11,7 @@ from pathlib import Path
 from wholetext.errors import InputError, WriteError
 from wholetext.files.output_folder import SharedFolder, changing, check
 from wholetext.io.assembly import Loaded
+from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
 from wholetext.io.formats.summaries import open_judged
@@ -86,9 +87,13 @@ def meta_evaluate(
     joiner: Joiner = "auto",
     grid: GridAxes | None = None,
     out: Path | str | None = None,
+    columns: Columns | None = None,
 ) -> Meta:
     """Evaluate metrics against the human judgments of one or several EvalSets: agreement,
     significance clusters, chance levels.
+
+    A file with human scores stands for an EvalSet: rated summaries, or a table whose ``columns``
+    are guessed or named.
 
     ``metrics`` are names of stored metrics or spec strings to compute, under every view of ``grid``.
     Of several EvalSets the language pairs that each has are used. ``lengths`` adds agreement
@@ -122,7 +127,7 @@ def meta_evaluate(
     if isinstance(evalset, EvalSet):
         evalsets = [open_judged(evalset, name or None) for name in langs or [""]]
     else:
-        evalsets = _opened(roots, langs)
+        evalsets = _opened(roots, langs, columns)
 
     def gathered(opened: EvalSet, gold: str | None) -> Gathered:
         gold = gold or _usual_gold(opened, official, bool(lengths))
@@ -186,10 +191,12 @@ def meta_evaluate(
     return meta
 
 
-def _opened(roots: Sequence[Path], langs: Sequence[str]) -> list[EvalSet]:
+def _opened(
+    roots: Sequence[Path], langs: Sequence[str], columns: Columns | None = None
+) -> list[EvalSet]:
     """Every set with every language pair; of several sets, with those pairs that it has."""
     if len(roots) == 1:
-        return [open_judged(roots[0], name or None) for name in langs or [""]]
+        return [open_judged(roots[0], name or None, columns) for name in langs or [""]]
     opened = []
     for root in roots:
         pairs = [pair for pair in language_pairs(root) if not langs or pair in langs]

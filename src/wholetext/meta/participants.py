@@ -142,7 +142,7 @@ def read_participants(
     ``gold`` names the human scores; ``official`` is for the tasks of a year, which judge some human
     translations.
     """
-    notes: list[str] = []
+    notes = [*evalset.notes]
     test_set = conventions.known_set(choice.test_set or evalset.set_name)
     if not test_set:
         conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)

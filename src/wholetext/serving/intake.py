@@ -100,8 +100,12 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
     for _, upload in form.multi_items():
         if not isinstance(upload, str):
             with upload.file as file:
-                if file.read(2) == b"\x1f\x8b":  # a small file can expand to terabytes
-                    raise InputError("uploads may not be compressed", next="gunzip the file first")
+                # a small file can expand to terabytes: gzip, and workbooks, which are zip archives
+                if file.read(4).startswith((b"\x1f\x8b", b"PK\x03\x04")):
+                    raise InputError(
+                        "uploads may not be compressed",
+                        next="gunzip the file first, or save the workbook as CSV",
+                    )
     return form
 
 

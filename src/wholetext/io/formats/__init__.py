@@ -13,7 +13,7 @@ from wholetext.errors import InputError, PluginError, WholetextError, choices
 
 if TYPE_CHECKING:
     from wholetext.io.assembly import Langs, Loaded
-    from wholetext.io.text import TextFile
+    from wholetext.io.text import FilePath, TextFile
 
 # In the order in which they are tried, after plug-ins: `lines` takes what nothing else recognises.
 BUILTIN = {
@@ -24,7 +24,7 @@ BUILTIN = {
     "summaries": "wholetext.io.formats.summaries",
     "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
-    "tsv": "wholetext.io.formats.tsv",
+    "table": "wholetext.io.formats.table",
     "lines": "wholetext.io.formats.lines",
 }
 
@@ -67,6 +67,11 @@ def read(name: str, file: TextFile, langs: Langs = None, **options: object) -> L
     if not isinstance(loaded, Loaded):
         raise _failed(name, f"read gives {type(loaded).__name__}, not Loaded")
     return loaded
+
+
+def write(name: str, path: FilePath, loaded: Loaded) -> None:
+    """Write a corpus in the format ``name``, which must be able to."""
+    _call(name, "write", path, loaded)
 
 
 def _call(name: str, part: str, *args: object, **options: object) -> object:

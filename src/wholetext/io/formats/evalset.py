@@ -10,14 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, choices, count
-from wholetext.io.assembly import Column, DocumentRun, Langs, Loaded, chosen_pair, load, runs_of
-from wholetext.io.formats.scores import Names, ScoreLevel, read_scores, score_names
+from wholetext.io.assembly import (
+    Column,
+    DocumentRun,
+    Langs,
+    Loaded,
+    chosen_pair,
+    load,
+    not_read_back,
+    runs_of,
+)
+from wholetext.io.formats.scores import Names, ScoreLevel, read_scores, score_names, write_table
 from wholetext.io.text import (
     FilePath,
     TextFile,
@@ -30,6 +39,7 @@ from wholetext.io.text import (
 from wholetext.types import Judgments
 
 MISSING = "[No translation supplied]"
+NO_DOMAIN = "all"  # stands for a domain where there is none
 _PARTS = ("sources", "documents", "references", "system-outputs", "human-scores", "metric-scores")
 _CODE = re.compile(r"[A-Za-z0-9]+([_.@-][A-Za-z0-9]+)*")
 
@@ -70,6 +80,11 @@ class EvalSet:
         return self.root.resolve().name
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how the set was read, which its scores do not repeat."""
+        return ()
+
+    @property
     def systems(self) -> tuple[str, ...]:
         """Systems that have an output, including references that were judged as systems."""
         return tuple(self._outputs)
@@ -87,7 +102,7 @@ class EvalSet:
     @property
     def domains(self) -> tuple[str, ...]:
         """Domains in the order in which they appear."""
-        return tuple(dict.fromkeys(run.meta.get("domain", "all") for run in self.documents))
+        return tuple(dict.fromkeys(run.meta.get("domain", NO_DOMAIN) for run in self.documents))
 
     @cached_property
     def human_files(self) -> dict[str, Path]:
@@ -198,6 +213,7 @@ class EvalSet:
                 line if "\t" in line else "\t".join(line.split(None, 1)) for line in file.lines()
             )
             runs, notes = runs_of(ids, file.name, domains=True)
+        runs = [replace(run, meta={}) if run.meta == {"domain": NO_DOMAIN} else run for run in runs]
         if not runs:
             raise InputError(
                 "this file names no documents",
@@ -247,8 +263,12 @@ def write(folder: FilePath, loaded: Loaded) -> None:
             next="give the languages, e.g. -l de-en",
         )
     names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
-    if any("\t" in text or text != text.strip() for text in names):
-        raise InputError("a document id or domain has tabs or blanks around it", where=str(root))
+    if blank := next((text for text in names if "\t" in text or text != text.strip()), ""):
+        raise InputError(
+            f"the name of a document or domain, {blank!r}, has tabs or blanks around it",
+            where=str(root),
+            next="rename it, or write JSONL",
+        )
     for output, doc in product(loaded.outputs, docs):
         if len(output.docs[doc.id]) != len(doc):
             raise AlignmentError(
@@ -256,22 +276,39 @@ def write(folder: FilePath, loaded: Loaded) -> None:
                 where=str(root),
                 next="align it first, or write JSONL",
             )
-    ids = [f"{doc.meta.get('domain') or 'all'}\t{doc.id}" for doc in docs for _ in range(len(doc))]
+    ids = [
+        f"{doc.meta.get('domain') or NO_DOMAIN}\t{doc.id}" for doc in docs for _ in range(len(doc))
+    ]
     if all(doc.src is not None for doc in docs):  # also an empty placeholder
-        write_lines(
-            root / "sources" / f"{name}.txt", (text for doc in docs for text in doc.src or ())
-        )
+        texts = {doc.id: doc.src or () for doc in docs}
+        _write_texts(root / "sources" / f"{name}.txt", texts, "the source")
     write_lines(root / "documents" / f"{name}.docs", ids)
     for ref in corpus.references:
-        write_lines(
-            root / "references" / f"{name}.{file_name(ref)}.txt",
-            (text for doc in docs for text in doc.refs[ref]),
-        )
+        path = root / "references" / f"{name}.{file_name(ref)}.txt"
+        _write_texts(path, {doc.id: doc.refs[ref] for doc in docs}, f"reference {ref!r}")
     for output in loaded.outputs:
-        write_lines(
-            root / "system-outputs" / name / f"{file_name(output.system)}.txt",
-            (text for doc in docs for text in output.docs[doc.id]),
+        path = root / "system-outputs" / name / f"{file_name(output.system)}.txt"
+        texts = {doc.id: output.docs[doc.id] for doc in docs}
+        _write_texts(path, texts, f"the output of {output.system!r}")
+    for judgments in loaded.judgments:
+        path = root / "human-scores" / f"{name}.{file_name(judgments.scheme)}"
+        write_table(
+            f"{path}.{judgments.level}.score", judgments.systems, judgments.values, gaps=True
         )
+
+
+def _write_texts(path: Path, texts: Mapping[str, Sequence[str]], side: str) -> None:
+    """Write the segments of all documents; what would be read back as another text is an error."""
+    lines = list[str]()
+    for doc, segments in texts.items():
+        for i, text in enumerate(segments, 1):
+            back = _text(text.split("\n", 1)[0])
+            back = back if lines else back.removeprefix("\ufeff")  # a mark of the file
+            if back != text:
+                place = f"document {doc!r}, segment {i} of {side}"
+                raise not_read_back(place, text, back, str(path))
+            lines.append(text)
+    write_lines(path, lines)
 
 
 def _root(folder: FilePath) -> Path:
@@ -303,11 +340,17 @@ def _listed(folder: Path, prefix: str) -> dict[str, Path]:
 
 def _column(kind: str, name: str, path: Path, notes: list[str]) -> Column:
     """Read the lines of a text; missing translations become empty, with a note."""
-    lines = [line.rstrip() for line in read_lines(path)]
-    missing = [i for i, line in enumerate(lines) if line == MISSING]
+    lines = read_lines(path)
+    missing = [i for i, line in enumerate(lines) if line.rstrip() == MISSING]
     if missing:
         notes.append(
             f"{path.name}: {count(len(missing), 'segment', 'have')} no translation, "
             f"taken as empty text (first: line {missing[0] + 1})"
         )
-    return Column(kind, name, ["" if line == MISSING else line for line in lines], str(path))
+    return Column(kind, name, list(map(_text, lines)), str(path))
+
+
+def _text(line: str) -> str:
+    """Return the text of a line, as mt-metrics-eval reads it."""
+    line = line.rstrip()
+    return "" if line == MISSING else line

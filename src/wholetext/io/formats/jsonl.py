@@ -1,4 +1,4 @@
-"""JSONL: one document or segment per line."""
+"""JSONL, one document or segment per line, and JSON arrays of the same objects."""
 
 from __future__ import annotations
 
@@ -11,27 +11,52 @@ from typing import Any
 from wholetext.errors import InputError
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded
+from wholetext.io.columns import Columns, with_paths
 from wholetext.io.records import NULLS, REALIGNED, load
 from wholetext.io.text import FilePath, TextFile, at, clean, text_writer
+from wholetext.types import Corpus
 
+_START = re.compile(r"\{|\[\s*\{")
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
 def recognise(file: TextFile) -> bool:
-    return file.head().startswith("{")
+    return _START.match(file.head()) is not None
 
 
-def read(file: TextFile, langs: Langs = None) -> Loaded:
-    """Read JSONL; ``langs`` selects a language pair (``en-de`` also matches en-de_DE)."""
-    return load(objects(file), file.name, langs)
+def read(
+    file: TextFile,
+    langs: Langs = None,
+    *,
+    columns: Columns | None = None,
+    corpus: Corpus | None = None,
+    outputs: bool = True,
+) -> Loaded:
+    """Read objects; ``langs`` selects a language pair (``en-de`` also matches en-de_DE).
+
+    ``columns`` may have paths of nested objects, such as ``response.choices.0.text``.
+    """
+    records = ((line, with_paths(fields, columns)) for line, fields in objects(file))
+    return load(records, file.name, langs, columns=columns, corpus=corpus, outputs=outputs)
 
 
 def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the numbered objects of a file, one per line; blank lines at the end are ignored.
+    """Yield the numbered objects of a file: of an array, or one per line.
 
-    ``constants`` allows NaN and infinities.
+    Blank lines at the end are ignored. ``constants`` allows NaN and infinities.
     """
     blank = 0
+    if recognise(file) and file.head().startswith("["):
+        items = read_json("\n".join(file.lines()), where=file.name, constants=constants)
+        for number, item in enumerate(items, 1):
+            if not isinstance(item, dict):
+                raise InputError(
+                    "this item of the array is not a JSON object",
+                    where=at(file.name, number),
+                    next='write [{"source": "…", "output": "…"}, …]',
+                )
+            yield number, item
+        return
     for number, line in enumerate(file.lines(), 1):
         if not line.strip():
             blank = blank or number
@@ -44,10 +69,15 @@ def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict
 
 
 def write(path: FilePath, loaded: Loaded) -> None:
-    """Write a line that names the corpus, then one document per line; ``read`` restores it."""
+    """Write a line that names the corpus, then one document per line; ``read`` restores it.
+
+    A file called ``.json`` becomes an array of the same objects.
+    """
     corpus, outputs = loaded.corpus, loaded.outputs
+    array = os.fspath(path).removesuffix(".gz").endswith(".json")
     with text_writer(path) as out:
-        out.write(_line({"corpus": corpus.id, "langs": list(corpus.langs)}, os.fspath(path)))
+        head = {"corpus": corpus.id, "langs": list(corpus.langs)}
+        out.write("[" * array + _line(head, os.fspath(path)))
         for doc in corpus.docs:
             meta = dict(doc.meta)
             for output in outputs:
@@ -64,7 +94,8 @@ def write(path: FilePath, loaded: Loaded) -> None:
                 "meta": meta,
             }
             present = {key: value for key, value in fields.items() if value not in (None, {})}
-            out.write(_line(present, f"{path}, document {doc.id!r}"))
+            out.write("," * array + _line(present, f"{path}, document {doc.id!r}"))
+        out.write("]\n" * array)
 
 
 def _line(fields: Mapping[str, object], where: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,8 +17,9 @@ from wholetext.io.assembly import (
     length,
     load,
     runs_of,
+    without_blank_end,
 )
-from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
+from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
 from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
@@ -64,16 +66,21 @@ def recognise(file: TextFile) -> bool:
     return True
 
 
-def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
-    """Read parallel files; with blank lines between documents, segments may differ."""
-    if isinstance(files, TextFile):
-        files.head()  # raises if there is no such file
-        raise InputError(
-            "these plain lines may be a source, an output or a reference",
-            where=files.name,
-            next="give source, outputs and references by -s, -t and -r, "
-            "or force the format (--reader)",
-        )
+def read(file: TextFile, langs: Langs = None) -> Loaded:
+    """Refuse a single file: it does not say what it is."""
+    file.head()  # raises if there is no such file
+    raise InputError(
+        "these plain lines may be a source, an output or a reference",
+        where=file.name,
+        next="give source, outputs and references by -s, -t and -r, or force the format (--reader)",
+    )
+
+
+def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[Column], str]:
+    """Read parallel files; return also outputs with another number of lines, and the first file.
+
+    With blank lines between documents of all files, segments may differ.
+    """
     refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
     paths = [("src", "", files.src)] if files.src is not None else []
     paths += [("ref", name, path) for name, path in refs.items()]
@@ -88,11 +95,39 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
         raise InputError(
             "no texts were given", next="give outputs (-t) and a source (-s) or references (-r)"
         )
+    ids = Column("docs", "", (), "")
+    if files.docs is not None:
+        with opened(files.docs) as file:
+            ids = without_blank_end(Column("docs", "", list(file.lines()), file.name), 0, notes)
+    if files.breaks != "none":
+        sides = [column for column in columns if column.kind != "hyp"] or columns
+        size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
+        columns = [without_blank_end(column, size, notes) for column in columns]
+    if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
+        return _without_ids(columns, files.breaks, notes, langs), [], columns[0].where
+    size = len(ids.texts) or len(columns[0].texts)
+    free = [column for column in columns if column.kind == "hyp" and len(column.texts) != size]
+    parallel = [column for column in columns if column not in free] or columns
+    free = [column for column in free if column not in parallel]
     if files.docs is None:
-        return _without_ids(columns, files.breaks, notes, langs)
-    with opened(files.docs) as docs:
-        runs, more = runs_of(docs.lines(), docs.name, domains=True)
-    return load(columns, runs, stem(columns[0].where), langs, [*notes, *more], docs.name)
+        return _without_ids(parallel, "none", notes, langs), free, columns[0].where
+    runs, more = runs_of(ids.texts, ids.where, domains=True)
+    name, notes = stem(columns[0].where), [*notes, *more]
+    return load(parallel, runs, name, langs, notes, ids.where), free, columns[0].where
+
+
+def align_command(files: LineFiles) -> str:
+    """Return the command that scores these files, outputs aligned."""
+    refs, hyps = named(files.refs, numbered="ref"), named(files.hyps)
+    outputs = [
+        path if name == stem(path) else f"{name}={shown(path)}" for name, path in hyps.items()
+    ]
+    options = {"-s": [files.src], "-r": refs.values(), "-d": [files.docs], "-t": outputs}
+    words = ["wholetext score"]
+    for option, paths in options.items():
+        quoted = [shlex.quote(shown(path)) for path in paths if path is not None]
+        words += [option, *quoted] if quoted else []
+    return " ".join([*words, "--align"])
 
 
 def from_texts(
@@ -179,7 +214,7 @@ def _without_ids(
     columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs
 ) -> Loaded:
     first, parts = columns[0].where, list[list[Segments]]()
-    if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
+    if _documents_by_blank_lines(columns, breaks):
         parts = [_split(column) for column in columns]
         _equal_documents(columns, parts)
         runs = [DocumentRun(f"doc{i}", 0, 0) for i in range(1, len(parts[0]) + 1)]
@@ -206,12 +241,14 @@ def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:
     return blank, end
 
 
-def _breaks_coincide(columns: Sequence[Column]) -> bool:
-    """Tell whether blank lines look like document breaks: at the same lines of files of one length.
+def _documents_by_blank_lines(columns: Sequence[Column], breaks: str) -> bool:
+    """Tell whether blank lines are document breaks: at the same lines of files of one length.
 
     Files that differ in length cannot be parallel, so any blank line in the first is taken for a
     break; what does not fit is an error later on.
     """
+    if breaks != "auto":
+        return breaks == "blank"
     places, _ = _blank_lines(columns[0].texts)
     if not places or len({len(column.texts) for column in columns}) > 1:
         return bool(places)

@@ -13,19 +13,20 @@ import csv
 import html
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wholetext.errors import InputError, choices
-from wholetext.io.assembly import DocumentRun, Langs, Loaded, assemble, chosen_pair
+from wholetext.errors import InputError
+from wholetext.io.assembly import Langs, Loaded, assemble, chosen_pair
+from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.formats.jsonl import objects
-from wholetext.io.formats.scores import Names, ScoreLevel
+from wholetext.io.formats.judged import JudgedFile
 from wholetext.io.text import FilePath, TextFile, at, clean, opened
 from wholetext.types import Corpus, Document, Judgments, Output
 
@@ -64,7 +65,7 @@ class _Rated:
 
 
 @dataclass(frozen=True, eq=False)
-class RatedSummaries(EvalSet):
+class RatedSummaries(JudgedFile):
     """A file of rated summaries in the role of an EvalSet; a segment is a summary.
 
     Human scores are named after their aspect; those of crowd workers, where there are experts too,
@@ -75,60 +76,11 @@ class RatedSummaries(EvalSet):
     first: int | None = None  # only so many documents
 
     @property
-    def name(self) -> str:
-        return self.root.name
-
-    @property
     def set_name(self) -> str:
         aspects = {name for name, _ in self.human_names}
         if {"consistency", "turker-consistency"} <= aspects:
             return "summeval"
         return "ner18" if "informativeness" in aspects else "summaries"
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        return tuple(self._rated.texts)
-
-    @property
-    def references(self) -> tuple[str, ...]:
-        return self.load().corpus.references
-
-    @property
-    def documents(self) -> tuple[DocumentRun, ...]:
-        return tuple(DocumentRun(doc, i, i + 1) for i, doc in enumerate(self._ids))
-
-    @property
-    def human_files(self) -> dict[str, Path]:
-        return {}
-
-    @property
-    def metric_files(self) -> dict[str, Path]:
-        return {}
-
-    @property
-    def human_names(self) -> Names:
-        return tuple((name, "seg") for name in dict.fromkeys(key[0] for key in self._rated.ratings))
-
-    def human(self, name: str, level: ScoreLevel) -> Judgments:
-        """Mean ratings of every summary on an aspect; NaN where nobody rated it."""
-        if (name, level) not in self.human_names:
-            known = [f"{known}.{at_level}" for known, at_level in self.human_names]
-            raise InputError(
-                f"there are no scores '{name}.{level}' here",
-                where=str(self.root),
-                next=choices(f"{name}.{level}", known),
-            )
-        ratings, missing = self._rated.ratings, [float("nan")]
-        table = [
-            [float(np.mean(ratings.get((name, system, doc), missing))) for doc in self._ids]
-            for system in self.systems
-        ]
-        return Judgments(name, level, self.systems, np.array(table), ())
-
-    def items(self, level: ScoreLevel) -> Sequence[str] | int:
-        if level in ("sys", "seg"):
-            return 0 if level == "sys" else len(self._ids)
-        return self.domains if level == "domain" else self._ids
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -152,7 +104,29 @@ class RatedSummaries(EvalSet):
         ]
         source, target = self.langs.split("-")
         corpus = Corpus(self.root.name, (source, target), tuple(docs))
-        return assemble(corpus, outputs, where=str(self.root))
+        loaded = assemble(corpus, outputs, where=str(self.root))
+        return replace(loaded, judgments=self._judgments())
+
+    def _judgments(self) -> list[Judgments]:
+        """Average the ratings of every summary by aspect; NaN where nobody rated it."""
+        ratings, systems, missing = self._rated.ratings, tuple(self._rated.texts), [float("nan")]
+        return [
+            Judgments(
+                aspect,
+                "seg",
+                systems,
+                np.array(
+                    [
+                        [
+                            float(np.mean(ratings.get((aspect, s, doc), missing)))
+                            for doc in self._ids
+                        ]
+                        for s in systems
+                    ]
+                ),
+            )
+            for aspect in dict.fromkeys(aspect for aspect, _, _ in ratings)
+        ]
 
     @cached_property
     def _rated(self) -> _Rated:
@@ -175,11 +149,15 @@ class RatedSummaries(EvalSet):
         return rated
 
 
-def open_judged(source: FilePath | EvalSet, langs: Langs = None) -> EvalSet:
-    """Open an EvalSet folder or a file of rated summaries."""
+def open_judged(
+    source: FilePath | EvalSet, langs: Langs = None, columns: Columns | None = None
+) -> EvalSet:
+    """Open an EvalSet folder, a file of rated summaries, or a table with human scores."""
     if isinstance(source, EvalSet) or not Path(source).is_file():
         return EvalSet.open(source, langs)
-    return open_summaries(source, langs)
+    with opened(source) as file:
+        rated = recognise(file) and not columns
+    return open_summaries(source, langs) if rated else JudgedFile.read(source, langs, columns)
 
 
 def open_summaries(path: FilePath, langs: Langs = None) -> RatedSummaries:
@@ -187,7 +165,7 @@ def open_summaries(path: FilePath, langs: Langs = None) -> RatedSummaries:
     with opened(path) as file:
         if not recognise(file):
             raise InputError(
-                "this is neither an EvalSet folder nor a file of rated summaries",
+                "this is not a file of rated summaries",
                 where=file.name,
                 next="name the folder that has sources, system-outputs and human-scores, or the "
                 "JSONL file of SummEval or NeR18 (`wholetext help formats`)",

@@ -9,6 +9,7 @@ JSON under ``wmt:value:KEY``, those of a system's file under ``wmt:output:SYSTEM
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,10 +18,11 @@ from typing import Any
 
 from wholetext.errors import InputError, choices
 from wholetext.files.parsing import read_json
-from wholetext.io.assembly import Langs, Loaded, pair
+from wholetext.io.assembly import Langs, Loaded, check_read_back, pair
+from wholetext.io.columns import Key
 from wholetext.io.formats.jsonl import objects
 from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
-from wholetext.io.records import DocumentRecords, Key, LanguagePairs, Record
+from wholetext.io.records import DocumentRecords, LanguagePairs, Record
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, text_writer
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
@@ -156,8 +158,11 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
         stated = pair if all(corpus.langs) else {}
         return _json({"doc_id": doc.id, **stated, **src, "refs": named, **plain, **others})
 
+    text, where = "".join(f"{line(doc)}\n" for doc in corpus.docs), os.fspath(path)
+    bare = Loaded(corpus, ())
+    check_read_back(bare, lambda: read(_file(text, where), _langs(corpus)), where)
     with text_writer(path) as out:
-        out.writelines(f"{line(doc)}\n" for doc in corpus.docs)
+        out.write(text)
 
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
@@ -170,8 +175,25 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
         text = _joined(doc, output.docs[doc.id], where, system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
+    text, place = "".join(f"{line(doc)}\n" for doc in loaded.corpus.docs), os.fspath(path)
+
+    def back() -> Loaded:
+        options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
+        return replace(
+            read(_file(text, place), _langs(loaded.corpus), **options), corpus=loaded.corpus
+        )
+
+    check_read_back(replace(loaded, outputs=(output,)), back, place)
     with text_writer(path) as out:
-        out.writelines(f"{line(doc)}\n" for doc in loaded.corpus.docs)
+        out.write(text)
+
+
+def _langs(corpus: Corpus) -> Langs:
+    return corpus.langs if all(corpus.langs) else None
+
+
+def _file(text: str, name: str) -> TextFile:
+    return TextFile.of(clean(text, name).encode("utf-8"), name)
 
 
 def about_output(doc: Document) -> dict[str, str]:
