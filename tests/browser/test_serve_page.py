@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.browser.test_readers import AXE, violations
 from tests.serving.serving_material import BAD, GOOD, REF, Running, install_hold
 
 pytestmark = pytest.mark.browser
+PHONE = {"width": 390, "height": 844}
 TOKEN = "a-token-for-the-browser"
 
 
@@ -150,3 +152,24 @@ def test_a_page_of_another_site_changes_nothing(start: Callable[..., Running], b
     assert one.ask("/v1/jobs") == {"jobs": []}
     page.evaluate(post, address)  # its own page may
     assert len(one.ask("/v1/jobs")["jobs"]) == 1
+
+
+def test_small_screens_and_axe(start: Callable[..., Running], browse: Callable[..., Any], artefacts: Path) -> None:
+    one = start("--token", TOKEN)
+    axe = AXE.read_text("utf-8") if AXE.is_file() else ""
+    for name, options in (("phone", {"viewport": PHONE}), ("light", {}), ("dark", {"color_scheme": "dark"})):
+        page = browse(one.address, quiet=False, bypass_csp=True, **options)  # axe is put into the page
+        for place in ("login", "page"):
+            if place == "page":
+                page.get_by_label("Token").fill(TOKEN)
+                page.get_by_role("button", name="Continue").click()
+                page.wait_for_selector("html[data-ready] #metrics input")
+                page.get_by_label("Bundled demo").check()
+                page.locator("#metric-chrf").check()
+                page.get_by_role("button", name="Score").click()
+                page.wait_for_selector("li[data-state=done]")
+                page.locator("summary").click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+            if axe:
+                assert violations(page, axe, "light") == [], (name, place)
+            page.screenshot(path=artefacts / f"serve-{place}-{name}.png", full_page=True)

@@ -60,7 +60,7 @@ function differences(a, b) {
 }
 
 function verdictOf(metric, found, a, b) {
-  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "not settled" };
+  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "no significant difference", untested: "not tested" };
   const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
   return el(
     "span",
@@ -82,8 +82,10 @@ function comparedBy() {
   return el(
     "p",
     { class: "legend" },
-    `Paired ${test} over ${unit === "doc" ? "documents" : "segments"}, ${count(+draws)} draws; p (Holm) is corrected `,
-    `over the ${plural(head.systems.length - 1, "comparison")} with the second system. `,
+    `Paired ${test} over ${unit === "doc" ? "documents" : "segments"}, ${count(+draws)} draws`,
+    head.systems.length > 2
+      ? `; p (Holm) is corrected over the ${count(head.systems.length - 1)} comparisons with the second system. `
+      : ". ",
     "The estimate of documents needed assumes that the observed difference is the true one.",
   );
 }
