@@ -60,15 +60,18 @@ function differences(a, b) {
 }
 
 function verdictOf(metric, found, a, b) {
-  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "no significant difference", untested: "not tested" };
+  const said = {
+    better: `${head.systems[a]} is better`,
+    worse: `${head.systems[b]} is better`,
+    open: "no significant difference",
+    untested: "not tested",
+  };
   const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
   return el(
     "span",
     {},
     el("span", { class: `verdict ${found.verdict}` }, el("bdi", {}, said[found.verdict])),
-    known(needed) && needed > head.docs.length
-      ? el("small", {}, ` needs about ${plural(needed, "document")}`)
-      : null,
+    known(needed) && needed > head.docs.length ? el("small", {}, ` needs about ${plural(needed, "document")}`) : null,
   );
 }
 

@@ -133,6 +133,14 @@ function tested(metric, system, base) {
   const real = system !== from && known(p) && p <= head.alpha && known(delta);
   const alone = !metric.p[from].some(known); // nothing was tested against this system
   const verdict =
-    alone || (system !== from && !known(p)) ? "untested" : system === from ? "baseline" : !real ? "open" : ahead ? "better" : "worse";
+    alone || (system !== from && !known(p))
+      ? "untested"
+      : system === from
+        ? "baseline"
+        : !real
+          ? "open"
+          : ahead
+            ? "better"
+            : "worse";
   return { delta, p, raw: metric.p[from][system], interval: metric.deltas[from][system], verdict };
 }

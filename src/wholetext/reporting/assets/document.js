@@ -137,7 +137,13 @@ function documentFlags(block) {
   if (!flags.length) return null;
   const items = flags.map(([system, at, kind, note]) => {
     const name = FAULTS[kind] || kind;
-    return el("li", {}, el("bdi", {}, system), ": ", at < 0 ? `${name}, ${note}` : flag(`segment ${at + 1}, ${name}`, note, at));
+    return el(
+      "li",
+      {},
+      el("bdi", {}, system),
+      ": ",
+      at < 0 ? `${name}, ${note}` : flag(`segment ${at + 1}, ${name}`, note, at),
+    );
   });
   return el(
     "details",
@@ -146,6 +152,14 @@ function documentFlags(block) {
     el("ul", {}, items),
   );
 }
+
+const categoryName = (name) => [el("span", { class: `swatch ${categoryClass(name)}` }), `${name} `];
+
+/** The categories that are marked in the shown systems; the switches name them on screens. */
+const categoriesOf = (block) =>
+  [...new Set(state.shown.flatMap((system) => [...tallies(block, system)].map(([name]) => name)))].filter(
+    (name) => name !== "errors",
+  );
 
 /** What colours and marks of the texts below mean; only those that occur. */
 function textLegend(block) {
@@ -160,10 +174,17 @@ function textLegend(block) {
     some("units") ? [sample("unit c6 matched", "underlined"), " in output and reference"] : null,
     some("units") ? [sample("unit c6 extra", "filled"), " only in the output"] : null,
     some("units") ? [sample("unit c6 missing", "dashed"), " only in the reference"] : null,
+    some("units") ? el("span", { class: "printed" }, categoriesOf(block).map(categoryName)) : null,
     some("errors") ? [sample("error major", "shaded"), " error"] : null,
     some("cuts") ? [sample("gone", "struck"), " not read by the model"] : null,
   ].filter(Boolean);
-  return items.length ? el("p", { class: "legend", id: "textlegend" }, items.map((item) => el("span", {}, item))) : null;
+  return items.length
+    ? el(
+        "p",
+        { class: "legend", id: "textlegend" },
+        items.map((item) => el("span", {}, item)),
+      )
+    : null;
 }
 
 /** What the controls say, for paper, where there are none. */
@@ -269,10 +290,10 @@ async function documentScores() {
     "details",
     {
       class: "docscores",
-      open: Boolean(state.scores),
+      open: Boolean(state.scores) || printing,
       on: {
         toggle: (event) => {
-          state.scores = event.target.open;
+          if (!printing) state.scores = event.target.open;
         },
       },
     },

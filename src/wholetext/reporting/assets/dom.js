@@ -66,7 +66,11 @@ function scroller(label, content, kind) {
 
 /** A name that is broken only where it is wider than a column may be, and after a mark if it has one. */
 const nameOf = (text) =>
-  el("bdi", { class: "name" }, ...text.split(/(?<=[._:/-])(?=.)/).flatMap((part, i) => (i ? [el("wbr", {}), part] : part)));
+  el(
+    "bdi",
+    { class: "name" },
+    ...text.split(/(?<=[._:/-])(?=.)/).flatMap((part, i) => (i ? [el("wbr", {}), part] : part)),
+  );
 
 /** A plain table. Columns are [name, class]; a name of class "unseen" is for screen readers only. Rows are
  *  {kind, cells}: the first cell heads its row, a cell that is a td already stays as it is. */

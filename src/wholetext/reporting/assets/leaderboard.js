@@ -23,7 +23,12 @@ function drawLeaderboard() {
       el(
         "tr",
         {},
-        el("th", { scope: "col" }, "System", known(sorted.rank[rows[0]]) ? el("small", {}, ` # by ${sorted.spec}`) : null),
+        el(
+          "th",
+          { scope: "col" },
+          "System",
+          known(sorted.rank[rows[0]]) ? el("small", {}, ` # by ${sorted.spec}`) : null,
+        ),
         head.metrics.map(metricHeader),
       ),
     ),
@@ -207,9 +212,7 @@ function scoreCell(metric, system, ends) {
     ),
     known(delta) && known(ends) ? difference(...flipped(metric, delta, interval), verdict, ends) : null,
     apart ? el("span", { class: "ends" }, apart) : null,
-    cut
-      ? placeLink(`⚠ ${cut} cut`, ...metric.lostAt[system], besideFirst(system), "fault")
-      : null,
+    cut ? placeLink(`⚠ ${cut} cut`, ...metric.lostAt[system], besideFirst(system), "fault") : null,
   );
 }
 
@@ -245,9 +248,9 @@ function legend(sorted) {
     `: the upright is zero, right of it is better (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}`,
     correction() ? "; not corrected, so that it may miss zero where there is no mark). " : "). ",
     known(sorted.rank[sorted.order[0]])
-      ? `#n is the rank cluster by ${sorted.spec}: no system of a cluster is significantly worse than its first. `
+      ? `#n is the rank cluster by ${sorted.spec}: a system that is significantly worse than one above it opens the next, in which others without a mark may follow. `
       : "",
-    choose,
+    el("span", { class: "keys" }, choose),
   );
 }
 
@@ -290,8 +293,21 @@ function aboutMetric(metric) {
   const notes = cautions().filter((text) => text.split(": ")[0].split(", ").includes(metric.spec));
   return [
     metric.summary ? el("p", { class: "note" }, metric.summary) : null,
-    notes.length ? el("ul", { class: "care" }, notes.map((text) => el("li", {}, linked(text)))) : null,
-    scroller(`Numbers of ${metric.spec}`, plainTable({ class: "cards" }, columns.map((name, i) => [name, i ? "num" : ""]), rows)),
+    notes.length
+      ? el(
+          "ul",
+          { class: "care" },
+          notes.map((text) => el("li", {}, linked(text))),
+        )
+      : null,
+    scroller(
+      `Numbers of ${metric.spec}`,
+      plainTable(
+        { class: "cards" },
+        columns.map((name, i) => [name, i ? "num" : ""]),
+        rows,
+      ),
+    ),
     signature(metric),
   ];
 }

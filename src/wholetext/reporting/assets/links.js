@@ -79,15 +79,10 @@ async function flagList(system) {
     el(
       "li",
       {},
-      placeLink(
-        `${head.docs[doc][0]}${seg < 0 ? "" : `, segment ${seg + 1}`}`,
-        doc,
-        seg,
-        besideFirst(system),
-        "place",
-      ),
+      placeLink(`${head.docs[doc][0]}${seg < 0 ? "" : `, segment ${seg + 1}`}`, doc, seg, besideFirst(system), "place"),
       `: ${FAULTS[kind] || kind}${note ? ` (${note})` : ""}`,
     );
-  const rest = total > places.length ? el("p", { class: "note" }, `The first ${count(places.length)} of ${count(total)}.`) : null;
+  const rest =
+    total > places.length ? el("p", { class: "note" }, `The first ${count(places.length)} of ${count(total)}.`) : null;
   return [el("ul", {}, places.map(item)), rest];
 }

@@ -227,8 +227,7 @@ async function start() {
     PAGES[`study${i}`] = [study.title, () => drawStudy(i)];
   });
   state.page = Object.keys(PAGES)[0];
-  if (head.metrics)
-    Object.assign(state, { base: head.baseline, b: Math.min(1, head.systems.length - 1) });
+  if (head.metrics) Object.assign(state, { base: head.baseline, b: Math.min(1, head.systems.length - 1) });
   readAddress();
   byId("theme").addEventListener("click", nextTheme);
   dark.addEventListener("change", () => {

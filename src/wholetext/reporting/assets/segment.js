@@ -226,7 +226,11 @@ function windowOf(found, metric, at) {
   );
   if (found.stop - found.start === 1) return ["this segment ", strip];
   const to = (i) =>
-    el("button", { type: "button", class: "place", "aria-label": `Segment ${i + 1}`, on: { click: () => select(i) } }, `${i + 1}`);
+    el(
+      "button",
+      { type: "button", class: "place", "aria-label": `Segment ${i + 1}`, on: { click: () => select(i) } },
+      `${i + 1}`,
+    );
   return ["segments ", to(found.start), "–", to(found.stop - 1), " ", strip];
 }
 

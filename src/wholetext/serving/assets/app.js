@@ -135,7 +135,9 @@ function hand() {
   document.querySelector(`input[name=kind][value=${corpus ? "corpus" : "lines"}]`).checked = true;
   byId("dropped").replaceChildren(
     ...chosen.map((entry, i) => {
-      const options = Object.entries(ROLES).map(([role, name]) => el("option", { value: role, selected: role === entry[1] }, name));
+      const options = Object.entries(ROLES).map(([role, name]) =>
+        el("option", { value: role, selected: role === entry[1] }, name),
+      );
       const changed = (event) => {
         event.stopPropagation();
         entry[1] = event.target.value;
@@ -201,7 +203,9 @@ function previewOf(answer, cut) {
         {},
         `${cut ? "In the first lines: " : ""}${many(answer.documents, "document")}, ${many(answer.segments, "segment")}, `,
         `${many(answer.systems.length, "system")}, ${many(answer.references.length, "reference")}`,
-        answer.langs.every(Boolean) ? `, ${answer.langs.join(" → ")}.` : "; name the languages if they are not in the files.",
+        answer.langs.every(Boolean)
+          ? `, ${answer.langs.join(" → ")}.`
+          : "; name the languages if they are not in the files.",
       );
   const notes = (answer.notes || []).map((note) => el("li", {}, note));
   return [
@@ -306,11 +310,23 @@ async function board(job) {
       base || low === null ? null : el("small", {}, `${plus(own.delta)} (${plus(low)} … ${plus(high)})`),
     );
   };
-  const heads = metrics.map((metric) => el("th", { scope: "col" }, `${metric.name} ${metric.higher_is_better ? "↑" : "↓"}`));
-  const rows = metrics[0].systems.map(({ system }) =>
-    el("tr", {}, el("th", { scope: "row" }, system), metrics.map((metric) => cell(metric, system))),
+  const heads = metrics.map((metric) =>
+    el("th", { scope: "col" }, `${metric.name} ${metric.higher_is_better ? "↑" : "↓"}`),
   );
-  const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), heads)), el("tbody", {}, rows));
+  const rows = metrics[0].systems.map(({ system }) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, system),
+      metrics.map((metric) => cell(metric, system)),
+    ),
+  );
+  const table = el(
+    "table",
+    {},
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), heads)),
+    el("tbody", {}, rows),
+  );
   const bases = [...new Set(metrics.map((metric) => metric.baseline))].join(", ");
   return [
     el("div", { class: "scroller", role: "region", "aria-label": `Leaderboard of ${job.title}`, tabindex: "0" }, table),
@@ -398,7 +414,9 @@ async function refresh() {
     lists[0].replaceChildren(...items.slice(0, RECENT));
     lists[1].replaceChildren(...items.slice(RECENT));
     if (focused)
-      [...byId("results").querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
+      [...byId("results").querySelectorAll("button")]
+        .find((one) => one.getAttribute("aria-label") === focused)
+        ?.focus();
   }
   byId("earlier").hidden = items.length <= RECENT;
   byId("earlier").firstChild.textContent = `${items.length - RECENT} earlier jobs`;
