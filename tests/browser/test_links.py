@@ -237,3 +237,14 @@ def test_everyone_can_read_many_systems(look: Look, many: Path, scheme: str) -> 
                 page.get_by_role("button", name="suspicious in system-M").click()
                 page.wait_for_selector(".pop:popover-open li")
             assert violations(page, AXE.read_text("utf-8"), scheme) == [], where
+
+
+def test_one_document_is_not_tested(look: Look, tmp_path: Path) -> None:
+    run = score(Loaded(*texts(documents=1, segments=4, systems=3)), ["chrf", "ter"], options=Options(cache=False))
+    write_report(analyse(run), [], tmp_path / "report.html")
+    page = look(tmp_path / "report.html")
+    assert page.locator("#leaderboard .rank").count() == 0
+    assert set(page.locator("#leaderboard .mark").all_inner_texts()) == {""}
+    assert "Differences were not tested: no marks and no ranks." in page.locator(".legend").inner_text()
+    page = look(tmp_path / "report.html", "compare")
+    assert page.locator("#compare .verdict").all_inner_texts() == ["not tested", "not tested"]

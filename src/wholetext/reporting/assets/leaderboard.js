@@ -27,7 +27,7 @@ function drawLeaderboard() {
           "th",
           { scope: "col" },
           "System",
-          known(sorted.rank[rows[0]]) ? el("small", {}, ` # by ${sorted.spec}`) : null,
+          known(rankOf(sorted, rows[0])) ? el("small", {}, ` # by ${sorted.spec}`) : null,
         ),
         head.metrics.map(metricHeader),
       ),
@@ -36,11 +36,11 @@ function drawLeaderboard() {
       "tbody",
       {},
       rows.map((system, place) => {
-        const opens = place > 0 && sorted.rank[system] !== sorted.rank[rows[place - 1]];
+        const opens = place > 0 && rankOf(sorted, system) !== rankOf(sorted, rows[place - 1]);
         return el(
           "tr",
           { class: opens ? "opens" : null, "data-system": system },
-          systemHeader(system, sorted.rank[system]),
+          systemHeader(system, rankOf(sorted, system)),
           head.metrics.map((metric, i) => scoreCell(metric, system, ends[i])),
         );
       }),
@@ -103,7 +103,7 @@ function leaderboardRows(systems) {
       metric.score[system],
       metric.low[system],
       metric.high[system],
-      metric.rank[system],
+      rankOf(metric, system),
       delta,
       ...interval,
       p,
@@ -231,7 +231,7 @@ function correction() {
 function legend(sorted) {
   const test = head.metrics[0].test,
     against = state.base !== null ? head.systems[state.base] : "the best system of each metric (=)",
-    all = head.metrics.flatMap((metric) => metric.p.flat()).some(known);
+    all = head.metrics.some(isTested);
   const choose = "Choose a system to make it the baseline, a metric to sort by it, i for its numbers and signature.";
   if (!all) return el("p", { class: "legend" }, `Differences were not tested: no marks and no ranks. ${choose}`);
   return el(
@@ -247,7 +247,7 @@ function legend(sorted) {
     el("bdi", {}, state.base !== null ? head.systems[state.base] : "the best"),
     `: the upright is zero, right of it is better (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}`,
     correction() ? "; not corrected, so that it may miss zero where there is no mark). " : "). ",
-    known(sorted.rank[sorted.order[0]])
+    known(rankOf(sorted, sorted.order[0]))
       ? `#n is the rank cluster by ${sorted.spec}: a system that is significantly worse than one above it opens the next, in which others without a mark may follow. `
       : "",
     el("span", { class: "keys" }, choose),
@@ -286,7 +286,7 @@ function aboutMetric(metric) {
         self ? "baseline" : signed(delta, metric.digits),
         self ? "" : between(...interval, metric.digits),
         self ? "" : pValue(p),
-        known(metric.rank[system]) ? `#${metric.rank[system]}` : "–",
+        known(rankOf(metric, system)) ? `#${rankOf(metric, system)}` : "–",
       ],
     };
   });

@@ -174,9 +174,12 @@ async function look() {
   const mine = ++looks,
     form = new FormData(byId("form")),
     [files, cut] = await beginnings(form),
+    stored = [...form.entries()].filter(([role, name]) => role.endsWith("-file") && name),
     body = new FormData();
-  if (!files.some(([role]) => role === "corpus" || role === "hyp")) return show([]);
+  const roles = [...files, ...stored].map(([role]) => role.replace("-file", ""));
+  if (!(roles.includes("corpus") || roles.includes("hyp")) || (cut && stored.length)) return show([]);
   for (const [role, file] of files) body.append(role, file, file.name);
+  for (const [role, name] of stored) body.append(role, name);
   body.append("langs", form.get("langs"));
   try {
     const answer = await ask("/v1/preview", { method: "POST", body });
@@ -218,14 +221,12 @@ function previewOf(answer, cut) {
   ].filter(Boolean);
 }
 
+/** Files may be dropped anywhere: a browser would leave the page for them. A field of its own keeps what falls on it. */
 function dragging(event) {
+  if (event.target.matches?.("[type=file]")) return;
   event.preventDefault();
   byId("drop").classList.toggle("over", event.type === "dragover");
-}
-
-function dropped(event) {
-  dragging(event);
-  if (event.dataTransfer.files.length) take(event.dataTransfer.files);
+  if (event.type === "drop" && event.dataTransfer.files.length) take(event.dataTransfer.files);
 }
 
 // ---------------------------------------------------------------- sending
@@ -293,7 +294,8 @@ function progressOf(job) {
 
 /** The leaderboard of a finished job, from its results. */
 async function board(job) {
-  const { metrics } = await ask(`/v1/jobs/${job.id}/results`);
+  const { metrics, finding } = await ask(`/v1/jobs/${job.id}/results`),
+    tested = metrics.some(({ systems }) => systems.some(({ p }) => p !== null));
   if (!metrics.length) return [];
   const write = (value, digits) => (value === null ? "–" : value.toFixed(digits).replace("-", "−"));
   const cell = (metric, system) => {
@@ -306,12 +308,12 @@ async function board(job) {
       "td",
       { class: own.verdict },
       write(own.score, metric.decimals),
-      el("span", { class: "mark" }, ` ${MARKS[own.verdict] || ""}`),
+      el("span", { class: "mark" }, ` ${(tested && MARKS[own.verdict]) || ""}`),
       base || low === null ? null : el("small", {}, `${plus(own.delta)} (${plus(low)} … ${plus(high)})`),
     );
   };
   const heads = metrics.map((metric) =>
-    el("th", { scope: "col" }, `${metric.name} ${metric.higher_is_better ? "↑" : "↓"}`),
+    el("th", { scope: "col" }, `${metric.label || metric.name} ${metric.higher_is_better ? "↑" : "↓"}`),
   );
   const rows = metrics[0].systems.map(({ system }) =>
     el(
@@ -328,14 +330,14 @@ async function board(job) {
     el("tbody", {}, rows),
   );
   const bases = [...new Set(metrics.map((metric) => metric.baseline))].join(", ");
+  const legend = tested
+    ? `▲ ▼ better or worse than ${bases} (=) at p ≤ ${metrics[0].test.alpha}; no mark: no significant difference. Below a score: the difference to it and its 95 % interval.`
+    : "Differences were not tested.";
   return [
+    finding ? el("p", {}, finding) : null,
     el("div", { class: "scroller", role: "region", "aria-label": `Leaderboard of ${job.title}`, tabindex: "0" }, table),
-    el(
-      "p",
-      { class: "note" },
-      `▲ ▼ better or worse than ${bases} (=) at p ≤ ${metrics[0].test.alpha}; below a score: the difference to it and its 95 % interval.`,
-    ),
-  ];
+    el("p", { class: "note" }, legend),
+  ].filter(Boolean);
 }
 
 /** A fold with the leaderboard, which is fetched when it is first opened. */
@@ -443,10 +445,9 @@ dark.addEventListener("change", paint);
 byId("form").addEventListener("change", (event) => {
   if (event.target === byId("any")) return take(event.target.files);
   chooseKind();
-  if (event.target.matches("[type=file], [name=kind], [name=langs]")) look();
+  if (event.target.matches("[type=file], [name=kind], [name=langs], [name$='-file']")) look();
 });
-for (const type of ["dragover", "dragleave"]) byId("drop").addEventListener(type, dragging);
-byId("drop").addEventListener("drop", dropped);
+for (const type of ["dragover", "dragleave", "drop"]) document.addEventListener(type, dragging);
 byId("form").addEventListener("submit", send);
 chooseKind();
 offer()
