@@ -197,6 +197,9 @@ def test_the_table_of_documents_says_that_it_scrolls(look: Look, many: Path, wid
     page.wait_for_selector(".pinned[data-scrolls]:not([data-more])")  # nothing more at the right
     assert name.bounding_box()["x"] == pytest.approx(before["x"], abs=1)
     assert page.locator("#documents tbody td").last.is_visible()
+    page.emulate_media(media="print")  # nothing fades and nothing scrolls on paper
+    masks = page.locator(".scroller").evaluate_all("(all) => all.map((node) => getComputedStyle(node).maskImage)")
+    assert set(masks) == {"none"}
 
 
 def test_a_table_that_fits_says_nothing(look: Look, report: Path) -> None:

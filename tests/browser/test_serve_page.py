@@ -238,6 +238,8 @@ def test_of_large_files_the_first_lines_are_shown(start: Callable[..., Running],
     page = opened(start, browse)
     page.evaluate(DROP, [["good.txt", "a longer line of text\n" * 60_000], ["ref.txt", "a line\n" * 60_000]])
     page.wait_for_selector("#preview:has-text('In the first lines: 1 document')")
+    page.evaluate(DROP, [["set.xml", "<x/>" * 300_000]])  # half of it would be no XML
+    page.wait_for_selector("#preview:has-text('too large to be looked at')")
 
 
 def test_metrics_are_grouped_by_what_they_need(start: Callable[..., Running], browse: Callable[..., Any]) -> None:

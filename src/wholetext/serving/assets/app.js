@@ -178,6 +178,8 @@ async function look() {
     body = new FormData();
   const roles = [...files, ...stored].map(([role]) => role.replace("-file", ""));
   if (!(roles.includes("corpus") || roles.includes("hyp")) || (cut && stored.length)) return show([]);
+  if (cut && files.some(([role, file]) => role === "corpus" && !/\.(jsonl|tsv|csv)$/i.test(file.name)))
+    return show([el("p", { class: "note" }, "This file is too large to be looked at before it is scored.")]);
   for (const [role, file] of files) body.append(role, file, file.name);
   for (const [role, name] of stored) body.append(role, name);
   body.append("langs", form.get("langs"));
