@@ -10,6 +10,7 @@ import io
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as tools:
         run = Path(arguments[0]) if arguments else Path(folder) / "demo"
         if not arguments:
-            wholetext(["demo", "--out", str(run)])
+            with suppress(SystemExit):
+                wholetext(["demo", "--out", str(run)])
         browser = tools.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         shots = [picture(browser, run / "report.html", "leaderboard", "p.legend"),
                  picture(browser, run / "report.html", "document?d=0&m=4", "#segment3")]

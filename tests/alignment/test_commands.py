@@ -44,7 +44,7 @@ def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.Captur
     assert loaded.outputs[0].docs["d"] == ("He came at 7.", "She went to Berlin.")
     assert loaded.outputs[1].docs["d"] == ("He came at 7.", "")
     assert run("score", str(out), "-m", "chrf", "-f", "json") == 0
-    assert run("align", str(corpus), "--out", str(out), "--overwrite", "--to", "source", "-f", "json") == 0
+    assert run("align", str(corpus), "--out", str(out), "--overwrite", "--align-to", "source", "-f", "json") == 0
     printed = json.loads(capsys.readouterr().out.split("\n{", 1)[-1].join(["{", ""]))
     assert [row["system"] for row in printed["systems"]] == ["joined", "short"]
     assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8

@@ -109,3 +109,38 @@ def test_keyboard(look: Look, report: Path) -> None:
         page.keyboard.press(key)
         assert chosen(page) == want
     assert "s=1" in page.url
+
+
+def test_systems_can_be_shown_and_hidden(look: Look, report: Path) -> None:
+    page = look(report, "document?d=0")
+    page.get_by_role("button", name="system-C").click()
+    page.wait_for_selector("#texts thead bdi:text-is('system-C')")
+    page.get_by_role("button", name="system-A").click()
+    page.wait_for_selector("#texts thead bdi:text-is('system-A')", state="detached")
+    assert "show=1,2" in page.url
+    assert page.locator("td.hyp em.empty").count() == 1  # system-C left the first segment out
+    assert "⚠ empty" in page.locator(".below .fault").all_inner_texts()
+
+
+def test_jump_to_the_largest_difference(look: Look, report: Path) -> None:
+    page = look(report, "document?d=2")
+    rows = page.evaluate("documentBlock(2)")["rows"][0]["v"]
+    order = sorted(range(5), key=lambda i: -abs(rows[0][i] - rows[1][i]))
+    page.keyboard.press("d")
+    assert chosen(page) == order[0]
+    page.get_by_role("button", name="Largest difference").click()
+    assert chosen(page) == order[1]
+
+
+def test_steps_and_scores_of_the_document(look: Look, report: Path) -> None:
+    page = look(report, "document?d=0")
+    assert page.get_by_role("button", name="Previous document").is_disabled()
+    page.get_by_role("button", name="Next document").click()
+    page.wait_for_selector("html[data-doc='1']")
+    page.get_by_label("Document", exact=True).select_option(label="doc-6")
+    page.wait_for_selector("html[data-doc='5']")
+    assert page.get_by_role("button", name="Next document").is_disabled()
+    page.locator("text=Scores of this document").click()
+    table = page.evaluate("load('metric0')")
+    shown = page.locator(".docscores tbody tr").first.locator("td").all_inner_texts()
+    assert [float(text) for text in shown] == pytest.approx([table["doc"][0][5], table["doc"][1][5]], abs=0.006)

@@ -111,3 +111,23 @@ def test_a_long_document_is_drawn_as_one_reads(look: Look, tmp_path: Path) -> No
     page.wait_for_function("document.querySelectorAll('tr.segment').length === 700")
     other = look(path, "document?s=650")
     assert other.locator("tr.chosen").get_attribute("data-segment") == "650"
+
+
+def test_the_heat_map_of_many_documents_is_drawn(look: Look, large: Path, artefacts: Path) -> None:
+    page = look(large, "documents")
+    paths = page.locator("#heatmap path")
+    cells = sum(path.get_attribute("d").count("M") for path in paths.all())
+    assert cells == 20 * 100 and paths.count() <= 49  # one per shade
+    page.screenshot(path=artefacts / "large-documents.png", full_page=True)
+    page.locator("#documents a").nth(3).click()
+    page.wait_for_selector("html[data-page=document]")
+
+
+def test_many_documents_are_listed_page_by_page(look: Look, sampled: Path) -> None:
+    tables = look(sampled, "documents")
+    assert tables.locator("#documents tbody tr").count() == 50
+    assert tables.get_by_role("button", name="Earlier documents").is_disabled()
+    tables.get_by_role("button", name="Later documents").click()
+    tables.wait_for_selector("text=51–100 of 500")
+    tables.get_by_role("button", name="Earlier documents").click()
+    tables.wait_for_selector("text=1–50 of 500")

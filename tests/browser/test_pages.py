@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,12 @@ def test_leaderboard_shows_systems_metrics_and_cautions(look: Look, report: Path
     assert texts(page, "#leaderboard tbody th .system") == ["system-A", "system-B", "system-C"]
     heads = texts(page, "#leaderboard thead th .metric")
     assert len(heads) == 8 and heads[0].endswith("↑") and heads[3] == "ter ↓"
-    assert page.locator("#leaderboard td .whisker circle").count() == 24
-    first = page.locator("#leaderboard tbody tr").first.locator("td").first.inner_text()
-    assert "±" in first and "#1" in first
+    rows = page.locator("#leaderboard tbody tr")
+    assert rows.first.locator("th .rank").inner_text() == "#1"
+    # the line below a score is the interval of the difference to the best: the best itself has zero only
+    best = page.evaluate("head.metrics.map((metric) => metric.best)")
+    assert page.locator("#leaderboard td .difference .zero").count() == 24
+    assert page.locator("#leaderboard td .difference .reach").count() == 24 - len(best)
     care = page.locator("#care").inner_text()
     for said in ("6 documents only", "made by hand", "context:bertscore: scored text was cut", "system-C: no text"):
         assert said in care
@@ -43,14 +47,14 @@ def test_leaderboard_shows_systems_metrics_and_cautions(look: Look, report: Path
 def test_a_click_makes_a_system_the_baseline(look: Look, report: Path) -> None:
     page = look(report)
     assert "the best system of each metric" in page.locator(".legend").inner_text()
-    page.get_by_role("button", name="system-C").click()
+    page.get_by_role("button", name="system-C", exact=True).click()
     page.wait_for_selector("th.baseline")
     assert "better or worse than system-C" in page.locator(".legend").inner_text()
     assert "over the 2 comparisons with it" in page.locator(".legend").inner_text()
     row = page.locator("#leaderboard tr", has_text="system-C").locator("td .mark").all_inner_texts()
     assert set(row) == {"="}
     assert page.evaluate("document.activeElement.textContent") == "system-C"  # the focus stays
-    page.get_by_role("button", name="system-C").click()
+    page.get_by_role("button", name="system-C", exact=True).click()
     page.wait_for_selector("th.baseline", state="detached")
 
 
@@ -74,12 +78,12 @@ def test_metric_header_sorts_and_shows_its_signature(look: Look, report: Path) -
     page.wait_for_selector("th[aria-sort=ascending]")
     ter = [float(value) for value in texts(page, "#leaderboard tbody td:nth-child(5) .value")]
     assert ter == sorted(ter)
-    page.get_by_role("button", name="Signature of chrf").click()
-    page.wait_for_selector("#signature .panel")
-    shown = page.locator("#signature").inner_text()
+    page.get_by_role("button", name="About chrf").click()
+    page.wait_for_selector(".pop:popover-open .signature")
+    shown = page.locator(".pop:popover-open").inner_text()
     assert "char_order" in shown and "sacrebleu" in shown and "Test: test:randomization" in shown
-    page.get_by_role("button", name="Signature of chrf").click()
-    page.wait_for_selector("#signature .panel", state="detached")
+    page.get_by_role("button", name="Close").click()
+    page.wait_for_selector(".pop:popover-open", state="detached")
 
 
 # ---------------------------------------------------------------- documents
@@ -144,3 +148,114 @@ def test_light_dark_and_print(look: Look, report: Path, artefacts: Path) -> None
     assert pdf.startswith(b"%PDF")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
+
+
+def test_heat_map_by_keyboard(look: Look, report: Path) -> None:
+    page = look(report, "documents")
+    page.locator("#heatmap").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.locator("#said").inner_text().startswith("doc-2, system-B")
+    page.keyboard.press("Enter")
+    drawn(page, "document")
+    assert "doc-2" in page.locator("h2").inner_text()
+
+
+def test_another_metric_and_another_pair(look: Look, report: Path) -> None:
+    page = look(report, "documents")
+    page.get_by_label("Metric").select_option(label="blonde")
+    page.wait_for_selector("svg[aria-label='Heat-map of blonde: systems by documents']")
+    page.get_by_label("Second").select_option(label="system-C")
+    page.wait_for_selector("svg[aria-label^='Scatter plot: system-A across, system-C up']")
+    page.get_by_role("button", name="Swap the two systems").click()
+    page.wait_for_selector("svg[aria-label^='Scatter plot: system-C across, system-A up']")
+    assert "Where system-C and system-A differ most by blonde." in page.locator("main").inner_text()
+
+
+def test_scatter_and_distribution_open_documents(look: Look, report: Path) -> None:
+    for chart in ("Scatter plot", "Distribution"):
+        page = look(report, "documents", viewport={"width": 1280, "height": 2400})
+        node = page.locator(f"svg[aria-label^='{chart}']")
+        node.focus()
+        page.keyboard.press("ArrowRight")
+        name = page.locator("#said").inner_text().split(",")[0]
+        dot = node.locator("circle.cursor").bounding_box()
+        page.keyboard.press("Enter")
+        drawn(page, "document")
+        assert name in page.locator("h2").inner_text()
+        page.go_back()
+        drawn(page, "documents")
+        page.evaluate("scrollTo(0, 0)")
+        page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
+        assert name in page.locator("#tip").inner_text()
+        page.mouse.click(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
+        drawn(page, "document")
+        assert name in page.locator("h2").inner_text()
+
+
+def test_best_and_worst_documents_and_the_table(look: Look, report: Path) -> None:
+    page = look(report, "documents")
+    deltas = [float(text.replace("−", "-")) for text in texts(page, "#extremes table:first-of-type td.strong")]
+    assert len(deltas) == 5 and deltas == sorted(deltas, reverse=True) and deltas[-1] > 0
+    assert "system-B wins no document." in page.locator("#extremes").inner_text()
+    assert "The first 5 of 6 documents it wins." in page.locator("#extremes").inner_text()
+    assert len(texts(page, "#documents tbody tr")) == 6
+    page.get_by_label("Order").select_option(label="difference of the two")
+    first = texts(page, "#extremes tbody th")[0]  # system-A is better everywhere: the largest difference is its best
+    page.wait_for_function(f"document.querySelector('#documents tbody th').textContent === '{first}'")
+    page.locator("#documents tbody a").first.click()
+    drawn(page, "document")
+    assert first in page.locator("h2").inner_text()
+    page.go_back()
+    drawn(page, "documents")
+    page.locator("#extremes a").last.click()
+    drawn(page, "document")
+
+
+def test_the_table_of_documents_is_coloured_as_the_heat_map(look: Look, report: Path) -> None:
+    page = look(report, "documents?m=3")  # TER, whose scores are better the lower they are
+    read = """() => [...document.querySelectorAll("#documents tbody tr")].map((row) =>
+        [...row.querySelectorAll(".tinted")].map((cell) =>
+            [parseFloat(cell.textContent), ...cell.style.backgroundColor.match(/\\d+/g).map(Number)]))"""
+    for row in page.evaluate(read):
+        best, worst = min(row), max(row)
+        assert best[0] == worst[0] or best[3] - best[1] > worst[3] - worst[1]  # blue less red
+    before = page.evaluate(read)
+    page.get_by_label("Colour", exact=True).select_option(label="raw scores")
+    page.wait_for_function("document.querySelector('#heatmap text.cell').textContent.match(/^[0-9]/)")
+    cells = sorted(cell for row in page.evaluate(read) for cell in row)
+    assert page.evaluate(read) != before
+    assert all(more[1] <= less[1] for less, more in pairwise(cells))  # one ramp: the higher, the darker
+
+
+def test_compare_a_system_with_itself(look: Look, report: Path) -> None:
+    page = look(report, "compare?a=1&b=1")
+    assert "Choose two different systems." in page.locator("main").inner_text()
+
+
+def test_every_page_by_its_tab_and_back(look: Look, report: Path) -> None:
+    page = look(report)
+    for name in ("Documents", "Document view", "Compare", "Leaderboard"):
+        page.locator("nav").get_by_role("link", name=name, exact=True).click()
+        page.wait_for_selector(f"nav a[aria-current=page]:text-is('{name}')")
+        assert page.title().startswith(name)
+    page.go_back()
+    page.wait_for_selector("nav a[aria-current=page]:text-is('Compare')")
+
+
+def test_an_address_of_nonsense_shows_the_first_page(look: Look, report: Path) -> None:
+    page = look(report, "nothing?m=99&d=-5")
+    assert page.locator("#leaderboard").count() == 1
+    other = look(report, "document?m=99&d=77&s=1000&show=9,0")
+    assert "doc-1" in other.locator("h2").inner_text()
+
+
+def test_nothing_is_wider_than_a_phone(look: Look, report: Path, artefacts: Path) -> None:
+    for name in ("leaderboard", "documents", "document?s=0", "compare?m=4"):
+        page = look(report, name, viewport={"width": 390, "height": 844})
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 390, name
+        last = page.locator("nav a").last.bounding_box()
+        assert last["x"] + last["width"] <= 390
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=artefacts / f"phone-{name.split('?')[0]}.png", full_page=True)

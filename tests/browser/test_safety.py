@@ -138,3 +138,33 @@ def test_hostile_names_in_studies(look: Look, tmp_path: Path) -> None:
         assert page.locator("main script, main img, main iframe, main object, main b, main i, main u").count() == 0
         assert page.locator("main h2").count() > 0
     assert page.locator("main").inner_text().count("constructor") > 0
+
+
+def test_addresses_that_are_no_pages(chromium: Any, report: Path) -> None:
+    """A name that every object of JavaScript has is no page either."""
+    for name in ("constructor", "toString", "__proto__", "hasOwnProperty?m=1", "nothing"):
+        page = chromium.new_context().new_page()
+        page.goto(f"{report.as_uri()}#{name}")
+        page.wait_for_selector("html[data-ready]")
+        assert page.locator("#page table").count() > 0
+        page.context.close()
+
+
+def test_names_with_control_characters_are_shown(chromium: Any, tmp_path: Path) -> None:
+    evil = "\x1b[31m\u202elive\u2066\x9b"
+    doc = Document(f"doc{evil}", ("a b c",), {f"ref{evil}": ("a b d",)})
+    outputs = [Output(f"{kind}{evil}", {doc.id: (f"a {kind}",)}) for kind in ("one", "two")]
+    run = score(
+        Loaded(Corpus(f"set{evil}", ("de", "en"), (doc,)), outputs), ["chrf"], options=Options(cache=False, flags=False)
+    )
+    write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
+    raw = (tmp_path / "report.html").read_text("utf-8")
+    for where in ("leaderboard", "documents", "compare", "document"):
+        page = chromium.new_context().new_page()
+        page.goto(f"{(tmp_path / 'report.html').as_uri()}#{where}")
+        page.wait_for_selector("html[data-ready]")
+        made = page.evaluate("document.title + document.body.outerHTML.replace(/<script.*?<.script>/gs, '')")
+        for sign in evil:
+            assert sign.isprintable() or (sign not in made and sign not in raw), (where, sign)
+        assert "U+202E" in made
+        page.context.close()

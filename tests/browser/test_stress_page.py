@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import wholetext as wt
+from tests.browser.test_readers import AXE, violations
 from wholetext.demo import load
 from wholetext.scoring.evaluate import Options
 
@@ -43,3 +44,13 @@ def test_heat_maps_and_examples(look: Look, stressed: Path) -> None:
         assert row.locator("mark").count() >= 2  # before and after
     gone = page.locator("table.examples tr", has=page.locator("bdi:text-is('drop')")).first.locator("td").last
     assert gone.inner_text() == "∅"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everyone_can_read_it(look: Look, stressed: Path, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (npm install --no-save axe-core)")
+    page = look(stressed, color_scheme=scheme)
+    page.locator("nav a", has_text="Stress test").click()
+    page.wait_for_selector("main h2:text-is('Stress test')")
+    assert violations(page, AXE.read_text("utf-8"), scheme) == []

@@ -74,3 +74,33 @@ def test_contrast_by_type_and_distance(look: Look, studies: Path) -> None:
             want = [100 * row[key] for key in ("accuracy", "low", "high")]
             assert list(map(float, shares)) == pytest.approx(want, abs=0.006) and int(items) == row["total"]
     assert "one against two" in page.locator("table.study tbody").inner_text()
+
+
+def test_every_study_has_its_page(look: Look, studies: Path, artefacts: Path) -> None:
+    page = look(studies)
+    names = page.locator("nav a").all_inner_texts()
+    assert names == ["Meta-evaluation", "Windows: chrf", "Context: chrf", "Contrast: set"]
+    for number, name in enumerate(names):
+        page.locator("nav a").nth(number).click()
+        page.wait_for_selector(f"html[data-page=study{number}]")
+        assert page.locator("main h2").inner_text() == name
+        page.screenshot(path=artefacts / f"study-{number}.png", full_page=True)
+        tables = page.locator("table").all()
+        assert tables and all(table.locator("thead th").count() for table in tables)
+        for one in page.locator("svg.chart").all():
+            assert one.get_attribute("aria-label")
+
+
+def test_windows_by_strides_with_what_is_dropped(look: Look, studies: Path) -> None:
+    cells = json.loads((studies.parent / "windows" / "grid.json").read_text("utf-8"))["cells"]
+    page = look(studies, "study1")
+    grid = chart(page, "chrf by window and stride")
+    assert grid.locator("text.cell").count() == len(cells) == 6
+    shares = chart(page, "Share of segments in no window")
+    assert shares.locator("text.cell").all_text_contents() == [f"{100 * cell['dropped']:.2f}" for cell in cells]
+    box = grid.locator("text.cell").last.bounding_box()
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+    tip = page.locator("#tip").inner_text()
+    assert "window 3, stride 3" in tip and f"{100 * cells[-1]['dropped']:.1f} % segments in no window" in tip
+    table = page.locator("table.study").locator("tbody tr")
+    assert table.count() == 6 and page.locator("table.study thead").inner_text().count("cut %") == 2

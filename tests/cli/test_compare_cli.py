@@ -95,7 +95,8 @@ def test_table_json_latex_and_report_have_the_same_numbers(corpus: str, tmp_path
             assert f"{score_} ±{format(half, places)}" in table
             assert re.search(rf"{re.escape(score_)}\}}?(\$.*?\$)? {{\\scriptsize\$\\pm\${format(half, places)}", latex)
             assert format(page["score"][i], places) == score_
-            assert format(page["half"][i], places) == format(half, places)
+            shown = [page["low"][i], page["high"][i]]
+            assert [format(end, places) for end in shown] == [format(end, places) for end in system["interval"]]
             if system["system"] != "literal":
                 delta = format(page["delta"][analysis.baseline][i], "+" + places)  # type: ignore[index]
                 assert re.search(rf"{system['system']} +{re.escape(delta)} +\[", table)

@@ -36,8 +36,8 @@ def run(made: Path, tmp_path: Path) -> Path:
 def test_a_damaged_file_is_an_error_of_every_verb(run: Path, name: str, damage: str, capsys: Capture) -> None:
     whole = (run / name).read_bytes()
     (run / name).write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "zeros": b"\0" * 50}[damage])
-    for words in (["compare"], ["rank"], ["report"], ["gate", "--baseline", "literal"], ["sample", "--documents", "1"]):
-        code, _, err = call(capsys, words[0], run, *words[1:])
+    for words in ("compare RUN", "rank RUN", "report RUN", "gate RUN --baseline literal", "annotate sample RUN -n 1"):
+        code, _, err = call(capsys, *(run if word == "RUN" else word for word in words.split()))
         assert code == 2 and name in err and "→" in err and "unexpectedly" not in err, err
 
 

@@ -58,7 +58,8 @@ def test_significance_of_every_pair_is_what_compare_says(run: Any, page: str) ->
                 places = f".{found.decimals}f"
                 assert metric["digits"] == found.decimals
                 assert format(metric["score"][i], places) == format(standing.score, places)
-                assert format(metric["half"][i], places) == format(standing.interval.half_width, places)
+                assert format(metric["low"][i], places) == format(standing.interval.low, places)
+                assert format(metric["high"][i], places) == format(standing.interval.high, places)
                 assert format(metric["delta"][base][i], places) == format(standing.delta, places)
                 assert metric["rank"][i] == standing.rank
                 if i != base:

@@ -26,7 +26,7 @@ def align(
     to: Annotated[
         str,
         option(
-            "--to",
+            "--align-to",
             rare=True,
             help="Align to: auto (a reference if available), source, or a reference by NAME.",
         ),

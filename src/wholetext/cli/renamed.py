@@ -29,7 +29,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "score": _GRID,
     "compare": {"--output": "--component"},
     "report": {"--segments": "--max-segments"},
-    "align": {"--all": "--realign"},
+    "align": {"--all": "--realign", "--to": "--align-to"},
     "meta": {**_GRID, "--test-set": "--conventions"},
     "meta agreement": {**_GRID, "--test-set": "--conventions"},
     "meta contrast": {"--documents": "--context-from", "--split": "--intra"},

@@ -70,7 +70,7 @@ def _plot(record: Mapping[str, Any]) -> Bars:
             f"system that is significantly worse (p ≤ {record['alpha']}) than one above it in the "
             "cluster opens a new cluster."
         )
-    return Bars("Ranks", bars, "rank", note=note)
+    return Bars("Ranks", bars, f"rank by {method.label} (1 is the best)", note=note)
 
 
 def _by_metric(record: Mapping[str, Any], domains: tuple[str, ...]) -> Grid:

@@ -108,7 +108,6 @@ def standing(
     bounds = [result.interval for result in standings]
     spec, parsed = parse(first.metric), scorer(first.metric)
     cut = [(own.lost > 0).sum(axis=0) if own.lost is not None else (0, 0) for own in ordered]
-    ends = [end for bound in bounds for end in (bound.low, bound.high) if np.isfinite(end)]
     return {
         "spec": first.metric,
         "output": first.outputs[0],
@@ -123,7 +122,6 @@ def standing(
         "score": fixed([result.score for result in standings], digits),
         "low": fixed([bound.low for bound in bounds], digits),
         "high": fixed([bound.high for bound in bounds], digits),
-        "half": fixed([bound.half_width for bound in bounds], digits),
         "delta": fixed(_differences([result.score for result in standings]), digits),
         "rank": [result.rank for result in standings],
         "best": systems.index(names[0]),
@@ -137,9 +135,9 @@ def standing(
         "scale": _scale(ordered),
         "lostContext": [int(context) for context, _ in cut],
         "lostScored": [int(scored) for _, scored in cut],  # rows
+        "lostAt": [_first_cut(own) for own in ordered],
         "short": scores[comparison.baseline].signature.short,
         "warnings": list(comparison.warnings),
-        "spread": shorts((min(ends), max(ends))) if ends else [None, None],  # of the interval axis
     }
 
 
@@ -191,6 +189,12 @@ def _signatures(ordered: Sequence[Scores]) -> dict[str, Any]:
         for signature in signatures
     ]
     return {"signature": shared, "own": own}
+
+
+def _first_cut(scores: Scores) -> list[int] | None:
+    """Document and segment of the first row that did not fit the model."""
+    rows = () if scores.lost is None else np.flatnonzero(scores.lost.any(axis=1)).tolist()
+    return next(([int(scores.rows.doc[row]), int(scores.rows.start[row])] for row in rows), None)
 
 
 def _scale(scores: Sequence[Scores]) -> Any:

@@ -26,7 +26,7 @@ from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
 from wholetext.reporting.studies import read_study, remedy, study_files
-from wholetext.reporting.texts import blocks, choose, gather
+from wholetext.reporting.texts import Faults, blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
 from wholetext.scoring.significance.compare import Significance
@@ -39,6 +39,7 @@ SCRIPTS = (
     "export.js",
     "charts.js",
     "grids.js",
+    "links.js",
     "leaderboard.js",
     "documents.js",
     "marks.js",
@@ -62,6 +63,7 @@ STYLES = (
     "examples.css",
     "screens.css",
 )
+LISTED_FLAGS = 200  # of one system
 Source = Results | Study | Path | str
 
 
@@ -218,6 +220,7 @@ def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
     for number, block in enumerate(blocks(material, chosen)):
         block_of |= dict.fromkeys(block, number)
         parts[f"text{number}"] = {str(doc): value for doc, value in block.items()}
+    parts["flags"] = [_flags(faults) for faults in material.faults]
     parts["head"] = {
         "corpus": corpus.id,
         "langs": list(corpus.langs),
@@ -230,11 +233,16 @@ def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
         "docs": [[doc.id, len(doc), block_of.get(i, -1)] for i, doc in enumerate(corpus.docs)],
         "warnings": list(results.notes),
         "faults": [
-            Counter(kind for doc in faults for segment, kind, _ in doc if segment >= 0)
-            for faults in material.faults
+            Counter(kind for doc in faults for _, kind, _ in doc) for faults in material.faults
         ],  # by system, over all documents
     }
     return parts
+
+
+def _flags(by_document: Sequence[Faults]) -> tuple[int, list[list[Any]]]:
+    """The number of a system's flags, and the first of them: document, segment, kind, note."""
+    flags = [[doc, *flag] for doc, faults in enumerate(by_document) for flag in faults]
+    return len(flags), flags[:LISTED_FLAGS]
 
 
 # ---------------------------------------------------------------- packing

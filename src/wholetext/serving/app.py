@@ -23,6 +23,7 @@ from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
 from wholetext.serving.intake import (
     TooLarge,
     TooSlow,
+    form_files,
     form_request,
     json_request,
     listed_files,
@@ -31,6 +32,7 @@ from wholetext.serving.intake import (
     store,
 )
 from wholetext.serving.jobs import Job, Jobs
+from wholetext.serving.preview import PREVIEWED, preview
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
 
@@ -39,6 +41,8 @@ from wholetext.serving.settings import ServeOptions
 DECODED = 1_000_000
 STATUS = {TooLarge: 413, TooSlow: 408, RunError: 507, WriteError: 507}  # of errors; others: 400
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
+BRAND = b'<p class="brand">wholetext</p>'  # of a report
+BACK = (BRAND, BRAND + b'<a class="back" href="/">\xe2\x86\x90 Jobs</a>')
 # folders of assets: nothing in them is secret
 PACKAGES: list[str | tuple[str, str]] = [
     ("wholetext.serving", "assets"),
@@ -65,6 +69,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         Route("/login", api.login, methods=["GET", "POST"]),
         Mount("/assets", StaticFiles(packages=PACKAGES)),
         Route("/v1/metrics", api.metrics),
+        Route("/v1/preview", api.preview, methods=["POST"]),
         Route("/v1/score", api.score, methods=["POST"]),
         Route("/v1/jobs", api.list_jobs, methods=["GET"]),
         Route("/v1/jobs", api.add_job, methods=["POST"]),
@@ -158,6 +163,18 @@ class Api:
 
     # -------------------------------------------------------- new jobs
 
+    async def preview(self, request: Request) -> Response:
+        """What the reader makes of the files of a form; they are not kept."""
+        place = self.jobs.place(self.jobs.new_id())
+        try:
+            form = await read_form(request, place / "input", PREVIEWED)
+            files = await run_in_threadpool(form_files, form, self.jobs.folder)
+            langs = str(form.get("langs") or "")
+            texts = {"files": files, "langs": langs}
+            return JSONResponse(await run_in_threadpool(preview, texts, self.jobs.folder))
+        finally:
+            await run_in_threadpool(shutil.rmtree, place, ignore_errors=True)
+
     async def add_job(self, request: Request) -> Response:
         """Queue a job from a form with files and choices."""
         if full := self._full():
@@ -234,11 +251,11 @@ class Api:
         return FileResponse(self._result(request, "run.zip"), filename=name)
 
     async def report(self, request: Request) -> Response:
-        """The report, whose page has its own content policy, without access to this server."""
+        """The report, with a link back here, under a policy without access to this server."""
+        page = await run_in_threadpool(self._result(request, "run/report.html").read_bytes)
         policy = "frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
-        return FileResponse(
-            self._result(request, "run/report.html"), headers={"content-security-policy": policy}
-        )
+        headers = {"content-security-policy": policy}
+        return Response(page.replace(*BACK, 1), headers=headers, media_type="text/html")
 
     def _result(self, request: Request, name: str) -> Path:
         return self.jobs.place(self._job(request, done=True).id) / "result" / name

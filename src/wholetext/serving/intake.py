@@ -21,7 +21,7 @@ from wholetext.errors import InputError, did_you_mean
 from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
-from wholetext.registry import catalogue, scorer
+from wholetext.registry import catalogue, reference_free, scorer
 from wholetext.serving.settings import ServeOptions, allowed_metric
 
 FIELD_BYTES = 100_000  # limit of a field that is not a file
@@ -161,7 +161,7 @@ def listed_files(data: Path) -> list[str]:
 
 
 def offered_metrics() -> dict[str, Any]:
-    """Metrics, aliases (one per spec) and views that can be requested, and missing models."""
+    """Metrics, aliases (one per spec) and views to choose from, texts needed, missing models."""
     known, missing = catalogue(), {}
     first: dict[str, str] = {}
     for alias, spec in {**known["aliases"], **SMALL}.items():
@@ -171,14 +171,23 @@ def offered_metrics() -> dict[str, Any]:
         {name: entry for name, entry in entries.items() if not NOT_OFFERED.fullmatch(name)}
         for entries in (known["metrics"], aliases)
     )
+    offered = {}
     for name in (*metrics, *aliases):
         metric = scorer(name).metric
+        needs = metric.needs | (set() if reference_free(name) else {"ref"})
+        offered[name] = {"summary": metric.summary, "needs": sorted(needs)}
         model = getattr(metric, "model", None)
         usual = [entry.name for entry in users_of(metric.name)] if model == "" else []
         models = [model] if model else usual  # several if they depend on the language
         if models and not any(map(present, models)):
             missing[name] = models[0]
-    return {"metrics": metrics, "aliases": aliases, "views": known["views"], "missing": missing}
+    return {
+        "metrics": metrics,
+        "aliases": aliases,
+        "offered": offered,
+        "views": known["views"],
+        "missing": missing,
+    }
 
 
 # ---------------------------------------------------------------- requests of jobs
@@ -186,7 +195,23 @@ def offered_metrics() -> dict[str, Any]:
 
 def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str, dict[str, Any]]:
     """Title and request of a job from the form of the page."""
-    demo = _field(form, "demo")
+    demo, files = _field(form, "demo"), form_files(form, data)
+    if not demo and not (files.get("corpus") or files.get("hyp")):
+        raise InputError(
+            "there is nothing to score",
+            next="choose a corpus file, or outputs and a reference or source",
+        )
+    names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
+    rest = f" and {len(names) - 3} more" if len(names) > 4 else ""
+    usual = f"demo {demo}" if demo else ", ".join(names[:3] if rest else names) + rest
+    title = _field(form, "title")[:200]
+    metrics = " ".join(_fields(form, "metric")).split()
+    choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
+    return title or usual[:200], {"demo": demo, "files": files, "title": title, **choices}
+
+
+def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
+    """Role → name and path of its files: uploads, and files of the data folder."""
     known, files = listed_files(data), {}
     for role, limit in ROLES.items():
         uploads = [upload for upload in form.getlist(role) if not isinstance(upload, str)]
@@ -206,16 +231,7 @@ def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str
             files[role] = [
                 [_system(name), Path(path).relative_to(data).as_posix()] for name, path in entries
             ]
-    if not demo and not (files.get("corpus") or files.get("hyp")):
-        raise InputError(
-            "there is nothing to score",
-            next="choose a corpus file, or outputs and a reference or source",
-        )
-    names = [name for role in ("corpus", "hyp") for name, _ in files.get(role, ())]
-    title = _field(form, "title") or (f"demo {demo}" if demo else ", ".join(names))
-    metrics = " ".join(_fields(form, "metric")).split()
-    choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
-    return title[:200], {"demo": demo, "files": files, **choices}
+    return files
 
 
 def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:

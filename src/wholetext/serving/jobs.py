@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wholetext.errors import RunError
+from wholetext.files.parsing import printable
 from wholetext.files.storage import refusing
 
 FILE = "jobs.sqlite"
@@ -43,6 +46,13 @@ class Job:
     @property
     def active(self) -> bool:
         return self.state in ("waiting", "running")
+
+
+def without_paths(folder: Path, message: str) -> str:
+    """Remove folders of this machine from an error; uploads keep their names."""
+    place = re.escape(f"{folder}{os.sep}")
+    message = re.sub(rf"{place}(jobs/\w+/(input/(\d+/)?|try-\d+/)?)?", "", message)
+    return printable(message, keep="\n")
 
 
 class Jobs:

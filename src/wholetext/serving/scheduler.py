@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shutil
 import threading
 import time
@@ -12,8 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from wholetext.errors import WholetextError
-from wholetext.files.parsing import printable
-from wholetext.serving.jobs import TRIES, Job, Jobs, State
+from wholetext.serving.jobs import TRIES, Job, Jobs, State, without_paths
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import work
 
@@ -116,7 +114,7 @@ class Scheduler:
         except OSError as fault:
             state, error = "failed", f"the results cannot be kept ({fault.strerror})"
         if state is not None:
-            self.jobs.finish(job.id, state, self._without_paths(error))
+            self.jobs.finish(job.id, state, without_paths(self.options.folder, error))
         shutil.rmtree(out, ignore_errors=True)
 
     def _follow(self, worker: Worker, job: Job, out: Path) -> tuple[State | None, str]:
@@ -152,9 +150,3 @@ class Scheduler:
             f"the scoring process ended (exit code {code})\n"
             "  → try fewer or smaller models if it ran out of memory; see the server's log"
         )
-
-    def _without_paths(self, message: str) -> str:
-        """Remove folders of this machine from an error; uploads keep their names."""
-        folder = re.escape(f"{self.options.folder}{os.sep}")
-        message = re.sub(rf"{folder}(jobs/\w+/(input/(\d+/)?|try-\d+/)?)?", "", message)
-        return printable(message, keep="\n")

@@ -20,7 +20,7 @@ from wholetext.demo import load as load_demo
 from wholetext.errors import WholetextError, WholetextWarning
 from wholetext.files.storage import write_file
 from wholetext.io import LineFiles, Loaded, read
-from wholetext.reporting.page import report
+from wholetext.reporting.page import PageOptions, report
 from wholetext.scoring.comparison import run_json
 from wholetext.scoring.evaluate import Options, default_metrics, score
 from wholetext.scoring.significance.compare import Significance
@@ -107,7 +107,7 @@ def run_job(
     write_file(out / "results.json", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     if request.get("keep", True):
         progress("report", 0, 1)
-        report(out / "run")
+        report(out / "run", options=PageOptions(title=request.get("title", "")))
         shutil.make_archive(str(out / "run"), "zip", out, "run")
 
 

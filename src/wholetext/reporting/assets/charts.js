@@ -94,7 +94,10 @@ function bounds(values) {
 
 /** The axis below, at height y; `whole` where only whole numbers mean something. */
 function axisX(chart, x, y, title, whole) {
-  const marks = ticks(...x.ends, 5).filter(([value]) => !whole || Math.abs(value - Math.round(value)) < 1e-6);
+  const few = whole && x.ends[1] - x.ends[0] < 21; // each whole number has its tick
+  const marks = ticks(...x.ends, few ? x.ends[1] - x.ends[0] : 5).filter(
+    ([value]) => !whole || Math.abs(value - Math.round(value)) < 1e-6,
+  );
   for (const [value, text] of marks) {
     chart.append(
       svg("line", { class: "tick", x1: x(value), x2: x(value), y1: y, y2: y + 4 }),
@@ -207,24 +210,13 @@ function distribution(rows, axis, digits, open) {
   return walkable(chart, dots, open);
 }
 
-/** A score with its interval on a shared axis: what stands in a cell of the leaderboard. */
-function whisker(score, low, high, ends, kind) {
-  const x = scaler(ends[0], ends[1], 4, 92),
-    chart = svg("svg", { class: `whisker ${kind}`, viewBox: "0 0 96 10", "aria-hidden": "true" });
-  if (!known(score)) return chart;
-  chart.append(svg("line", { class: "rail", x1: 0, x2: 96, y1: 5, y2: 5 }));
-  if (known(low)) chart.append(svg("line", { class: "reach", x1: x(low), x2: x(high), y1: 5, y2: 5 }));
-  chart.append(svg("circle", { cx: x(score), cy: 5, r: 3 }));
-  return chart;
-}
-
-/** A difference with its interval, zero in the middle, on a scale of its own. */
-function difference(delta, low, high, kind) {
+/** A difference with its interval and zero, on a scale of its own with zero in the middle unless ends are named. */
+function difference(delta, low, high, kind, ends) {
   const chart = svg("svg", { class: `difference ${kind}`, viewBox: "0 0 200 14", "aria-hidden": "true" });
   const reach = Math.max(...[delta, low, high].filter(known).map(Math.abs), 0) * 1.08 || 1,
-    x = scaler(-reach, reach, 2, 198);
-  chart.append(svg("line", { class: "zero", x1: 100, x2: 100, y1: 0, y2: 14 }));
-  if (!known(delta)) return chart;
+    x = scaler(...(ends || [-reach, reach]), 4, 196);
+  chart.append(svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: 14 }));
+  if (!known(delta) || kind === "baseline") return chart;
   if (known(low)) chart.append(svg("line", { class: "reach", x1: x(low), x2: x(high), y1: 7, y2: 7 }));
   chart.append(svg("circle", { cx: x(delta), cy: 7, r: 3.5 }));
   return chart;

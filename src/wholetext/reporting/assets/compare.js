@@ -60,15 +60,18 @@ function differences(a, b) {
 }
 
 function verdictOf(metric, found, a, b) {
-  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "not settled" };
+  const said = {
+    better: `${head.systems[a]} is better`,
+    worse: `${head.systems[b]} is better`,
+    open: "no significant difference",
+    untested: "not tested",
+  };
   const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
   return el(
     "span",
     {},
     el("span", { class: `verdict ${found.verdict}` }, el("bdi", {}, said[found.verdict])),
-    known(needed) && needed > head.docs.length
-      ? el("small", {}, ` needs about ${plural(needed, "document")}`)
-      : null,
+    known(needed) && needed > head.docs.length ? el("small", {}, ` needs about ${plural(needed, "document")}`) : null,
   );
 }
 
@@ -82,8 +85,10 @@ function comparedBy() {
   return el(
     "p",
     { class: "legend" },
-    `Paired ${test} over ${unit === "doc" ? "documents" : "segments"}, ${count(+draws)} draws; p (Holm) is corrected `,
-    `over the ${plural(head.systems.length - 1, "comparison")} with the second system. `,
+    `Paired ${test} over ${unit === "doc" ? "documents" : "segments"}, ${count(+draws)} draws`,
+    head.systems.length > 2
+      ? `; p (Holm) is corrected over the ${count(head.systems.length - 1)} comparisons with the second system. `
+      : ". ",
     "The estimate of documents needed assumes that the observed difference is the true one.",
   );
 }

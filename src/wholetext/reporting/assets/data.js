@@ -123,6 +123,10 @@ function ticks(low, high, many) {
 /** The system that marks of a metric refer to. */
 const baseOf = (metric) => (state.base === null ? metric.best : state.base);
 
+/** Whether systems could be compared at all: one document alone tells nothing. */
+const isTested = (metric) => metric.test.units !== "1" && metric.p.flat().some(known);
+const rankOf = (metric, system) => (isTested(metric) ? metric.rank[system] : null);
+
 /** Against a chosen baseline p is corrected over the comparisons with it; against each metric's best, over all pairs. */
 function tested(metric, system, base) {
   const table = state.base === null && base === undefined ? metric.holmAll : metric.holmBase;
@@ -131,6 +135,13 @@ function tested(metric, system, base) {
     ahead = metric.order.indexOf(system) < metric.order.indexOf(from); // by scores that were not rounded
   const p = table[from][system];
   const real = system !== from && known(p) && p <= head.alpha && known(delta);
-  const verdict = system === from ? "baseline" : !real ? "open" : ahead ? "better" : "worse";
-  return { delta, p, raw: metric.p[from][system], interval: metric.deltas[from][system], verdict };
+  const settled = !real ? "open" : ahead ? "better" : "worse";
+  const verdict = system === from ? "baseline" : known(p) ? settled : "untested";
+  return {
+    delta,
+    p,
+    raw: metric.p[from][system],
+    interval: metric.deltas[from][system],
+    verdict: isTested(metric) ? verdict : "untested",
+  };
 }

@@ -2,6 +2,7 @@
 
 const FIRST = 40,
   MORE = 120; // segments drawn at once, and each time the end comes into sight
+const FEW = 4; // systems whose switches are always in sight
 let current = null; // {block, rows, body, drawn, total, columns, leaders}
 
 /** Scores by segment: the mean over the rows that cover it; "g3" is metric 3 (with context) minus the same without. */
@@ -97,20 +98,93 @@ async function drawDocument() {
         choice("Colour by", colourings(), colourKey(), (value) =>
           change({ colour: value === "none" || value.startsWith("g") ? value : +value }),
         ),
-        el(
-          "fieldset",
-          { class: "chips" },
-          el("legend", {}, "Systems"),
-          head.systems.map((name, i) => toggle(el("bdi", {}, name), state.shown.includes(i), () => showSystem(i))),
-        ),
+        systemChoices(),
         diffKind() ? null : markChoices(block),
       ),
-      await documentScores(),
-      diffNote(),
+      documentFlags(block),
+      diffNote() || textLegend(block),
       table,
+      await documentScores(),
       helpLine(),
     ),
   );
+}
+
+/** The systems to show; folded where they are many, so that the text begins in sight. */
+function systemChoices() {
+  const chips = el(
+    "fieldset",
+    { class: "chips" },
+    el("legend", {}, "Systems"),
+    head.systems.map((name, i) => toggle(el("bdi", {}, name), state.shown.includes(i), () => showSystem(i))),
+  );
+  if (head.systems.length <= FEW) return chips;
+  const names = state.shown.map((i) => head.systems[i]).join(", ");
+  const kept = (event) => {
+    state.choosing = event.target.open;
+  };
+  return el(
+    "details",
+    { open: Boolean(state.choosing), on: { toggle: kept } },
+    el("summary", {}, `Systems: ${names} (${state.shown.length} of ${head.systems.length})`),
+    chips,
+  );
+}
+
+/** Flags of the shown systems in this document; each leads to its segment. */
+function documentFlags(block) {
+  const flags = state.shown.flatMap((system) => block.flags[system].map((found) => [head.systems[system], ...found]));
+  if (!flags.length) return null;
+  const items = flags.map(([system, at, kind, note]) => {
+    const name = FAULTS[kind] || kind;
+    return el(
+      "li",
+      {},
+      el("bdi", {}, system),
+      ": ",
+      at < 0 ? `${name}, ${note}` : flag(`segment ${at + 1}, ${name}`, note, at),
+    );
+  });
+  return el(
+    "details",
+    { class: "care" },
+    el("summary", {}, `⚠ ${plural(flags.length, "flag")} in the shown systems`),
+    el("ul", {}, items),
+  );
+}
+
+const categoryName = (name) => [el("span", { class: `swatch ${categoryClass(name)}` }), `${name} `];
+
+/** The categories that are marked in the shown systems; the switches name them on screens. */
+const categoriesOf = (block) =>
+  [...new Set(state.shown.flatMap((system) => [...tallies(block, system)].map(([name]) => name)))].filter(
+    (name) => name !== "errors",
+  );
+
+/** What colours and marks of the texts below mean; only those that occur. */
+function textLegend(block) {
+  const kinds = marking(block).flatMap((m) => state.shown.map((system) => marksOf(block, m, system))),
+    some = (part) => kinds.some((marks) => marks[part].length > 0),
+    sample = (kind, text) => el("span", { class: kind }, text);
+  const shades = [-1, -0.5, 0, 0.5, 1].map((share) =>
+    el("span", { class: "stop", style: { background: rgb(diverging(share * 0.8)) } }),
+  );
+  const items = [
+    colourKey() === "none" ? null : el("span", { class: "scale" }, "worse ", shades, " better segment"),
+    some("units") ? [sample("unit c6 matched", "underlined"), " in output and reference"] : null,
+    some("units") ? [sample("unit c6 extra", "filled"), " only in the output"] : null,
+    some("units") ? [sample("unit c6 missing", "dashed"), " only in the reference"] : null,
+    some("units") ? el("span", { class: "printed" }, categoriesOf(block).map(categoryName)) : null,
+    some("errors") ? [sample("error major", "shaded"), " error"] : null,
+    some("cuts") ? [sample("gone", "struck"), " not read by the model"] : null,
+  ].filter(Boolean);
+  return items.length
+    ? el(
+        "p",
+        { class: "legend", id: "textlegend" },
+        items.map((item) => el("span", {}, item)),
+      )
+    : null;
 }
 
 /** What the controls say, for paper, where there are none. */
@@ -216,10 +290,10 @@ async function documentScores() {
     "details",
     {
       class: "docscores",
-      open: Boolean(state.scores),
+      open: Boolean(state.scores) || printing,
       on: {
         toggle: (event) => {
-          state.scores = event.target.open;
+          if (!printing) state.scores = event.target.open;
         },
       },
     },

@@ -33,22 +33,7 @@ function pairChoices() {
 const openDocument = (doc) =>
   go("document", { doc, seg: -1, shown: state.a === state.b ? [state.a] : [state.a, state.b] });
 
-function documentLink(doc) {
-  return el(
-    "a",
-    {
-      href: `#document?d=${doc}`,
-      class: "doc",
-      on: {
-        click: (event) => {
-          event.preventDefault();
-          openDocument(doc);
-        },
-      },
-    },
-    nameOf(head.docs[doc][0]),
-  );
-}
+const documentLink = (doc) => placeLink(nameOf(head.docs[doc][0]), doc, -1);
 
 const sought = (doc) => head.docs[doc][0].toLowerCase().includes((state.find || "").trim().toLowerCase());
 

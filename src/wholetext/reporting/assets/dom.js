@@ -50,15 +50,27 @@ function section(title, note, ...children) {
   return el("section", {}, el("h2", {}, title), note && el("p", { class: "note" }, note), children);
 }
 
-/** A table that may be wider than the page scrolls by itself, by keyboard too. */
+/** A table that may be wider than the page scrolls by itself, by keyboard too; it says so where it does. */
 function scroller(label, content, kind) {
   const given = { class: `scroller ${kind || ""}`.trim(), role: "region", "aria-label": label, tabindex: "0" };
-  return el("div", given, content);
+  const node = el("div", given, content);
+  const look = () => {
+    node.toggleAttribute("data-scrolls", node.scrollWidth > node.clientWidth + 1);
+    node.toggleAttribute("data-more", node.scrollLeft + node.clientWidth < node.scrollWidth - 1);
+  };
+  const watch = new ResizeObserver(() => requestAnimationFrame(look));
+  for (const part of [node, content]) watch.observe(part);
+  node.addEventListener("scroll", look, { passive: true });
+  return node;
 }
 
 /** A name that is broken only where it is wider than a column may be, and after a mark if it has one. */
 const nameOf = (text) =>
-  el("bdi", { class: "name" }, ...text.split(/(?<=[._:/-])(?=.)/).flatMap((part, i) => (i ? [el("wbr", {}), part] : part)));
+  el(
+    "bdi",
+    { class: "name" },
+    ...text.split(/(?<=[._:/-])(?=.)/).flatMap((part, i) => (i ? [el("wbr", {}), part] : part)),
+  );
 
 /** A plain table. Columns are [name, class]; a name of class "unseen" is for screen readers only. Rows are
  *  {kind, cells}: the first cell heads its row, a cell that is a td already stays as it is. */

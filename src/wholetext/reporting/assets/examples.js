@@ -7,7 +7,14 @@ PANELS.examples = (panel) => {
       { dir: "auto", lang: panel.lang || null },
       parts.map(([words, marked]) => (marked ? el("mark", {}, words || "∅") : words)),
     );
-  const rows = panel.rows.map(([name, place, before, after]) => ({ cells: [name, place, text(before), text(after)] }));
+  const linkTo = (place) => {
+    const doc = namedDocument(place),
+      segment = doc < 0 ? null : /^, (\d+)$/.exec(place.slice(head.docs[doc][0].length));
+    return segment ? placeLink(place, doc, segment[1] - 1, null, "place") : place;
+  };
+  const rows = panel.rows.map(([name, place, before, after]) => ({
+    cells: [name, linkTo(place), text(before), text(after)],
+  }));
   const columns = [[panel.of], ["document, segment"], ["original"], ["changed"]];
   return scroller(panel.title, plainTable({ class: "study examples" }, columns, rows));
 };

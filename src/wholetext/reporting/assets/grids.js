@@ -240,6 +240,6 @@ function bars(panel) {
       say: [[bar.group, bar.name].filter(Boolean).join(" · "), number(bar.value, digits), range],
     });
   });
-  axisX(chart, x, bottom, panel.axis);
+  axisX(chart, x, bottom, panel.axis, !digits);
   return walkable(chart, points);
 }

@@ -1,31 +1,47 @@
 // Leaderboard: systems by metrics with intervals, clusters and marks against a baseline that a click chooses.
 
-const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "" };
+const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "", untested: "" };
 const VERDICTS = {
   better: "better than the baseline",
   worse: "worse than the baseline",
   open: "no significant difference to the baseline",
+  untested: "not tested",
   baseline: "the baseline",
 };
 
 function drawLeaderboard() {
   const sorted = head.metrics[state.sort],
-    rows = sorted.order; // best first, undefined last
+    rows = sorted.order, // best first, undefined last
+    ends = head.metrics.map(differenceEnds);
   const table = el(
     "table",
     { class: "leaderboard", id: "leaderboard" },
     el("caption", { class: "unseen" }, "Systems by metrics; choose a system to compare the others with it"),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "System"), head.metrics.map(metricHeader))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        el(
+          "th",
+          { scope: "col" },
+          "System",
+          known(rankOf(sorted, rows[0])) ? el("small", {}, ` # by ${sorted.spec}`) : null,
+        ),
+        head.metrics.map(metricHeader),
+      ),
+    ),
     el(
       "tbody",
       {},
       rows.map((system, place) => {
-        const opens = place > 0 && sorted.rank[system] !== sorted.rank[rows[place - 1]];
+        const opens = place > 0 && rankOf(sorted, system) !== rankOf(sorted, rows[place - 1]);
         return el(
           "tr",
           { class: opens ? "opens" : null, "data-system": system },
-          systemHeader(system),
-          head.metrics.map((metric) => scoreCell(metric, system)),
+          systemHeader(system, rankOf(sorted, system)),
+          head.metrics.map((metric, i) => scoreCell(metric, system, ends[i])),
         );
       }),
     ),
@@ -37,7 +53,7 @@ function drawLeaderboard() {
     {},
     section(
       "Leaderboard",
-      null,
+      head.finding,
       cares.length
         ? el(
             "p",
@@ -50,8 +66,7 @@ function drawLeaderboard() {
           )
         : null,
       scroller("Leaderboard", table),
-      legend(),
-      el("div", { id: "signature", "aria-live": "polite" }, signaturePanel()),
+      legend(sorted),
     ),
     cares.length
       ? el(
@@ -61,24 +76,36 @@ function drawLeaderboard() {
           el(
             "ul",
             {},
-            cares.map((text) => el("li", {}, text)),
+            cares.map((text) => el("li", {}, linked(text))),
           ),
         )
       : null,
+    el("section", { class: "printed", id: "signatures" }, el("h2", {}, "Signatures"), head.metrics.map(signature)),
   );
 }
 
 /** The leaderboard as a file: a column per number. */
 function leaderboardRows(systems) {
-  const columns = ["score", "95 % low", "95 % high", "rank", "difference", "corrected p", "verdict"];
+  const columns = [
+    "score",
+    "95 % low",
+    "95 % high",
+    "rank",
+    "difference",
+    "difference 95 % low",
+    "difference 95 % high",
+    "corrected p",
+    "verdict",
+  ];
   const cells = (metric, system) => {
-    const { delta, p, verdict } = tested(metric, system);
+    const { delta, interval, p, verdict } = tested(metric, system);
     return [
       metric.score[system],
       metric.low[system],
       metric.high[system],
-      metric.rank[system],
+      rankOf(metric, system),
       delta,
+      ...interval,
       p,
       VERDICTS[verdict],
     ];
@@ -115,28 +142,18 @@ function metricHeader(metric, i) {
       ),
       el("span", { class: "under" }, metric.under),
     ),
-    el(
-      "button",
-      {
-        type: "button",
-        class: "about",
-        "aria-expanded": String(state.signature === i),
-        "aria-controls": "signature",
-        "aria-label": `Signature of ${metric.spec}`,
-        title: "Signature",
-        on: { click: () => change({ signature: state.signature === i ? null : i }) },
-      },
-      "i",
-    ),
+    popover({ class: "about" }, "i", `About ${metric.spec}`, () => aboutMetric(metric)),
   );
 }
 
-function systemHeader(system) {
+function systemHeader(system, rank) {
   const chosen = state.base === system,
-    faults = Object.entries(head.faults[system]);
+    faults = Object.entries(head.faults[system]),
+    suspicious = `⚠ ${faults.reduce((sum, pair) => sum + pair[1], 0)} suspicious`;
   return el(
     "th",
     { scope: "row", class: chosen ? "baseline" : null },
+    known(rank) ? el("span", { class: "rank", title: "rank cluster" }, `#${rank}`) : null,
     el(
       "button",
       {
@@ -150,105 +167,149 @@ function systemHeader(system) {
     ),
     chosen ? el("span", { class: "tag" }, "baseline") : null,
     faults.length
-      ? el(
-          "span",
-          { class: "fault", title: faults.map(([kind, n]) => `${n} ${FAULTS[kind] || kind}`).join(", ") },
-          `⚠ ${faults.reduce((sum, pair) => sum + pair[1], 0)} suspicious`,
+      ? popover(
+          {
+            class: "fault",
+            title: faults.map(([kind, n]) => `${n} ${FAULTS[kind] || kind}`).join(", "),
+            "aria-label": `${suspicious} in ${head.systems[system]}`,
+          },
+          suspicious,
+          `Suspicious output of ${head.systems[system]}`,
+          () => flagList(system),
         )
       : null,
   );
 }
 
-function scoreCell(metric, system) {
-  const result = tested(metric, system),
-    rank = metric.rank[system];
-  const p =
-    result.verdict === "baseline"
-      ? ""
-      : `; difference ${signed(result.delta, metric.digits)}, corrected p ${pValue(result.p)}`;
-  const cut = metric.lostScored[system] + metric.lostContext[system];
+/** The ends of a metric's differences to the baseline, in the direction where right is better: one axis for all rows. */
+function differenceEnds(metric) {
+  const all = metric.order.flatMap((system) => {
+    const { delta, interval } = tested(metric, system);
+    return flipped(metric, delta, interval);
+  });
+  const [low, high] = [Math.min(0, ...all.filter(known)), Math.max(0, ...all.filter(known))];
+  return low < high ? [low, high] : [-1, 1];
+}
+
+/** At most three things in a cell: the score, the verdict, and the interval of the difference to the baseline. */
+function scoreCell(metric, system, ends) {
+  const { delta, interval, p, verdict } = tested(metric, system),
+    cut = metric.lostScored[system] + metric.lostContext[system],
+    own = `95 % interval of the score ${number(metric.low[system], metric.digits)} to ${number(metric.high[system], metric.digits)}`,
+    apart = verdict === "baseline" || !known(delta) ? null : differenceText(metric, delta, interval);
   return el(
     "td",
     {
-      class: `score ${result.verdict}${rank === 1 ? " first" : ""}`,
+      class: `score ${verdict}`,
       "data-label": `${metric.spec} ${arrow(metric)}`,
-      title: `95 % interval ${number(metric.low[system], metric.digits)} to ${number(metric.high[system], metric.digits)}${p}`,
+      title: apart ? `difference ${apart}, corrected p ${pValue(p)}; ${own}` : own,
     },
     el(
       "span",
       { class: "line" },
       el("span", { class: "value" }, number(metric.score[system], metric.digits)),
-      el("span", { class: "half" }, `±${number(metric.half[system], metric.digits)}`),
-      el("span", { class: "mark", role: "img", "aria-label": VERDICTS[result.verdict] }, MARKS[result.verdict]),
-      el("span", { class: "rank", title: "rank cluster" }, known(rank) ? `#${rank}` : ""),
+      el("span", { class: "mark", role: "img", "aria-label": VERDICTS[verdict] }, MARKS[verdict]),
     ),
-    whisker(metric.score[system], metric.low[system], metric.high[system], metric.spread, result.verdict),
-    cut
-      ? el(
-          "span",
-          {
-            class: "fault",
-            title: `${metric.lostScored[system]} rows lost scored text, ${metric.lostContext[system]} lost context`,
-          },
-          `⚠ ${cut} cut`,
-        )
-      : null,
+    known(delta) && known(ends) ? difference(...flipped(metric, delta, interval), verdict, ends) : null,
+    apart ? el("span", { class: "ends" }, apart) : null,
+    cut ? placeLink(`⚠ ${cut} cut`, ...metric.lostAt[system], besideFirst(system), "fault") : null,
   );
 }
 
-function legend() {
+const differenceText = (metric, delta, [low, high]) =>
+  signed(delta, metric.digits) + (known(low) ? ` (${between(low, high, metric.digits)})` : "");
+
+/** What was compared with what, and how often: one comparison needs no correction. */
+function correction() {
+  const others = head.systems.length - 1,
+    chosen = state.base !== null,
+    many = chosen ? others : (others * (others + 1)) / 2;
+  if (many < 2) return "";
+  return `, Holm-corrected over ${chosen ? `the ${count(many)} comparisons with it` : `all ${count(many)} pairs`}`;
+}
+
+function legend(sorted) {
   const test = head.metrics[0].test,
-    chosen = state.base !== null;
-  const against = chosen ? head.systems[state.base] : "the best system of each metric (=)";
-  const over = chosen
-    ? `the ${plural(head.systems.length - 1, "comparison")} with it`
-    : `all ${plural((head.systems.length * (head.systems.length - 1)) / 2, "pair")}`;
+    against = state.base !== null ? head.systems[state.base] : "the best system of each metric (=)",
+    all = head.metrics.some(isTested);
+  const choose = "Choose a system to make it the baseline, a metric to sort by it, i for its numbers and signature.";
+  if (!all) return el("p", { class: "legend" }, `Differences were not tested: no marks and no ranks. ${choose}`);
   return el(
     "p",
     { class: "legend" },
-    `± is half of the 95 % interval (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}); the line below a score shows it. `,
     el("span", { class: "better" }, "▲"),
     " ",
     el("span", { class: "worse" }, "▼"),
     ` better or worse than `,
     el("bdi", {}, against),
-    ` at p ≤ ${head.alpha} `,
-    `(${test.test}, ${count(+test.draws)} draws, Holm-corrected over ${over}). #n is the rank cluster: systems of one cluster do not differ significantly. `,
-    "Choose a system to make it the baseline, a metric to sort by it, i for its signature.",
+    ` at p ≤ ${head.alpha} (${test.test}, ${count(+test.draws)} draws${correction()}); no mark: no significant difference. `,
+    "The line below a score is the 95 % interval of the difference to ",
+    el("bdi", {}, state.base !== null ? head.systems[state.base] : "the best"),
+    `: the upright is zero, right of it is better (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}`,
+    correction() ? "; not corrected, so that it may miss zero where there is no mark). " : "). ",
+    known(rankOf(sorted, sorted.order[0]))
+      ? `#n is the rank cluster by ${sorted.spec}: a system that is significantly worse than one above it opens the next, in which others without a mark may follow. `
+      : "",
+    el("span", { class: "keys" }, choose),
   );
 }
 
-function signaturePanel() {
-  const metric = head.metrics[state.signature];
-  if (!metric) return null;
-  const own = metric.own.flatMap((items, system) =>
-    Object.entries(items).map(([key, value]) => [`${key} (${head.systems[system]})`, value]),
-  );
-  const items = [...Object.entries(metric.signature), ...own];
-  const text = Object.entries(metric.signature)
-    .map((pair) => pair.join(":"))
-    .join("|");
+/** Name, parameters and versions of a metric as a line to copy, and what systems have of their own. */
+function signature(metric) {
+  const line = (items) =>
+    Object.entries(items)
+      .map((pair) => pair.join(":"))
+      .join("|");
+  const own = metric.own.flatMap((items, system) => (line(items) ? [`${head.systems[system]}: ${line(items)}`] : []));
   return el(
     "div",
-    { class: "panel" },
+    { class: "signature" },
     el("h3", {}, `Signature of ${metric.spec}`),
-    metric.summary ? el("p", { class: "note" }, metric.summary) : null,
-    el(
-      "dl",
-      { class: "signature" },
-      items.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, value || "–"))),
-    ),
-    el(
-      "p",
-      { class: "note" },
-      "Test: ",
-      Object.entries(metric.test)
-        .map((pair) => pair.join(":"))
-        .join("|"),
-    ),
-    el("code", { class: "copy", tabindex: "0" }, metric.short),
-    el("code", { class: "copy", tabindex: "0" }, text),
+    [metric.short, line(metric.signature), ...own].map((text) => el("code", { class: "copy", tabindex: "0" }, text)),
+    el("p", { class: "note" }, `Test: ${line(metric.test)}`),
   );
+}
+
+/** What a metric is, its numbers against the baseline, its notes, its signature. */
+function aboutMetric(metric) {
+  const columns = ["System", "Score", INTERVAL, "Difference", INTERVAL, "p (Holm)", "Rank"];
+  const rows = metric.order.map((system) => {
+    const { delta, interval, p, verdict } = tested(metric, system),
+      self = verdict === "baseline",
+      write = (value) => number(value, metric.digits);
+    const own = known(metric.low[system]) ? `${write(metric.low[system])} … ${write(metric.high[system])}` : "–";
+    return {
+      cells: [
+        head.systems[system],
+        write(metric.score[system]),
+        own,
+        self ? "baseline" : signed(delta, metric.digits),
+        self ? "" : between(...interval, metric.digits),
+        self ? "" : pValue(p),
+        known(rankOf(metric, system)) ? `#${rankOf(metric, system)}` : "–",
+      ],
+    };
+  });
+  const notes = cautions().filter((text) => text.split(": ")[0].split(", ").includes(metric.spec));
+  return [
+    metric.summary ? el("p", { class: "note" }, metric.summary) : null,
+    notes.length
+      ? el(
+          "ul",
+          { class: "care" },
+          notes.map((text) => el("li", {}, linked(text))),
+        )
+      : null,
+    scroller(
+      `Numbers of ${metric.spec}`,
+      plainTable(
+        { class: "cards" },
+        columns.map((name, i) => [name, i ? "num" : ""]),
+        rows,
+      ),
+    ),
+    signature(metric),
+  ];
 }
 
 /** Everything that should temper the reading: cut text, broken output, few documents, what metrics warned of. */

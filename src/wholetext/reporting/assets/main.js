@@ -67,7 +67,7 @@ function go(page, changes) {
   Object.assign(state, changes, { page });
   history.pushState(null, "", address());
   draw().then(() => {
-    scrollTo(0, 0);
+    if (state.page !== "document" || state.seg < 0) scrollTo(0, 0);
     byId("main").focus({ preventScroll: true });
   });
 }
@@ -122,6 +122,7 @@ async function draw() {
   tip.hide();
   const drawn = await PAGES[state.page][1]();
   if (mine !== turn) return;
+  drawn.append(...drawn.querySelectorAll(".pop")); // out of the tables that their buttons are in
   byId("page").replaceChildren(drawn);
   exportable(drawn);
   navigation();
@@ -226,8 +227,7 @@ async function start() {
     PAGES[`study${i}`] = [study.title, () => drawStudy(i)];
   });
   state.page = Object.keys(PAGES)[0];
-  if (head.metrics)
-    Object.assign(state, { base: head.baseline, b: Math.min(1, head.systems.length - 1), signature: null });
+  if (head.metrics) Object.assign(state, { base: head.baseline, b: Math.min(1, head.systems.length - 1) });
   readAddress();
   byId("theme").addEventListener("click", nextTheme);
   dark.addEventListener("change", () => {
@@ -252,7 +252,9 @@ async function start() {
     fitTexts();
   });
   addEventListener("popstate", () => {
-    if (readAddress()) draw();
+    const first = !location.hash; // as the page was opened
+    if (first) state.page = Object.keys(PAGES)[0];
+    if (first || readAddress()) draw();
   });
   await draw();
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));

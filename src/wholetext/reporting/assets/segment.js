@@ -18,8 +18,8 @@ function underline(column, at) {
     share === null
       ? null
       : chipOf(share, gain ? signed(value, metric.digits) : number(value, metric.digits), metric, gain),
-    faults.map(([, kind, note]) => el("span", { class: "fault", title: note }, `⚠ ${FAULTS[kind] || kind}`)),
-    lost ? el("span", { class: "fault", title: lost }, "✂ cut") : null,
+    faults.map(([, kind, note]) => flag(`⚠ ${FAULTS[kind] || kind}`, note, at)),
+    lost ? flag("✂ cut", lost, at) : null,
     missing.length
       ? el(
           "span",
@@ -39,6 +39,10 @@ function underline(column, at) {
       : null,
   );
 }
+
+/** A flag: choosing it opens the segment, whose notes say more. */
+const flag = (face, note, at) =>
+  el("button", { type: "button", class: "fault", title: note, on: { click: () => select(at) } }, face);
 
 /** A score with its metric and its unit. */
 function chipOf(share, text, metric, gain) {
@@ -220,7 +224,14 @@ function windowOf(found, metric, at) {
     }),
     svg("rect", { class: "here", x: x(at), y: 0, width: Math.max(1, x(1)), height: 8 }),
   );
-  return [found.stop - found.start === 1 ? "this segment" : `segments ${found.start + 1}–${found.stop}`, " ", strip];
+  if (found.stop - found.start === 1) return ["this segment ", strip];
+  const to = (i) =>
+    el(
+      "button",
+      { type: "button", class: "place", "aria-label": `Segment ${i + 1}`, on: { click: () => select(i) } },
+      `${i + 1}`,
+    );
+  return ["segments ", to(found.start), "–", to(found.stop - 1), " ", strip];
 }
 
 function helpLine() {
@@ -237,7 +248,6 @@ function helpLine() {
     key("k"),
     " next and previous segment, ",
     key("d"),
-    " largest difference. ",
-    "Underlined: units found on both sides. Filled: extra in the output. Dashed: in the reference, missing in the output.",
+    " largest difference.",
   );
 }

@@ -101,7 +101,7 @@ function numbersOf(columns, rows) {
 function drawStudy(at) {
   const study = head.studies[at];
   const facts = study.facts.map(([key, value]) => el("div", {}, el("dt", {}, key), el("dd", {}, value)));
-  const cares = study.warnings.map((text) => el("li", {}, text));
+  const cares = study.warnings.map((text) => el("li", {}, linked(text)));
   return el(
     "div",
     {},

@@ -4,6 +4,11 @@
 const dark = matchMedia("(prefers-color-scheme: dark)");
 document.documentElement.dataset.drawn = dark.matches ? "dark" : "light";
 
+// A report has no origin: a link from it comes without the cookie, which this page has.
+fetch("/v1/jobs").then((answer) => {
+  if (answer.ok) location.replace("/");
+});
+
 document.getElementById("form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const error = document.getElementById("error"),
