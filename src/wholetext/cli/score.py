@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import sys
 from collections import Counter
@@ -60,6 +61,13 @@ def score(
         bool,
         option("--no-flags", help="Disable checks for suspicious input and degenerate output."),
     ] = False,
+    controls: Annotated[
+        str | None,
+        option(
+            "--controls",
+            help="Score nonsense, too, outside ranks and tests: copy, empty, shuffled.",
+        ),
+    ] = None,
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
@@ -95,7 +103,11 @@ def score(
     if aligning.align or aligning.align_to:
         align = slices.required("align-options", "--align")(aligning.align_to or "auto")
     how = execution.options(
-        overflow=overflow, flags=not no_flags, align=align, nulls=aligning.nulls
+        overflow=overflow,
+        flags=not no_flags,
+        align=align,
+        nulls=aligning.nulls,
+        controls=tuple(filter(None, re.split(r"[,\s]+", controls or ""))),
     )
     try:
         with progress_bar(quiet) as progress:
