@@ -22,9 +22,11 @@ def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tm
                        "--out", str(tmp_path / "out"))
     assert code == 0
     for text in ("chrf", "good", "poor", "sys:spa", "seg:acc_eq", "chance", "pairs", "reference refA", "refB: human",
-                 "between metrics", "direct~average"):
+                 "between metrics", "sys accuracy", "picture: ", "next: wholetext report "):
         assert text in out
-    assert max(map(len, out.splitlines())) <= 80
+    files = ("picture: ", "next: ")  # names of files are not wrapped
+    assert max(len(line) for line in out.splitlines() if not line.startswith(files)) <= 80
+    assert (tmp_path / "out" / "meta.svg").read_text("utf-8").startswith("<svg")
     assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
 
 

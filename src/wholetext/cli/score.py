@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from wholetext import slices
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, printable, progress_bar, warn
 from wholetext.errors import count
@@ -290,6 +290,7 @@ def sweep(
     if out is not None:
         write_sweep(grid, out, overwrite=overwrite)
     _show_grid(grid, format)
+    studies.finish(out, "grid.json", format)
 
 
 def _show_grid(grid: Sweep, format: Literal["table", "json", "tsv"]) -> None:

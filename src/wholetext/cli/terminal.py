@@ -218,6 +218,14 @@ def print_blocks(
         begin = end
 
 
+def print_finding(sentence: str, console: Console) -> None:
+    """Print the finding in words, above the table that it sums up."""
+    from rich.text import Text
+
+    text = wrapped(printable(sentence), console.width, " ")
+    console.print(Text(f"{text}\n", style="bold"))
+
+
 def print_footer(text: str, console: Console) -> None:
     """Print an explanation below a table."""
     from rich.text import Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.errors import count
 
@@ -86,6 +86,7 @@ def judge_check(
         terminal.print_tsv(columns, rows)
     else:
         _print_table(check_results, notes)
+    studies.finish(out, "judge-check.json", format)
 
 
 def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:

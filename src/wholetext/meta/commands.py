@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
@@ -257,6 +257,7 @@ def meta(
             out=out,
         )
     render(results, format)
+    studies.finish(out, "meta.json", format)
 
 
 def paragraphs(
@@ -501,6 +502,7 @@ def contrast(
         terminal.print_json(results.as_json())
     else:
         _accuracies(results)
+    studies.finish(out, "contrast.json", format)
 
 
 def _accuracies(results: ContrastResults) -> None:

@@ -80,7 +80,8 @@ def sweep(study: Mapping[str, Any]) -> Study:
     )
     panels = _windows(study, cells) if windows else _contexts(study, cells)
     title = f"{'Windows' if windows else 'Context'}: {study['metric']}"
-    return Study("sweep", title, tuple(panels), facts, tuple(study.get("warnings", ())))
+    notes = tuple(study.get("warnings", ()))
+    return Study("sweep", title, tuple(panels), facts, notes, picture=(0,))
 
 
 def _windows(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:

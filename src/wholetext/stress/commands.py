@@ -6,7 +6,7 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.errors import count
 
@@ -75,6 +75,7 @@ def stress(
     if out is not None:
         write_stress(study, out, overwrite=overwrite)
     _print(study, [*loaded.warnings, *study.notes], format)
+    studies.finish(out, "stress.json", format)
 
 
 def _print(study: Stress, notes: list[str], format: str) -> None:
