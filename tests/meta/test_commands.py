@@ -45,7 +45,8 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(capsys, "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
     assert code == 0
-    assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
+    assert out.splitlines()[3].split("\t") == ["1", "39", "8", "0"]
+    assert out.splitlines()[0].endswith("39 paragraphs of 1 segment, 14 of 2 segments.")
     made = tmp_path / "p" / "wmt22.small.k2"
     code, out, _ = call(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
     assert code == 0
@@ -108,4 +109,4 @@ def test_paragraphs_of_the_raw_table(data: Path, capsys: pytest.CaptureFixture[s
     code, out, _ = call(capsys, "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
                        str(folder / "human-scores" / "raw" / "mqm_ted_zhen.tsv"))
     assert code == 0
-    assert [line.split("\t")[:2] for line in out.splitlines()[2:]] == [["3", "2499"], ["10", "590"]]
+    assert [line.split("\t")[:2] for line in out.splitlines()[3:]] == [["3", "2499"], ["10", "590"]]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
-from wholetext.cli.terminal import LATEX, number
+from wholetext.cli.terminal import LATEX, listed, number
 from wholetext.errors import count
 from wholetext.meta.grid import drawn, win_counts
 from wholetext.meta.tasks import Average, SetMean, TaskResult
@@ -52,15 +52,20 @@ def render(meta: Meta, format: str) -> None:
         terminal.warn(meta.notes)
 
 
-def shown_results(meta: Meta) -> list[TaskResult]:
-    """The tasks that were asked for by name; of the usual ones of levels, the first three."""
+def _usual(meta: Meta) -> set[str]:
+    """Tasks that were run because their level was."""
     from wholetext.meta.tasks import DEFAULTS
 
     names = {str(result.task) for result in meta.results}
-    usual = {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
+    return {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
+
+
+def shown_results(meta: Meta) -> list[TaskResult]:
+    """The tasks that were asked for by name; of the usual ones of levels, the first three."""
+    usual = _usual(meta)
     first = [task for task in FIRST if task in usual][:_SHOWN]
     shown = [r for r in meta.results if str(r.task) in first or str(r.task) not in usual]
-    if usual.issuperset(names):
+    if all(str(result.task) in usual for result in shown):
         shown.sort(key=lambda result: first.index(str(result.task)))
     return shown
 
@@ -71,17 +76,18 @@ def headline(meta: Meta) -> list[Column]:
     Of several sets they are means; of the tasks of a year the average, the pooled accuracy and the
     last mean.
     """
-    results, average = shown_results(meta), _average(meta)
+    results = shown_results(meta)
+    average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
     if meta.named or not meta.means:
         return [*average, *meta.means, *results]
     pooled: list[Column] = [result for result in results if " + " in result.where]
     tasks = {str(result.task) for result in results}
-    means: list[Column] = [mean for mean in meta.means if mean.task in tasks]
+    means = [mean for mean in meta.means if mean.task in tasks]
     if average:
-        return [*average, *pooled, *means][:2] + means[-1:]
-    means.sort(key=lambda mean: [*FIRST, str(mean.task)].index(str(mean.task)))
-    golds = len({(part.participants.gold_name) for part in meta.parts})
-    return means[: _SHOWN * golds]
+        return [*[*average, *pooled, *means][:2], *means[-1:]]
+    means.sort(key=lambda mean: [*FIRST, mean.task].index(mean.task))
+    golds = len({part.participants.gold_name for part in meta.parts})
+    return list(means[: _SHOWN * golds])
 
 
 def _average(meta: Meta) -> list[Column]:
@@ -294,14 +300,6 @@ def _leaders(column: Column) -> str:
     return f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join names as in a sentence, at most three of them."""
-    shown = list(names[:_SHOWN])
-    if len(names) > _SHOWN:
-        shown = [*shown[:2], f"{len(names) - 2} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
-
-
 def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
     first, shown = meta.results[0], {str(getattr(column, "task", "")) for column in columns}
     lines = ["; ".join(f"{task}: {what}" for task, what in FIRST.items() if task in shown) + "."]
@@ -377,6 +375,7 @@ TITLES = {
     "error-free": "error-free F1",
     "auc": "error-free AUC",
 }
+FIRST_SPANS = ("characters", "matching", "auc")  # measures of the table
 
 
 def render_spans(results: SpanResults, format: str) -> None:
@@ -385,21 +384,40 @@ def render_spans(results: SpanResults, format: str) -> None:
         terminal.print_json(spans_json(results))
         return
     defined = [part for part in results.measures if not all(map(math.isnan, part.values))]
-    rows = [
-        [name, *(_span_cell(measure, name) for measure in results.measures)]
-        for name in (defined or results.measures)[0].metrics
-    ]
+    shown = [part for part in defined if part.measure in FIRST_SPANS] or defined[:_SHOWN]
+    names = dict.fromkeys(name for part in shown for name in part.metrics)
+    rows = [[name, *(_span_cell(measure, name) for measure in shown)] for name in names]
     majority = max(results.error_free, results.segments - results.error_free) / results.segments
     lines = (
-        "# is the rank cluster (metrics without significant differences by document), in brackets "
-        "the 95 % interval by document; P, R: precision and recall.",
+        "± is a 95 % interval by document; # is the rank cluster: metrics of one do not differ "
+        "significantly by document.",
         f"{results.segments:,} segments of {results.documents:,} documents, {results.spans:,} "
         f"spans; {results.error_free:,} segments ({results.error_free / results.segments:.1%}) are "
         "error-free: saying the more frequent of both always has accuracy "
         f"{number(majority)}, chance has AUC 0.5.",
+        "-f json has precision, recall, the bounds of intervals, p-values, and "
+        f"{listed([TITLES[part.measure] for part in defined if part not in shown])}.",
     )
-    head = ["metric", *(TITLES[measure.measure] for measure in results.measures)]
-    _print_table(head, rows, lines, results.notes)
+    head = ["metric", *(TITLES[measure.measure] for measure in shown)]
+    _print_table(_span_finding(shown), head, rows, lines, results.notes)
+
+
+def _span_finding(measures: Sequence[SpanMeasure]) -> str:
+    """Who finds the errors that people marked."""
+    said: dict[str, list[str]] = {}
+    for part in measures:
+        names, first = part.metrics, [n for n, rank in zip(part.metrics, part.ranks) if rank == 1]
+        if len(names) == 1:
+            clause = f"{names[0]} has {number(part.values[0])}"
+        elif not first:
+            clause = f"{names[0]} is highest, which was not tested"
+        elif len(first) == len(names):
+            clause = f"{count(len(names), 'metric')} do not differ significantly"
+        else:
+            clause = f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
+        said.setdefault(clause, []).append(TITLES[part.measure])
+    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
+    return f"B{'; '.join(clauses)[1:]}." if clauses else "No measure is defined on these spans."
 
 
 def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
@@ -420,7 +438,7 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         ]
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
-    measures = list(raters[0].scores)
+    measures = [name for name in raters[0].scores if name in FIRST_SPANS]
     table = [
         [
             row.first,
@@ -431,8 +449,17 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         for row in raters
     ]
     head = ["rater", "rater", "segments", *(TITLES[name] for name in measures)]
-    lines = ("Texts that both raters marked; 95 % intervals by document.",)
-    _print_table(head, table, lines, notes, fixed=2)
+    lines = (
+        "Texts that both raters marked; 95 % intervals by document. -f json has error-free "
+        "accuracy and F1.",
+    )
+    together = raters[-1].scores
+    finding = (
+        f"Two raters mark the same errors with {TITLES[measures[0]]} "
+        f"{number(together[measures[0]])} over {count(raters[-1].segments, 'segment')}: a metric "
+        "that reaches it agrees with a rater as well as another rater does."
+    )
+    _print_table(finding, head, table, lines, notes, fixed=2)
 
 
 def spans_json(results: SpanResults) -> dict[str, Any]:
@@ -477,11 +504,12 @@ def spans_json(results: SpanResults) -> dict[str, Any]:
 
 
 def _span_cell(measure: SpanMeasure, name: str) -> str:
+    if name not in measure.metrics:
+        return "–"
     i = measure.metrics.index(name)
-    sides = f" P {number(measure.precision[i])} R {number(measure.recall[i])}"
-    shown = "" if math.isnan(measure.precision[i]) else sides
-    value = f"{_rank(measure.ranks[i])}{number(measure.values[i])}"
-    return f"{value}{_bracketed(measure.intervals[i])}{shown}"
+    half = measure.intervals[i].half_width
+    within = "" if math.isnan(half) else f" ±{number(half)}"
+    return f"{_rank(measure.ranks[i])}{number(measure.values[i])}{within}"
 
 
 def _bracketed(bounds: Interval) -> str:
@@ -493,6 +521,7 @@ def _bounds(bounds: Interval) -> list[float] | None:
 
 
 def _print_table(
+    finding: str,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     lines: Sequence[str],
@@ -502,7 +531,8 @@ def _print_table(
     from rich.text import Text
 
     console = terminal.console(80)
+    terminal.print_finding(finding, console)
     terminal.print_blocks(head, rows, fixed, console)
-    for line in lines:
+    for line in ("", *lines):
         console.print(Text(line, style="dim"))
     terminal.notes(notes, console)
