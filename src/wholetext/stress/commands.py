@@ -102,19 +102,25 @@ def _tables(study: Stress, notes: list[str]) -> None:
     for cell in study.cells:
         if cell.dose == dose:
             made.setdefault(cell.change, {})[cell.metric] = cell
+    told = any(c.auc == c.auc for by_metric in made.values() for c in by_metric.values())
     rows: list[list[str]] = []
     for kind, title in _KINDS.items():
         changes = [change for change in made if study.perturbed.kinds[change] == kind]
         rows += [[title, "", *([""] * len(study.metrics))]] if changes else []
         for change in changes:
             cells = [made[change][metric] for metric in study.metrics]
-            rows.append([f"  {change}", f"{cells[0].documents:,}", *map(_cell, cells)])
+            rows.append(
+                [f"  {change}", f"{cells[0].documents:,}", *(_cell(cell, told) for cell in cells)]
+            )
     terminal.print_finding(_finding(study, made), console)
     terminal.print_blocks(["change", "docs", *study.metrics], rows, 2, console)
+    after = (
+        "in how many % of the pairs one error costs more than one harmless change of words or "
+        "marks (AUC; 50: not told apart)"
+    )
     terminal.print_footer(
         f"Dose {dose}. In how many % of the documents the original scores better than the changed "
-        "text; after the dot, in how many % of the pairs one error costs more than one harmless "
-        "change of words or marks (AUC; 50: not told apart).",
+        f"text; after the dot, {after if told else 'the loss in standard deviations of systems'}.",
         console,
     )
     terminal.print_footer(
@@ -154,6 +160,7 @@ def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str
     )
 
 
-def _cell(cell: StressCell) -> str:
-    told = f" · {100 * cell.auc:.0f}" if cell.auc == cell.auc else ""
-    return f"{100 * cell.preferred:.0f}{told}"
+def _cell(cell: StressCell, told: bool) -> str:
+    """The share of preferences, and the AUC; the loss where no metric has an AUC."""
+    more = f"{100 * cell.auc:.0f}" if told else f"{cell.effect:.2f}"
+    return f"{100 * cell.preferred:.0f}" + ("" if more == "nan" else f" · {more}")
