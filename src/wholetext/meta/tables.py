@@ -272,10 +272,11 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
             clear = f"{won['significant_wins']} significantly" if tested else "not tested"
             gains.append(f"in {won['wins']} of {won['of']} by {task} ({clear})")
         return f"With context, metrics agree better than by sentence {' and '.join(gains)}."
-    said: dict[str, list[str]] = {}
+    told = []
     for column in columns:
-        said.setdefault(_leaders(column), []).append(_title(column, meta).partition(" (mean")[0])
-    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
+        ranks = (None,) if isinstance(column, SetMean) else column.ranks
+        title = _title(column, meta).partition(" (mean")[0]
+        told.append((title, _leaders(column.metrics, column.value(column.metrics[0]), ranks)))
     chance = [
         _title(column, meta)
         for column in columns
@@ -283,21 +284,28 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
         and max(map(column.value, column.metrics)) < max(_chances(column, meta)) + _ROUNDING
     ]
     below = f" No metric is above chance by {listed(chance)}." if chance else ""
-    return f"B{'; '.join(clauses)[1:]}.{below}"
+    return f"{_sentence(told)}{below}"
 
 
-def _leaders(column: Column) -> str:
+def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> str:
     """Who leads a column: the first cluster; untested, the highest value."""
-    names = column.metrics
-    ranks = () if isinstance(column, SetMean) else column.ranks
     if len(names) == 1:
-        return f"{names[0]} has {number(column.value(names[0]))}"
-    if any(rank is None for rank in ranks) or not ranks:
-        return f"{names[0]} is highest, which was not tested"
+        return f"{names[0]} has {number(best)}"
     first = [name for name, rank in zip(names, ranks) if rank == 1]
+    if not first:
+        return f"{names[0]} is highest, which was not tested"
     if len(first) == len(names):
         return f"{count(len(names), 'metric')} do not differ significantly"
     return f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
+
+
+def _sentence(told: Sequence[tuple[str, str]]) -> str:
+    """(column, who leads it) in words: equal leads are said once."""
+    said: dict[str, list[str]] = {}
+    for title, clause in told:
+        said.setdefault(clause, []).append(title)
+    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
+    return f"B{'; '.join(clauses)[1:]}." if clauses else "Nothing here could be compared."
 
 
 def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
@@ -399,25 +407,10 @@ def render_spans(results: SpanResults, format: str) -> None:
         f"{listed([TITLES[part.measure] for part in defined if part not in shown])}.",
     )
     head = ["metric", *(TITLES[measure.measure] for measure in shown)]
-    _print_table(_span_finding(shown), head, rows, lines, results.notes)
-
-
-def _span_finding(measures: Sequence[SpanMeasure]) -> str:
-    """Who finds the errors that people marked."""
-    said: dict[str, list[str]] = {}
-    for part in measures:
-        names, first = part.metrics, [n for n, rank in zip(part.metrics, part.ranks) if rank == 1]
-        if len(names) == 1:
-            clause = f"{names[0]} has {number(part.values[0])}"
-        elif not first:
-            clause = f"{names[0]} is highest, which was not tested"
-        elif len(first) == len(names):
-            clause = f"{count(len(names), 'metric')} do not differ significantly"
-        else:
-            clause = f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
-        said.setdefault(clause, []).append(TITLES[part.measure])
-    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
-    return f"B{'; '.join(clauses)[1:]}." if clauses else "No measure is defined on these spans."
+    told = [
+        (TITLES[part.measure], _leaders(part.metrics, part.values[0], part.ranks)) for part in shown
+    ]
+    _print_table(_sentence(told), head, rows, lines, results.notes)
 
 
 def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
