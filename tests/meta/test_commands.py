@@ -22,9 +22,11 @@ def test_table_of_all_levels(folder: str, capsys: pytest.CaptureFixture[str], tm
                        "--out", str(tmp_path / "out"))
     assert code == 0
     for text in ("chrf", "good", "poor", "sys:spa", "seg:acc_eq", "chance", "pairs", "reference refA", "refB: human",
-                 "between metrics", "direct~average"):
+                 "between metrics", "sys accuracy", "picture: ", "next: wholetext report "):
         assert text in out
-    assert max(map(len, out.splitlines())) <= 80
+    files = ("picture: ", "next: ")  # names of files are not wrapped
+    assert max(len(line) for line in out.splitlines() if not line.startswith(files)) <= 80
+    assert (tmp_path / "out" / "meta.svg").read_text("utf-8").startswith("<svg")
     assert json.loads((tmp_path / "out" / "meta.json").read_text())["kind"] == "meta"
 
 
@@ -43,7 +45,8 @@ def test_errors_are_messages(folder: str, capsys: pytest.CaptureFixture[str], ar
 def test_paragraphs(folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(capsys, "meta", "paragraphs", folder, "--k", "1,2", "--out", str(tmp_path / "p"))
     assert code == 0
-    assert out.splitlines()[2].split("\t") == ["1", "39", "8", "0"]
+    assert out.splitlines()[3].split("\t") == ["1", "39", "8", "0"]
+    assert out.splitlines()[0].endswith("39 paragraphs of 1 segment, 14 of 2 segments.")
     made = tmp_path / "p" / "wmt22.small.k2"
     code, out, _ = call(capsys, "meta", str(made), "-m", "chrf", "--level", "seg", "--draws", "10")
     assert code == 0
@@ -106,4 +109,4 @@ def test_paragraphs_of_the_raw_table(data: Path, capsys: pytest.CaptureFixture[s
     code, out, _ = call(capsys, "meta", "paragraphs", str(folder), "-l", "zh-en", "--k", "3,10", "--mqm-tsv",
                        str(folder / "human-scores" / "raw" / "mqm_ted_zhen.tsv"))
     assert code == 0
-    assert [line.split("\t")[:2] for line in out.splitlines()[2:]] == [["3", "2499"], ["10", "590"]]
+    assert [line.split("\t")[:2] for line in out.splitlines()[3:]] == [["3", "2499"], ["10", "590"]]

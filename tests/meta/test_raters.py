@@ -54,5 +54,5 @@ def test_the_agreement_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit) as end:
         main(["meta", "paragraphs", str(folder), "--k", "2", "--agreement", "interval"])
     out = capsys.readouterr().out.splitlines()
-    assert not end.value.code and out[1].startswith("Krippendorff's alpha (interval): 0.")
-    assert out[3].split("\t")[:4] == ["ann", "bob", "16", "1.0000"]
+    assert not end.value.code and out[2].startswith("Krippendorff's alpha (interval): 0.")
+    assert out[4].split("\t")[:4] == ["ann", "bob", "16", "1.0000"]

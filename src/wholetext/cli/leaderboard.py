@@ -12,6 +12,7 @@ from wholetext.cli.terminal import LATEX, TIED, number, printable, warn
 from wholetext.errors import count
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from wholetext.scoring.comparison import Domains
@@ -51,7 +52,7 @@ def render(
     if format == "json":
         terminal.print_json(run_json(results, comparisons, notes))
         return
-    warn(notes)
+    warn([*notes, *_stated_controls(results, comparisons)])
     if format == "scores":
         for system in results.systems:
             print("\t".join(number(c[system].score, c.decimals) for c in comparisons))
@@ -74,6 +75,7 @@ def _table(
     ]
     titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in comparisons]
     terminal.print_blocks(["system", *titles], scores, 1, console)
+    _print_controls(results, comparisons, console)
     for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
             head = [title, *next(iter(rows.values()))]
@@ -102,6 +104,35 @@ def _table(
                 signature = terminal.wrapped(signature, console.width, "| ", "  ")
             console.print(signature, style="dim", soft_wrap=True)
     terminal.notes(notes, console)
+
+
+def _print_controls(results: Results, comparisons: Sequence[Comparison], console: Console) -> None:
+    """Print what the metrics give to nonsense, in a table of its own."""
+    main = [comparison for comparison in comparisons if comparison.main]
+    rows = [
+        [
+            control.text,
+            *(number(control.scores.get(c.metric, math.nan), c.decimals) for c in main),
+        ]
+        for control in results.controls
+    ]
+    if rows and main:
+        titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in main]
+        console.print()
+        terminal.print_blocks(["control (no system)", *titles], rows, 1, console)
+
+
+def _stated_controls(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
+    """What the metrics give to nonsense, for formats whose rows are systems."""
+    return [
+        f"control, {control.text}: "
+        + ", ".join(
+            f"{c.label} {number(control.scores.get(c.metric, math.nan), c.decimals)}"
+            for c in comparisons
+            if c.main
+        )
+        for control in results.controls
+    ]
 
 
 def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:

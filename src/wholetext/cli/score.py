@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from wholetext import slices
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, printable, progress_bar, warn
 from wholetext.errors import InputError, count
@@ -69,6 +70,13 @@ def score(
             help="Disable checks for suspicious input and degenerate output.",
         ),
     ] = False,
+    controls: Annotated[
+        str | None,
+        option(
+            "--controls",
+            help="Score nonsense, too, outside ranks and tests: copy, empty, shuffled.",
+        ),
+    ] = None,
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
@@ -144,7 +152,11 @@ def score(
     if aligning.align or aligning.align_to:
         align = slices.required("align-options", "--align")(aligning.align_to or "auto")
     how = execution.options(
-        overflow=overflow, flags=not no_flags, align=align, nulls=aligning.nulls
+        overflow=overflow,
+        flags=not no_flags,
+        align=align,
+        nulls=aligning.nulls,
+        controls=tuple(filter(None, re.split(r"[,\s]+", controls or ""))),
     )
     try:
         with progress_bar(quiet) as progress:
@@ -296,6 +308,7 @@ def _sweep(
     if out is not None:
         write_sweep(grid, out, overwrite=overwrite)
     _show_grid(grid, format)
+    studies.finish(out, "grid.json", format)
 
 
 def _show_grid(grid: Sweep, format: str) -> None:

@@ -46,6 +46,14 @@ def number(value: float, places: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{places}f}"
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Join names as in a sentence: the first ones, and how many follow."""
+    shown = list(names[:most])
+    if len(names) > most:
+        shown = [*shown[:-1], f"{len(names) - most + 1} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
+
+
 def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
@@ -217,6 +225,14 @@ def print_blocks(
             block.add_row(*row[:fixed], *row[begin:end])
         console.print(*([""] if begin > fixed else []), block, sep="\n")
         begin = end
+
+
+def print_finding(sentence: str, console: Console) -> None:
+    """Print the finding in words, above the table that it sums up."""
+    from rich.text import Text
+
+    text = wrapped(printable(sentence), console.width, " ")
+    console.print(Text(f"{text}\n", style="bold"))
 
 
 def print_footer(text: str, console: Console) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.errors import count
 
 if TYPE_CHECKING:
-    from wholetext.judges.check import JudgeCheck
+    from collections.abc import Sequence
+
+    from wholetext.judges.check import JudgeCheck, JudgeMeasure
 
 
 def judge_check(
@@ -96,6 +98,7 @@ def judge_check(
         terminal.print_tsv(columns, rows)
     else:
         _print_table(check_results, notes)
+    studies.finish(out, "judge-check.json", format)
 
 
 def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
@@ -106,7 +109,10 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
         return Text(terminal.wrapped(terminal.printable(text), 46, terminal.MARKS, "    "))
 
     console, rows, block = terminal.console(80), list[list[str | Text]](), ""
+    terminal.print_finding(_finding(check_results.measures), console)
     for figure in check_results.measures:
+        if figure.measure in _DETAILS:
+            continue
         if block != f"{figure.check} {figure.judge}":
             block = f"{figure.check} {figure.judge}"
             rows.append([name(block), "", "", ""])
@@ -120,7 +126,32 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
     terminal.print_footer(
         f"{count(len(corpus), 'document')}, {count(len(check_results.results.systems), 'system')}, "
         f"{'-'.join(corpus.langs)}. 95 % intervals over {check_results.settings.draws:,} resamples of "
-        "documents; n: rows or pairs.",
+        "documents; n: rows or pairs. Error rates of each window: -f json and the report.",
         console,
     )
     terminal.notes(notes, console)
+
+
+_DETAILS = ("errors per 1,000 characters", "mean absolute difference")  # JSON and report have them
+# what a figure would be without any fault of the judge
+_IDEAL = {
+    "flip rate": ("position", 0.0),
+    "first of two chosen": ("position", 0.5),
+    "ratio of error rates": ("length", 1.0),
+}
+
+
+def _finding(measures: Sequence[JudgeMeasure]) -> str:
+    """Which biases the judges show: figures whose interval does not hold the ideal value."""
+    known = [m for m in measures if m.measure in _IDEAL and m.value == m.value and m.low == m.low]
+    biased = [m for m in known if not m.low <= _IDEAL[m.measure][1] <= m.high]
+    said = [
+        f"{m.judge}: {m.measure} {terminal.number(m.value)} instead of {_IDEAL[m.measure][1]:g}"
+        for m in biased
+    ]
+    checked = list(dict.fromkeys(_IDEAL[m.measure][0] for m in known))
+    if said:
+        return f"Bias shows in {terminal.listed(said)}."
+    if checked:
+        return f"No bias of {terminal.listed(checked)} shows on these documents."
+    return f"{count(len(measures), 'figure')}; none of them tests position or length."

@@ -69,6 +69,7 @@ def judge_check(check_json: Mapping[str, Any]) -> Study:
         tuple(panels),
         facts,
         tuple(map(str, check_json.get("notes", ()))),
+        tuple(range(min(3, len(panels) - 1))),  # the last one is a table
     )
 
 

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import progress_bar, warn
 from wholetext.errors import InputError, count
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
-    from wholetext.meta.contrastive.decisions import ContrastResults
+    from wholetext.meta.contrastive.decisions import ContrastAccuracy, ContrastResults
     from wholetext.meta.evaluate import ParagraphSets
     from wholetext.meta.judgments import Ratings
     from wholetext.meta.raters import Measurement
     from wholetext.views import Joiner
+
+
+_ALPHA = 0.05  # of the sentence about McNemar's test
 
 
 def agreement(
@@ -281,6 +284,7 @@ def agreement(
             columns=parse_columns(columns) if columns else None,
         )
     render(results, format)
+    studies.finish(out, "meta.json", format)
 
 
 def paragraphs(
@@ -361,9 +365,12 @@ def paragraphs(
         )
         rated_by = sets.source.ratings
         warn([sets.source.note] if sets.source.note else [])
+        last = f"{len(sets.rated[-1]):,} of {count(lengths[-1], 'segment')}"
         print(
-            f"{sets.gold} ratings of {sets.source.path}: {len(rated_by)} by "
-            f"{count(len(rated_by.raters), 'rater')}, {count(len(rated_by.systems), 'system')}"
+            f"{count(len(rated_by.raters), 'rater')} of {count(len(rated_by.systems), 'system')}: "
+            f"{len(sets.rated[0]):,} paragraphs of {count(lengths[0], 'segment')}"
+            f"{f', {last}' if len(lengths) > 1 else ''}.\n"
+            f"{len(rated_by):,} {sets.gold} ratings of {sets.source.path}"
         )
         if scale:
             _print_agreement(rated_by, scale)
@@ -552,50 +559,57 @@ def contrast(
         terminal.print_json(results.as_json())
     else:
         _accuracies(results)
+    studies.finish(out, "contrast.json", format)
 
 
 def _accuracies(results: ContrastResults) -> None:
-    from rich.text import Text
-
+    """Print the finding and a row per metric; groups and margins are in JSON and report."""
     from wholetext.meta.contrastive.decisions import groups, overall
 
     console, rows = terminal.console(80), []
-    everything = {"": [[overall(accuracy)] for accuracy in results.decisions]}
-    by_group = [groups(accuracy, results.split) for accuracy in results.decisions]
-    everything |= {kind: [parts[kind] for parts in by_group] for kind in by_group[0]}
-    for kind, columns in everything.items():
-        for row in zip(*columns):
-            label = f"{kind} {row[0].group}".strip()
-            chance = f"{100 * row[0].chance:.1f}"
-            cells = [
-                f"{100 * accuracy.accuracy:.1f} [{100 * accuracy.low:.1f}, "
-                f"{100 * accuracy.high:.1f}]"
-                + (f" ={accuracy.ties}" if accuracy.ties else "")
-                + (f" ?{accuracy.undefined}" if accuracy.undefined else "")
-                for accuracy in row
-            ]
-            rows.append([label, str(row[0].total), chance, *cells])
+    totals = [overall(decisions) for decisions in results.decisions]
+    for decisions, total in zip(results.decisions, totals):
+        missed = [f"{total.ties:,}", f"{total.undefined:,}"]
+        interval = f"[{100 * total.low:.1f}, {100 * total.high:.1f}]"
+        rows.append([decisions.metric, f"{100 * total.accuracy:.1f}", interval, *missed])
+    order = sorted(range(len(rows)), key=lambda at: -totals[at].accuracy)
+    terminal.print_finding(_contrast_finding(results, totals, order), console)
     terminal.print_blocks(
-        ["group", "items", "chance", *(accuracy.metric for accuracy in results.decisions)],
-        rows,
-        3,
+        ["metric", "right, in %", "95 %", "ties", "undefined"],
+        [rows[at] for at in order],
+        1,
         console,
     )
-    console.print(
-        Text(
-            "\nAccuracy in %, with Wilson's 95 % interval. Ties (=) and undefined scores (?) are "
-            "errors. "
-            "Chance is what random scores without ties reach.",
-            style="dim",
-        )
+    kinds = [kind for kind, parts in groups(results.decisions[0], results.split).items() if parts]
+    terminal.print_footer(
+        f"{count(totals[0].total, 'item')}; random scores without ties reach "
+        f"{100 * totals[0].chance:.1f} %. Ties and undefined scores are errors; intervals are "
+        f"Wilson's. -f json and the report have it by {terminal.listed(kinds, 9)}.",
+        console,
     )
-    for test in results.tests:
-        console.print(
-            Text(
-                f"McNemar  {test.first} alone right {test.only_first}, {test.second} alone right "
-                f"{test.only_second}, p = {test.p:.4g}"
-            )
-        )
+
+
+def _contrast_finding(
+    results: ContrastResults, totals: list[ContrastAccuracy], order: list[int]
+) -> str:
+    """Which metric is right most often, whether by chance, and which ones it beats."""
+    best, names = order[0], [decisions.metric for decisions in results.decisions]
+    total = totals[best]
+    share = f"{100 * total.accuracy:.1f} % of {count(total.total, 'item')}"
+    side = "above" if total.low > total.chance else "no better than"
+    side = "below" if total.high < total.chance else side
+    chance = f"{side} chance ({100 * total.chance:.1f} %)"
+    if len(names) == 1:
+        return f"{names[0]} is right in {share}, {chance}."
+    p = {frozenset((test.first, test.second)): test.p for test in results.tests}
+    others = [names[at] for at in order[1:]]
+    clear = [name for name in others if p.get(frozenset((names[best], name)), 1.0) <= _ALPHA]
+    beaten = f"significantly more often than {terminal.listed(clear)}" if clear else ""
+    open_ = [name for name in others if name not in clear]
+    than = "but not than" if clear else "but not significantly more often than"
+    tied = f"{than} {terminal.listed(open_)}" if open_ else ""
+    tests = ", ".join(filter(None, (beaten, tied)))
+    return f"{names[best]} is right most often, in {share}, {chance}; {tests} (McNemar's test)."
 
 
 def features(

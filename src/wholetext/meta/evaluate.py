@@ -169,7 +169,7 @@ def meta_evaluate(
     computed = [metric.name for metric in parts[0].metrics if metric.source != "file"]
     cells = grid_cells(computed)
     single = [result for result in results if " + " not in result.where]
-    wide = len(roots) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
+    wide = len(evalsets) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
     levels = dict.fromkeys(task.level for task in run) if what.williams else {}
     meta = Meta(
         tuple(parts),
@@ -185,6 +185,7 @@ def meta_evaluate(
         tuple(golds),
         paired_t_tests(results) if what.paired_t else None,
         tuple(williams_tests(part, level) for part in parts for level in levels),
+        bool(what.tasks),
     )
     if out is not None:
         write_meta(Path(out), meta)

@@ -20,8 +20,10 @@ from wholetext.meta.conventions import conventions
 from wholetext.meta.participants import Level, Participants
 from wholetext.meta.score_files import StoredFile, stored_files
 from wholetext.registry import scorer
+from wholetext.scoring.engine import trait
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import open_run
+from wholetext.text import joiner
 from wholetext.types import FloatArray, Scores
 
 
@@ -52,6 +54,14 @@ class MetricScores:
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
 
+@dataclass(frozen=True, eq=False)
+class LengthBaseline:
+    """Minus the length of the reference: what a penalty that sums errors owes to long text."""
+
+    name: str
+    seg: FloatArray  # (segments,)
+
+
 @dataclass
 class Gathered:
     """Metrics that can be compared on the same systems, and what had to be left out."""
@@ -59,6 +69,7 @@ class Gathered:
     participants: Participants
     metrics: list[MetricScores] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    length: LengthBaseline | None = None  # where a metric is a sum over the text
 
 
 @dataclass(frozen=True)
@@ -127,7 +138,27 @@ def gather(
     gathered.metrics += [
         _mean(text, [scored[name] for name in part]) for text, part in ensembles.items()
     ]
+    if any(_grows(name) for name in names if name in computed):
+        gathered.length = _length(where)
     return _common(gathered)
+
+
+def _grows(spec: str) -> bool:
+    """Whether the score of a spec is a sum, so that longer text has a larger one."""
+    metric = scorer(spec).metric
+    return metric.outputs[0] in trait(metric, "sums")
+
+
+def _length(where: Participants) -> LengthBaseline | None:
+    loaded = where.evalset.load()
+    name = next((ref for ref in where.refs if ref in loaded.corpus.references), None)
+    if name is None:
+        return None
+    blank = joiner(loaded.corpus.langs[1])
+    texts = [text for doc in loaded.corpus.docs for text in doc.refs[name]]
+    sizes = [len(text.split() if blank else text) for text in texts]
+    noun = "words" if blank else "characters"
+    return LengthBaseline(f"− reference {noun}", -np.array(sizes, dtype=float))
 
 
 def _mean(name: str, members: Sequence[MetricScores]) -> MetricScores:
@@ -283,7 +314,7 @@ def _common(gathered: Gathered) -> Gathered:
         left_out={**old.left_out, **dict.fromkeys(lacking, "not scored by every metric")},
     )
     metrics = [replace(metric, levels=kept(metric.levels)) for metric in gathered.metrics]
-    return Gathered(smaller, metrics, gathered.notes)
+    return Gathered(smaller, metrics, gathered.notes, gathered.length)
 
 
 # ---------------------------------------------------------------- computed

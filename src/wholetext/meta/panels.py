@@ -9,6 +9,7 @@ from typing import Any
 from wholetext.errors import count
 from wholetext.reporting.panels import Bar, Bars, Curves, Grid, Line, Number, Panel, Study, Table
 
+MAIN = 3  # charts of a picture
 CURVES = {
     "accuracy": "system accuracy",
     "acc_eq": "acc_eq (ties calibrated)",
@@ -39,13 +40,11 @@ def meta(record: Mapping[str, Any]) -> Study:
         )
         for entry in fields
     ]
-    panels: list[Panel] = [
-        _agreement(record),
-        *_intervals(record["tasks"]),
-        *_grids(record),
-        *_contests(record),
-        *_paragraphs(record.get("curves", [])),
-    ]
+    bars, grids = _intervals(record["tasks"]), _grids(record)
+    curves = _paragraphs(record.get("curves", []))
+    panels: list[Panel] = [_agreement(record), *bars, *grids, *_contests(record), *curves]
+    drawn = grids or curves[:MAIN] or sorted(bars, key=_order)[:MAIN]
+    picture = tuple(panels.index(panel) for panel in drawn)
     panels += [
         Grid(
             f"Correlation between metrics, {entry['where']}, level {entry['level']}",
@@ -57,9 +56,25 @@ def meta(record: Mapping[str, Any]) -> Study:
         )
         for entry in record.get("between_metrics", [])
     ]
-    return Study(
-        "meta", "Meta-evaluation", tuple(panels), tuple(facts), tuple(record.get("notes", ()))
+    panels += _signatures(fields)
+    notes = tuple(record.get("notes", ()))
+    return Study("meta", "Meta-evaluation", tuple(panels), tuple(facts), notes, picture)
+
+
+def _order(panel: Panel) -> int:
+    """Place of a chart in the picture: what the field reports first."""
+    first = ("spa", "acc_eq", "pearson")
+    return first.index(panel.axis) if isinstance(panel, Bars) and panel.axis in first else MAIN
+
+
+def _signatures(fields: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """What each metric is: its signature, or that its scores are from a file."""
+    rows = tuple(
+        (metric["name"], (f"{entry['set']} {entry['langs']}", metric["source"]))
+        for entry in fields
+        for metric in entry["metrics"]
     )
+    return [Table("Metrics", ("set", "signature, or file"), rows)] if rows else []
 
 
 def _agreement(record: Mapping[str, Any]) -> Table:
@@ -102,6 +117,8 @@ def _intervals(tasks: Sequence[Mapping[str, Any]]) -> list[Panel]:
             for row in task["metrics"]:
                 low, high = row.get("interval") or (None, None)
                 bars.append(Bar(group, row["name"], row["value"], low, high, row.get("pairs")))
+            if (length := task.get("baseline")) and length["value"] is not None:
+                bars.append(Bar(group, length["name"], length["value"]))
         levels = {row.get("chance") for task in selected for row in task["metrics"]}
         chance = levels.pop() if len(levels) == 1 else None
         panels.append(
@@ -298,9 +315,9 @@ def contrast(record: Mapping[str, Any]) -> Study:
         ("items", f"{items:,}"),
     )
     notes = tuple(map(str, record.get("notes", ())))
-    return Study(
-        "contrast", f"Contrast: {Path(str(record['set'])).stem}", tuple(panels), facts, notes
-    )
+    title = f"Contrast: {Path(str(record['set'])).stem}"
+    bars = [at for at, panel in enumerate(panels) if isinstance(panel, Bars)]
+    return Study("contrast", title, tuple(panels), facts, notes, tuple(bars[:MAIN]))
 
 
 def _accuracies(title: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Bars:

@@ -49,6 +49,7 @@ class Meta:
     ] = ()  # (where, level, golds, correlations)
     paired_t: tuple[list[str], np.ndarray] | None = None  # metrics, p of their differences
     williams: tuple[Williams, ...] = ()
+    named: bool = False  # tasks were named one by one: tables show all of them
     __repr__ = brief
 
 
@@ -174,6 +175,7 @@ def _task(result: TaskResult) -> dict[str, Any]:
         "draws": result.draws,
         "metrics": rows,
         "p": result.p,
+        **({"baseline": dict(zip(("name", "value"), result.baseline))} if result.baseline else {}),
     }
 
 

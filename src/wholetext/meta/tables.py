@@ -10,35 +10,33 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholetext.cli import terminal
-from wholetext.cli.terminal import LATEX, number
+from wholetext.cli.terminal import LATEX, listed, number
 from wholetext.errors import count
 from wholetext.meta.grid import drawn, win_counts
-from wholetext.meta.tasks import SetMean
+from wholetext.meta.tasks import Average, SetMean, TaskResult
 
 if TYPE_CHECKING:
-    from wholetext.meta.grid import Contest, GridCell
+    from wholetext.meta.grid import GridCell
     from wholetext.meta.paragraphs import Point
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
-    from wholetext.meta.tasks import Average, TaskResult
     from wholetext.scoring.significance.resample import Interval
 
-CURVE = (
-    "k",
-    "metric",
-    "scored",
-    "sys accuracy",
-    "acc_eq",
-    "chance",
-    "pearson",
-    "sys pearson",
-    "ties",
-    "human ties",
-    "direct~average",
-    "paragraphs",
-)
-#: of a level whose usual tasks were run, the one that the table shows
-MAIN = {"sys": "sys:spa", "domain": "domain:pearson", "doc": "doc:acc_eq", "seg": "seg:acc_eq"}
+Column = Average | SetMean | TaskResult
+CURVE = ("k", "metric", "scored", "sys accuracy", "acc_eq", "chance", "pearson")
+#: tasks that tables show first, and what they measure; of the usual ones of a level the rest is in JSON
+FIRST = {
+    "sys:spa": "soft pairwise accuracy of systems",
+    "doc:acc_eq": "pairs of documents ordered as people order them",
+    "domain:pearson": "correlation over domains",
+    "seg:acc_eq": "pairs of outputs of a segment ordered as people order them",
+    "seg:pearson": "correlation over all segments",
+    "doc:pearson": "correlation over all documents",
+    "sys:pearson": "correlation over systems",
+    "sys:accuracy": "pairs of systems ordered as people order them",
+}
+_ROUNDING = 0.0005  # values that print alike are not above one another
+_SHOWN = 3  # columns, sets described one by one, metrics named in a sentence
 
 
 def render(meta: Meta, format: str) -> None:
@@ -54,15 +52,47 @@ def render(meta: Meta, format: str) -> None:
         terminal.warn(meta.notes)
 
 
-def shown_results(meta: Meta) -> list[TaskResult]:
-    """The tasks that were asked for by name; of a level, its main one."""
+def _usual(meta: Meta) -> set[str]:
+    """Tasks that were run because their level was."""
     from wholetext.meta.tasks import DEFAULTS
 
-    results = meta.results
-    names = {str(result.task) for result in results}
-    usual = {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
-    hidden = usual.difference(MAIN.values())
-    return [result for result in results if str(result.task) not in hidden]
+    names = {str(result.task) for result in meta.results}
+    return {task for tasks in DEFAULTS.values() if names.issuperset(tasks) for task in tasks}
+
+
+def shown_results(meta: Meta) -> list[TaskResult]:
+    """The tasks that were asked for by name; of the usual ones of levels, the first three."""
+    usual = _usual(meta)
+    first = [task for task in FIRST if task in usual][:_SHOWN]
+    shown = [r for r in meta.results if str(r.task) in first or str(r.task) not in usual]
+    if all(str(result.task) in usual for result in shown):
+        shown.sort(key=lambda result: first.index(str(result.task)))
+    return shown
+
+
+def headline(meta: Meta) -> list[Column]:
+    """The columns of the table: tasks named one by one; else at most three of each gold.
+
+    Of several sets they are means; of the tasks of a year the average, the pooled accuracy and the
+    last mean.
+    """
+    results = shown_results(meta)
+    average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
+    if meta.named or not meta.means:
+        return [*average, *meta.means, *results]
+    pooled: list[Column] = [result for result in results if " + " in result.where]
+    tasks = {str(result.task) for result in results}
+    means = [mean for mean in meta.means if mean.task in tasks]
+    if average:
+        return [*[*average, *pooled, *means][:2], *means[-1:]]
+    means.sort(key=lambda mean: [*FIRST, mean.task].index(mean.task))
+    golds = len({part.participants.gold_name for part in meta.parts})
+    return list(means[: _SHOWN * golds])
+
+
+def _average(meta: Meta) -> list[Column]:
+    shown = len(shown_results(meta)) == len(meta.results)
+    return [meta.average] if shown and meta.average else []
 
 
 def short(result: TaskResult, meta: Meta) -> str:
@@ -76,31 +106,37 @@ def short(result: TaskResult, meta: Meta) -> str:
     return f"{title} {result.gold}" if len(set(names)) < len(names) else title
 
 
-def _columns(meta: Meta) -> tuple[list[str], list[list[str]], list[list[str]]]:
+def _title(column: Column, meta: Meta) -> str:
+    if isinstance(column, TaskResult):
+        return short(column, meta)
+    if isinstance(column, SetMean):
+        golds = {part.participants.name for part in meta.parts}
+        gold = f" {column.gold}" if len(golds) < len(meta.parts) else ""
+        return f"{column.task} (mean of {column.sets}){gold}"
+    return "average"
+
+
+def _columns(
+    meta: Meta, columns: Sequence[Column]
+) -> tuple[list[str], list[list[str]], list[list[str]]]:
     """Head, rows of metrics (by the first column, best first), and rows below them."""
-    results = shown_results(meta)
-    average = meta.average if len(results) == len(meta.results) else None
-    lead: list[Average | SetMean | TaskResult] = [average] if average else []
-    lead += meta.means
-    columns = [*lead, *results]
     names = dict.fromkeys(name for column in columns for name in column.metrics)
-    head = [
-        "metric",
-        *(["average"] if average else []),
-        *(f"{mean.task} (mean of {mean.sets})" for mean in meta.means),
-        *(short(result, meta) for result in results),
-    ]
+    head = ["metric", *(_title(column, meta) for column in columns)]
     rows = [[name, *(_cell(column, name) for column in columns)] for name in names]
-    blank = ["" for _ in lead]
-    foot = [
-        ["chance", *blank, *map(_chance, results)],
-        ["pairs", *blank, *(f"{result.estimates[0].pairs:,}" for result in results)],
-        ["systems × items", *blank, *(f"{part.systems} × {part.items}" for part in results)],
-    ]
+    lengths = [getattr(column, "baseline", None) for column in columns]
+    label = next((name for name, _ in filter(None, lengths)), "")
+    foot = [[label, *(number(part[1]) if part else "" for part in lengths)]] if label else []
+    tasks = [column if isinstance(column, TaskResult) else None for column in columns]
+    foot.append(["chance", *(_chance(column, meta) for column in columns)])
+    if any(tasks):
+        foot += [
+            ["pairs", *(f"{task.estimates[0].pairs:,}" if task else "" for task in tasks)],
+            ["systems × items", *(f"{t.systems} × {t.items}" if t else "" for t in tasks)],
+        ]
     return head, rows, foot
 
 
-def _cell(column: Average | SetMean | TaskResult, name: str) -> str:
+def _cell(column: Column, name: str) -> str:
     """``#cluster value`` of a metric and its interval; – where unknown."""
     if name not in column.metrics:
         return "–"
@@ -121,28 +157,40 @@ def _rank(rank: int | None) -> str:
     return "" if rank is None else f"#{rank} "
 
 
-def _chance(result: TaskResult) -> str:
-    known = [estimate.chance for estimate in result.estimates if not math.isnan(estimate.chance)]
-    low, high = number(min(known, default=math.nan)), number(max(known, default=math.nan))
+def _chances(column: SetMean | TaskResult, meta: Meta) -> list[float]:
+    """Chance levels of the metrics of a column; of means over sets, their means."""
+    own = [column] if isinstance(column, TaskResult) else []
+    if isinstance(column, SetMean):
+        single = [result for result in meta.results if " + " not in result.where]
+        own = [r for r in single if str(r.task) == column.task and r.gold in column.gold]
+    levels = [[estimate.chance for estimate in result.estimates] for result in own]
+    means = [sum(row) / len(row) for row in zip(*levels)]
+    return [value for value in means if not math.isnan(value)] or [math.nan]
+
+
+def _chance(column: Column, meta: Meta) -> str:
+    if isinstance(column, Average):
+        return ""
+    known = _chances(column, meta)
+    low, high = number(min(known)), number(max(known))
     return low if low == high else f"{low}–{high}"
 
 
 def _print(meta: Meta) -> None:
     from rich.text import Text
 
-    console = terminal.console(80)
-    head, rows, foot = _columns(meta)
-    dim = [[Text(first, style="dim"), *cells] for first, *cells in foot]
-    terminal.print_blocks(head, [*rows, *dim], 1, console)
-    for line in ["", *_explanations(meta)]:
+    console, columns = terminal.console(80), headline(meta)
+    terminal.print_finding(_finding(meta, columns), console)
+    if blocks := list(_grids(meta)):
+        for at, (title, block_head, block) in enumerate(blocks):
+            console.print(Text(f"\n{title}" if at else title, style="dim"))
+            terminal.print_blocks(block_head, block, 1, console)
+    else:
+        head, rows, foot = _columns(meta, columns)
+        dim = [[Text(first, style="dim"), *cells] for first, *cells in foot]
+        terminal.print_blocks(head, [*rows, *dim], 1, console)
+    for line in ["", *_explanations(meta, columns)]:
         console.print(Text(line, style="dim"))
-    for part in meta.parts:
-        for metric in part.metrics:
-            if metric.source != "file":
-                terminal.print_signature(f"  {metric.name}  {metric.short}", console)
-    for title, block_head, block in (*_grids(meta), *_contests(meta)):
-        console.print(Text(f"\n{title}", style="dim"))
-        terminal.print_blocks(block_head, block, 1, console)
     for where, level, names, table in meta.between:
         console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
@@ -177,9 +225,9 @@ Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
 def _grids(meta: Meta) -> Iterator[Block]:
     """Each task over the grid of views of each metric: context sizes, or windows and strides."""
     cells = drawn(meta.grid)
-    columns: list[SetMean | TaskResult] = [*meta.means, *shown_results(meta)] if cells else []
+    columns = [c for c in headline(meta) if not isinstance(c, Average)] if cells else []
     for column in columns:
-        where = f"{column.task} (mean)" if isinstance(column, SetMean) else short(column, meta)
+        where = _title(column, meta)
         for metric in dict.fromkeys(cell.metric for cell in cells):
             own = [cell for cell in cells if cell.metric == metric and cell.settings]
             across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
@@ -202,25 +250,6 @@ def _grids(meta: Meta) -> Iterator[Block]:
             yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], shown
 
 
-def _contests(meta: Meta) -> Iterator[Block]:
-    """Metrics with context less themselves by sentence, in every set."""
-    for task in dict.fromkeys(row.task for row in meta.contests):
-        rows = [row for row in meta.contests if row.task == task]
-        counts = win_counts(rows, meta.alpha)
-        title = (
-            f"{task}, with context less by sentence: context wins {counts['wins']} of "
-            f"{counts['of']}, {counts['significant_wins']} of {counts['significant']} significant "
-            f"(*, p < {meta.alpha})"
-        )
-        by_place = {(row.name, row.where): row for row in rows}
-        places = list(dict.fromkeys(row.where for row in rows))
-        lines = [
-            [name, *(_gain(by_place.get((name, place)), meta.alpha) for place in places)]
-            for name in dict.fromkeys(row.name for row in rows)
-        ]
-        yield title, ["metric", *places], lines
-
-
 def _row(cell: GridCell, down: str) -> str:
     """The row of a grid: its size, or where its context comes from; partial windows apart."""
     more = [str(cell.settings[key]) for key in ("partial", "source") if key in cell.settings]
@@ -233,23 +262,73 @@ def _value(column: SetMean | TaskResult, name: str) -> str:
     return "" if name not in column.metrics else number(column.value(name))
 
 
-def _gain(contest: Contest | None, alpha: float) -> str:
-    if contest is None:
-        return "–"
-    return f"{contest.difference:+.3f}{'*' if contest.p < alpha else ''}"
+def _finding(meta: Meta, columns: Sequence[Column]) -> str:
+    """What a reader takes home: who agrees best by which task, or whether context helps."""
+    if meta.contests:
+        gains = []
+        for task in dict.fromkeys(row.task for row in meta.contests):
+            won = win_counts([row for row in meta.contests if row.task == task], meta.alpha)
+            tested = any(result.draws for result in meta.results)
+            clear = f"{won['significant_wins']} significantly" if tested else "not tested"
+            gains.append(f"in {won['wins']} of {won['of']} by {task} ({clear})")
+        return f"With context, metrics agree better than by sentence {' and '.join(gains)}."
+    told = []
+    for column in columns:
+        ranks = (None,) if isinstance(column, SetMean) else column.ranks
+        title = _title(column, meta).partition(" (mean")[0]
+        told.append((title, _leaders(column.metrics, column.value(column.metrics[0]), ranks)))
+    chance = [
+        _title(column, meta)
+        for column in columns
+        if not isinstance(column, Average)
+        and max(map(column.value, column.metrics)) < max(_chances(column, meta)) + _ROUNDING
+    ]
+    below = f" No metric is above chance by {listed(chance)}." if chance else ""
+    return f"{_sentence(told)}{below}"
 
 
-def _explanations(meta: Meta) -> list[str]:
-    first, hidden = meta.results[0], len(meta.results) - len(shown_results(meta))
-    lines = ["Nothing was tested, so there are no ranks."]
+def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> str:
+    """Who leads a column: the first cluster; untested, the highest value."""
+    if len(names) == 1:
+        return f"{names[0]} has {number(best)}"
+    first = [name for name, rank in zip(names, ranks) if rank == 1]
+    if not first:
+        return f"{names[0]} is highest, which was not tested"
+    if len(first) == len(names):
+        return f"{count(len(names), 'metric')} do not differ significantly"
+    return f"{listed(first)} {'lead' if len(first) > 1 else 'leads'}"
+
+
+def _sentence(told: Sequence[tuple[str, str]]) -> str:
+    """(column, who leads it) in words: equal leads are said once."""
+    said: dict[str, list[str]] = {}
+    for title, clause in told:
+        said.setdefault(clause, []).append(title)
+    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
+    return f"B{'; '.join(clauses)[1:]}." if clauses else "Nothing here could be compared."
+
+
+def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
+    first, shown = meta.results[0], {str(getattr(column, "task", "")) for column in columns}
+    lines = ["; ".join(f"{task}: {what}" for task, what in FIRST.items() if task in shown) + "."]
+    lines = lines if len(lines[0]) > 1 else []
     if first.draws:
-        lines = [
+        lines.append(
             f"# is the rank cluster: metrics of one are not significantly different (p > "
             f"{meta.alpha}, {first.draws} draws)."
-        ]
-    if hidden:
-        lines.append(f"{count(hidden, 'more task')}, p-values and averages: -f json, or --out.")
-    for part in meta.parts:
+        )
+    else:
+        lines.append("Nothing was tested, so there are no ranks.")
+    if label := next((r.baseline[0] for r in meta.results if r.baseline), ""):
+        lines.append(
+            f"{label}: what the length of the reference alone reaches; a penalty is a sum, so that "
+            "it owes part of its correlation to length. – where a length cannot order outputs."
+        )
+    parts = meta.parts if len(meta.parts) <= _SHOWN else ()
+    if not parts:
+        names = listed(list(dict.fromkeys(part.participants.name for part in meta.parts)))
+        lines.append(f"{count(len(meta.parts), 'set')} of judgments: {names}; -f json has each.")
+    for part in parts:
         where = part.participants
         out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
         gold = where.gold_name
@@ -265,8 +344,7 @@ def _explanations(meta: Meta) -> list[str]:
 def _curve(p: Point) -> list[str]:
     """A line of the table of paragraph lengths, as ``CURVE`` names its columns."""
     values = [p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson]
-    values += [p.sys_pearson, p.ties, p.gold_ties, p.direct_average]
-    return [str(p.k), p.metric, p.mode, *map(number, values), str(p.paragraphs)]
+    return [str(p.k), p.metric, p.mode, *map(number, values)]
 
 
 def _tsv(content: dict[str, Any]) -> None:
@@ -285,7 +363,8 @@ def _tsv(content: dict[str, Any]) -> None:
 
 def latex(meta: Meta) -> str:
     """A booktabs table: cluster and value per task, the best cluster bold; chance and pairs."""
-    head, rows, foot = _columns(meta)
+    columns = [*_average(meta), *meta.means, *shown_results(meta)]
+    head, rows, foot = _columns(meta, columns)
 
     def tex(cell: str) -> str:
         escaped = cell.translate(LATEX).replace("–", "--")
@@ -304,6 +383,7 @@ TITLES = {
     "error-free": "error-free F1",
     "auc": "error-free AUC",
 }
+FIRST_SPANS = ("characters", "matching", "auc")  # measures of the table
 
 
 def render_spans(results: SpanResults, format: str) -> None:
@@ -312,21 +392,25 @@ def render_spans(results: SpanResults, format: str) -> None:
         terminal.print_json(spans_json(results))
         return
     defined = [part for part in results.measures if not all(map(math.isnan, part.values))]
-    rows = [
-        [name, *(_span_cell(measure, name) for measure in results.measures)]
-        for name in (defined or results.measures)[0].metrics
-    ]
+    shown = [part for part in defined if part.measure in FIRST_SPANS] or defined[:_SHOWN]
+    names = dict.fromkeys(name for part in shown for name in part.metrics)
+    rows = [[name, *(_span_cell(measure, name) for measure in shown)] for name in names]
     majority = max(results.error_free, results.segments - results.error_free) / results.segments
     lines = (
-        "# is the rank cluster (metrics without significant differences by document), in brackets "
-        "the 95 % interval by document; P, R: precision and recall.",
+        "± is a 95 % interval by document; # is the rank cluster: metrics of one do not differ "
+        "significantly by document.",
         f"{results.segments:,} segments of {results.documents:,} documents, {results.spans:,} "
         f"spans; {results.error_free:,} segments ({results.error_free / results.segments:.1%}) are "
         "error-free: saying the more frequent of both always has accuracy "
         f"{number(majority)}, chance has AUC 0.5.",
+        "-f json has precision, recall, the bounds of intervals, p-values, and "
+        f"{listed([TITLES[part.measure] for part in defined if part not in shown])}.",
     )
-    head = ["metric", *(TITLES[measure.measure] for measure in results.measures)]
-    _print_table(head, rows, lines, results.notes)
+    head = ["metric", *(TITLES[measure.measure] for measure in shown)]
+    told = [
+        (TITLES[part.measure], _leaders(part.metrics, part.values[0], part.ranks)) for part in shown
+    ]
+    _print_table(_sentence(told), head, rows, lines, results.notes)
 
 
 def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: str) -> None:
@@ -347,7 +431,7 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         ]
         terminal.print_json(plain({"raters": rows, "notes": notes}))
         return
-    measures = list(raters[0].scores)
+    measures = [name for name in raters[0].scores if name in FIRST_SPANS]
     table = [
         [
             row.first,
@@ -358,8 +442,17 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
         for row in raters
     ]
     head = ["rater", "rater", "segments", *(TITLES[name] for name in measures)]
-    lines = ("Texts that both raters marked; 95 % intervals by document.",)
-    _print_table(head, table, lines, notes, fixed=2)
+    lines = (
+        "Texts that both raters marked; 95 % intervals by document. -f json has error-free "
+        "accuracy and F1.",
+    )
+    together = raters[-1].scores
+    finding = (
+        f"Two raters mark the same errors with {TITLES[measures[0]]} "
+        f"{number(together[measures[0]])} over {count(raters[-1].segments, 'segment')}: a metric "
+        "that reaches it agrees with a rater as well as another rater does."
+    )
+    _print_table(finding, head, table, lines, notes, fixed=2)
 
 
 def spans_json(results: SpanResults) -> dict[str, Any]:
@@ -404,11 +497,12 @@ def spans_json(results: SpanResults) -> dict[str, Any]:
 
 
 def _span_cell(measure: SpanMeasure, name: str) -> str:
+    if name not in measure.metrics:
+        return "–"
     i = measure.metrics.index(name)
-    sides = f" P {number(measure.precision[i])} R {number(measure.recall[i])}"
-    shown = "" if math.isnan(measure.precision[i]) else sides
-    value = f"{_rank(measure.ranks[i])}{number(measure.values[i])}"
-    return f"{value}{_bracketed(measure.intervals[i])}{shown}"
+    half = measure.intervals[i].half_width
+    within = "" if math.isnan(half) else f" ±{number(half)}"
+    return f"{_rank(measure.ranks[i])}{number(measure.values[i])}{within}"
 
 
 def _bracketed(bounds: Interval) -> str:
@@ -420,6 +514,7 @@ def _bounds(bounds: Interval) -> list[float] | None:
 
 
 def _print_table(
+    finding: str,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     lines: Sequence[str],
@@ -429,7 +524,8 @@ def _print_table(
     from rich.text import Text
 
     console = terminal.console(80)
+    terminal.print_finding(finding, console)
     terminal.print_blocks(head, rows, fixed, console)
-    for line in lines:
+    for line in ("", *lines):
         console.print(Text(line, style="dim"))
     terminal.notes(notes, console)

@@ -116,6 +116,7 @@ class TaskResult:
     test: str
     low: tuple[float, ...] = ()  # bounds of 95 % intervals, if requested
     high: tuple[float, ...] = ()
+    baseline: tuple[str, float] | None = None  # the length of the text instead of a metric
 
     def rank(self, metric: str) -> int | None:
         return self.ranks[self.metrics.index(metric)]
@@ -182,7 +183,23 @@ def run_task(
         if drawn is not None:
             bounds[:, i] = interval(drawn)
     low, high = map(tuple, bounds.tolist() if testing.interval else ((), ()))
-    return replace(result, where=where.name, gold=gold_name, low=low, high=high)
+    baseline = _baseline(gathered, task, np.where(gaps, np.nan, gold))
+    return replace(result, where=where.name, gold=gold_name, low=low, high=high, baseline=baseline)
+
+
+def _baseline(
+    gathered: Gathered, task: AgreementTask, gold: FloatArray
+) -> tuple[str, float] | None:
+    """The agreement of the reference's length; NaN where outputs of an item are compared."""
+    if gathered.length is None:
+        return None
+    name, values, measure = gathered.length.name, gathered.length.seg, task.measure
+    correlation = measure.statistic in ("pearson", "spearman", "kendall")
+    if task.level not in ("seg", "doc") or not correlation or measure.average == "item":
+        return name, np.nan
+    if task.level == "doc":
+        values = np.add.reduceat(values, [run.start for run in gathered.participants.runs])
+    return name, estimate(gold, np.broadcast_to(values, gold.shape).copy(), measure).value
 
 
 def _resampled(
@@ -429,6 +446,7 @@ class SetMean:
     metrics: tuple[str, ...]
     values: tuple[float, ...]
     intervals: tuple[tuple[float, float] | None, ...]
+    baseline: tuple[str, float] | None = None
 
     def value(self, metric: str) -> float:
         return self.values[self.metrics.index(metric)]
@@ -450,6 +468,8 @@ def set_means(
             pooled_interval(parts, n, task, testing) if testing.interval else None for n in order
         ]
         golds = ", ".join(dict.fromkeys(result.gold for result in own))
+        baselines = [result.baseline for result in own if result.baseline]
+        mean = float(np.mean([value for _, value in baselines])) if baselines else np.nan
         means.append(
             SetMean(
                 str(task),
@@ -458,6 +478,7 @@ def set_means(
                 tuple(order),
                 tuple(values[n] for n in order),
                 tuple(bounds),
+                (baselines[0][0], mean) if baselines else None,
             )
         )
     return means

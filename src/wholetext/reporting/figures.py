@@ -16,6 +16,7 @@ from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.panels import Bars, Curves, Grid, Study
+from wholetext.reporting.studies import read_study
 from wholetext.scoring.results import Results
 
 if TYPE_CHECKING:
@@ -52,6 +53,24 @@ def write_figures(
                 write_file(staged / f"{name}.{format}", _convert(spec, format))
                 written.append(folder / f"{name}.{format}")
     return written
+
+
+def write_picture(file: Path) -> Path | None:
+    """Draw the main charts of a study as SVG beside its file; None where it has none.
+
+    Raises ``MissingExtra`` where altair is not installed.
+    """
+    study, alt = read_study(file), altair_module()
+    charts = [PANELS[type(study.panels[at])](study.panels[at]) for at in study.picture]
+    if not charts:
+        return None
+    picture = styled(alt.vconcat(*charts).resolve_scale(color="independent", x="independent"))
+    with (
+        changing(file.parent, FIGURES) as staged,
+        alt.data_transformers.enable("default", max_rows=None),
+    ):
+        write_file(staged / f"{file.stem}.svg", _convert(picture.to_dict(), "svg"))
+    return file.with_suffix(".svg")
 
 
 def figures(analysis: RunAnalysis | None, studies: Sequence[Study]) -> Iterator[tuple[str, Any]]:

@@ -25,7 +25,7 @@ from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
 from wholetext.reporting.figures import write_figures
 from wholetext.reporting.panels import Study
-from wholetext.reporting.studies import read_study, remedy, study_files
+from wholetext.reporting.studies import controls, read_study, remedy, study_files
 from wholetext.reporting.texts import Faults, blocks, choose, gather
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
@@ -96,7 +96,7 @@ def report(
     run, studies = read_sources(listed)
     analysis = None if run is None else analyse(run, baseline, significance)
     if analysis is not None:
-        studies = _with_ranking(analysis, studies)
+        studies = [*_with_ranking(analysis, studies), *controls(analysis.results)]
     files = [] if figures is None else write_figures(analysis, studies, Path(figures), formats)
     if figures is None or page is not None:
         path = default_page(listed) if page is None else Path(page)

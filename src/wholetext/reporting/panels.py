@@ -140,6 +140,7 @@ class Study:
     panels: tuple[Panel, ...]
     facts: tuple[tuple[str, str], ...] = ()  # what was done, as name and value
     warnings: tuple[str, ...] = field(default=())
+    picture: tuple[int, ...] = ()  # panels that its picture shows, the main ones
 
     def plain(self) -> dict[str, Any]:
         """Convert to the JSON of the page."""

@@ -12,6 +12,7 @@ from wholetext import slices
 from wholetext.errors import RunError
 from wholetext.files.parsing import read_json, reading
 from wholetext.reporting.panels import Curves, Grid, Line, Number, Panel, Study, Table
+from wholetext.scoring.results import Results
 
 LOSSES = {
     "dropped": "segments in no window",
@@ -44,6 +45,29 @@ def read_study(path: Path) -> Study:
         return page
 
 
+# ---------------------------------------------------------------- controls
+
+
+def controls(results: Results) -> list[Study]:
+    """Show what the metrics of a run give to nonsense, beside their best and worst system."""
+    if not results.controls:
+        return []
+    rows = [
+        (control.text, tuple(control.scores.get(spec) for spec in results.scores))
+        for control in results.controls
+    ]
+    ends = []
+    for by_system in results.scores.values():
+        values = sorted(own.score for own in by_system.values())
+        higher = next(iter(by_system.values())).higher_is_better
+        ends.append((values[-1], values[0]) if higher else (values[0], values[-1]))
+    rows += [("best system", tuple(best for best, _ in ends))]
+    rows += [("worst system", tuple(worst for _, worst in ends))]
+    note = "Controls are no systems: they stand outside ranks, clusters and tests."
+    table = Table("Scores of nonsense", tuple(results.scores), tuple(rows), of="text", note=note)
+    return [Study("controls", "Controls", (table,))]
+
+
 # ---------------------------------------------------------------- sweeps
 
 
@@ -58,7 +82,8 @@ def sweep(study: Mapping[str, Any]) -> Study:
     )
     panels = _windows(study, cells) if windows else _contexts(study, cells)
     title = f"{'Windows' if windows else 'Context'}: {study['metric']}"
-    return Study("sweep", title, tuple(panels), facts, tuple(study.get("warnings", ())))
+    notes = tuple(study.get("warnings", ()))
+    return Study("sweep", title, tuple(panels), facts, notes, picture=(0,))
 
 
 def _windows(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> list[Panel]:

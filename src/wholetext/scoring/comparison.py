@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wholetext.errors import InputError
+from wholetext.scoring.controls import stored
 from wholetext.scoring.results import Results
 from wholetext.scoring.run_files import plain as plain
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
@@ -32,10 +33,10 @@ def compare(
             next="give what score or open_run returned; "
             "Significance(…).compare(scores) compares the systems of one metric",
         )
-    stored = results.significance
-    if stored is not None and output is None and significance in (None, stored):
+    kept = results.significance
+    if kept is not None and output is None and significance in (None, kept):
         return results.comparisons
-    how = significance or stored or Significance()
+    how = significance or kept or Significance()
     return {spec: how.compare(scores, output) for spec, scores in results.scores.items()}
 
 
@@ -70,6 +71,7 @@ def run_json(
         "langs": list(results.corpus.langs),
         "documents": len(results.corpus),
         "metrics": metrics,
+        **({"controls": stored(results.controls)} if results.controls else {}),
         "notes": notes,
         "warnings": notes,  # two names of one list: 0.1.0 called it warnings
     }

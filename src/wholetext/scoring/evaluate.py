@@ -35,7 +35,8 @@ from wholetext.notes import Note, without_kinds
 from wholetext.registry import Scorer, metric_class, metric_names, scorer
 from wholetext.scoring.bound import BoundMetric, Only, bind, check
 from wholetext.scoring.compute import Computer, MetricRun, Progress, environment
-from wholetext.scoring.engine import Engine
+from wholetext.scoring.controls import Control, check_controls, control_notes, control_outputs
+from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
 from wholetext.scoring.significance.compare import Comparison, Significance
@@ -64,6 +65,8 @@ class Options:
     nulls: Literal["count", "worst", "drop"] | None = None
     block: int | None = None  # requests measured and cached at a time; None: as suits the metric
     flags: bool = True  # whether to look for suspicious input and degenerate output
+    # nonsense to score beside the systems: copy, empty, shuffled (scoring.controls)
+    controls: tuple[str, ...] = ()
     calls: Any = field(default=None, compare=False)  # judges.Calls: how judges are called
     # segments to score, by document; rows that touch none of them are left out
     only: Only | None = field(default=None, compare=False)
@@ -183,6 +186,7 @@ def score(
             next="write Options(dtype=…, refs=…)",
         )
     check(loaded.corpus, loaded.outputs)
+    check_controls(options.controls, loaded.corpus, loaded.outputs)
     if significance:
         baseline, systems = significance.baseline, [output.system for output in loaded.outputs]
         if baseline is not None and baseline not in systems:
@@ -197,6 +201,8 @@ def score(
     if out is not None:
         check_folder(Path(out), RUN, overwrite=overwrite)
     results = _evaluate(loaded, list(scorers.values()), options)
+    if options.controls:
+        results = _with_controls(results, list(scorers.values()), options)
     for note in results.warnings:
         warnings.warn(note, WholetextWarning, stacklevel=2)
     if significance:
@@ -293,6 +299,23 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
             **{name: ", ".join(sorted(values)) for name, values in computer.environments.items()},
         },
     )
+
+
+def _with_controls(results: Results, scorers: Sequence[Scorer], options: Options) -> Results:
+    """Score the controls by themselves, so that no system's score depends on them."""
+    corpus = results.corpus
+    made = control_outputs(options.controls, corpus, results.outputs)
+    alone = [parsed for parsed in scorers if not trait(parsed.metric, "rivals")]
+    how = replace(options, align=None, nulls=None, flags=False, overflow="warn")
+    loaded = Loaded(corpus, [output for _, output in made.values()])
+    scores = _evaluate(loaded, alone, how).scores if alone else {}
+    controls = tuple(
+        Control(name, what, {spec: own[name].score for spec, own in scores.items()})
+        for name, (what, _) in made.items()
+    )
+    rivals = [parsed.spec for parsed in scorers if parsed not in alone]
+    notes = control_notes(controls, results.scores, rivals)
+    return replace(results, controls=controls, warnings=(*results.warnings, *notes))
 
 
 def _flagged(

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-import wholetext.scoring.run_files as run_files
 from wholetext.errors import InputError, RunError, choices
 from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
@@ -21,6 +20,8 @@ from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
 from wholetext.registry import scorer
+from wholetext.scoring import controls, run_files
+from wholetext.scoring.controls import Control
 from wholetext.scoring.engine import trait
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance
@@ -43,6 +44,7 @@ class Results(RunTable):
     significance: Significance | None = None  # how systems were compared, if they were
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)  # by spec
     environment: Mapping[str, str] = field(default_factory=dict)  # device, versions of packages
+    controls: tuple[Control, ...] = ()  # nonsense and its scores, outside the comparisons
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -166,6 +168,7 @@ def write_run(
             if results.significance
             else {},
             "environment": dict(results.environment),
+            **({"controls": controls.stored(results.controls)} if results.controls else {}),
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
         (staged / "run.json").write_text(run_files.seal(head), "utf-8")
@@ -245,6 +248,7 @@ def _read_run(folder: Path) -> Results:
             significance,
             comparisons,
             head.get("environment") or {},
+            controls.restored(head.get("controls") or ()),
         )
 
 

@@ -6,15 +6,18 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from wholetext.cli import options, terminal
+from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.errors import count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wholetext.stress.evaluate import Stress
     from wholetext.stress.statistics import StressCell
 
 _KINDS = {"document": "document errors", "sentence": "sentence errors", "harmless": "harmless"}
+_CHANCE = 0.5  # AUC of a metric that does not tell errors from harmless changes
 
 
 def stress(
@@ -82,6 +85,7 @@ def stress(
     if out is not None:
         write_stress(study, out, overwrite=overwrite)
     _print(study, [*loaded.warnings, *study.notes], format)
+    studies.finish(out, "stress.json", format)
 
 
 def _print(study: Stress, notes: list[str], format: str) -> None:
@@ -99,57 +103,71 @@ def _print(study: Stress, notes: list[str], format: str) -> None:
 
 
 def _tables(study: Stress, notes: list[str]) -> None:
-    """Print the preferences at the largest dose, then errors against harmless changes."""
+    """Print the finding, and metrics by changes at the largest dose; the rest is in the report."""
     console, dose, corpus = terminal.console(80), study.settings.doses[-1], study.results.corpus
     made: dict[str, dict[str, StressCell]] = {}
     for cell in study.cells:
         if cell.dose == dose:
             made.setdefault(cell.change, {})[cell.metric] = cell
+    told = any(c.auc == c.auc for by_metric in made.values() for c in by_metric.values())
     rows: list[list[str]] = []
     for kind, title in _KINDS.items():
         changes = [change for change in made if study.perturbed.kinds[change] == kind]
         rows += [[title, "", *([""] * len(study.metrics))]] if changes else []
         for change in changes:
             cells = [made[change][metric] for metric in study.metrics]
-            rows.append([f"  {change}", f"{cells[0].documents:,}", *map(_cell, cells)])
+            rows.append(
+                [f"  {change}", f"{cells[0].documents:,}", *(_cell(cell, told) for cell in cells)]
+            )
+    terminal.print_finding(_finding(study, made), console)
     terminal.print_blocks(["change", "docs", *study.metrics], rows, 2, console)
+    after = (
+        "in how many % of the pairs one error costs more than one harmless change of words or "
+        "marks (AUC; 50: not told apart)"
+    )
     terminal.print_footer(
-        f"Dose {dose}. Share of documents, in %, in which the original scores better than the "
-        "changed text [95 % interval over documents], then the loss in standard deviations between "
-        "systems. = ties, ? undefined: both count as not preferred.",
+        f"Dose {dose}. In how many % of the documents the original scores better than the changed "
+        f"text; after the dot, {after if told else 'the loss in standard deviations of systems'}.",
         console,
     )
-    separation = [
-        [change, *(_share(cell.auc, cell.auc_low, cell.auc_high) for cell in by_metric.values())]
-        for change, by_metric in made.items()
-        if any(cell.auc == cell.auc for cell in by_metric.values())
-    ]
-    if separation:
-        console.print()
-        terminal.print_blocks(["against harmless", *study.metrics], separation, 1, console)
-        terminal.print_footer(
-            f"Dose {dose}. Share of pairs, in %, in which one place of the error costs more than "
-            "one place of a harmless change of words or marks (AUC). 50: the metric does not tell "
-            "the error from a harmless change, however often it prefers the original.",
-            console,
-        )
     terminal.print_footer(
         f"{count(len(corpus), 'document')}, {'-'.join(corpus.langs)}; text under test: "
-        f"{terminal.printable(study.text)}; {study.settings.draws:,} resamples of documents, seed "
-        f"{study.settings.seed}.",
+        f"{terminal.printable(study.text)}; seed {study.settings.seed}. Intervals, losses, ties "
+        "and other doses: -f json and the report.",
         console,
     )
     terminal.notes(notes, console)
 
 
-def _cell(cell: StressCell) -> str:
-    ties = f" ={cell.ties}" if cell.ties else ""
-    undefined = f" ?{cell.undefined}" if cell.undefined else ""
-    share = _share(cell.preferred, cell.low, cell.high)
-    return f"{share} {terminal.number(cell.effect, 2)}{ties}{undefined}"
+def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str:
+    """How many kinds of errors each metric tells from harmless changes, and which none does."""
+    errors = [change for change in made if study.perturbed.kinds[change] != "harmless"]
+    compared = [change for change in errors if any(c.auc == c.auc for c in made[change].values())]
+    if not compared:
+        shares = [
+            f"{metric} in {100 * sum(c.preferred * c.documents for c in own) / total:.0f} %"
+            for metric in study.metrics
+            if (own := [made[change][metric] for change in errors])
+            and (total := sum(c.documents for c in own))
+        ]
+        if not shares:
+            return "No error could be made in these documents."
+        return f"The original is preferred to one with errors: {', '.join(shares)} of documents."
+    told = {
+        metric: [change for change in compared if made[change][metric].auc_low > _CHANCE]
+        for metric in study.metrics
+    }
+    ranked = sorted(told, key=lambda metric: -len(told[metric]))
+    parts = [f"{metric} {len(told[metric])}" for metric in ranked]
+    missed = [change for change in compared if not any(change in own for own in told.values())]
+    nobody = f"; by none {terminal.listed(missed, 9)}" if missed else ""
+    return (
+        f"Of {count(len(compared), 'kind')} of errors, told significantly from harmless changes: "
+        f"{', '.join(parts)}{nobody}."
+    )
 
 
-def _share(value: float, low: float, high: float) -> str:
-    """A share in % with its interval."""
-    interval = "" if low != low else f" [{100 * low:.0f}, {100 * high:.0f}]"
-    return "–" if value != value else f"{100 * value:.0f}{interval}"
+def _cell(cell: StressCell, told: bool) -> str:
+    """The share of preferences, and the AUC; the loss where no metric has an AUC."""
+    more = f"{100 * cell.auc:.0f}" if told else f"{cell.effect:.2f}"
+    return f"{100 * cell.preferred:.0f}" + ("" if more == "nan" else f" · {more}")

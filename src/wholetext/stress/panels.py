@@ -55,6 +55,7 @@ def stress(study: Mapping[str, Any]) -> Study:
         for title, rows, key, note in grids
         if any(figure[key] is not None for figure in rows)
     ]
+    picture = tuple(range(min(3, len(panels))))
     panels += [_doses(study), *_examples(study)]
     facts = (
         ("corpus", f"{study['corpus']} {'-'.join(study['langs'])}"),
@@ -65,7 +66,8 @@ def stress(study: Mapping[str, Any]) -> Study:
         ("tagger", str(study["tagger"] or "none")),
         ("seed", str(study["settings"]["seed"])),
     )
-    return Study("stress", "Stress test", tuple(panels), facts, tuple(map(str, study["notes"])))
+    notes = tuple(map(str, study["notes"]))
+    return Study("stress", "Stress test", tuple(panels), facts, notes, picture)
 
 
 def _grid(title: str, metrics: Sequence[str], figures: Figures, key: str, note: str) -> Grid:

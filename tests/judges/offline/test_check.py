@@ -114,7 +114,7 @@ def test_the_verb(
             main([*common, *words])
         assert not left.value.code
     table, _, rest = capsys.readouterr().out.partition("check\tjudge")
-    assert "flip rate" in table and "errors per 1,000 characters" in table and "window 2 to 1" in table
+    assert table.startswith("Bias shows in ") and "flip rate" in table and "window 2 to 1" in table
     assert max(map(len, table.splitlines())) <= 80 and "…" not in table
     assert (tmp_path / "run" / "judge-check.json").is_file()
     assert json.loads(rest[rest.index("{\n") :])["kind"] == "judge-check"

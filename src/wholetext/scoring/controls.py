@@ -1,0 +1,145 @@
+"""Controls: outputs that are nonsense, and what metrics give to them.
+
+They stand beside the systems and outside ranks, clusters and tests. A metric that gives a copy of
+the source or shuffled sentences as much as a system does not read what such scores depend on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wholetext.errors import InputError, choices, count
+from wholetext.notes import Note
+from wholetext.types import Corpus, Output, Scores
+
+CONTROLS = ("copy", "empty", "shuffled")
+SEED = 12345
+
+
+@dataclass(frozen=True)
+class Control:
+    """One control with its scores: spec → score; NaN: undefined."""
+
+    name: str
+    text: str  # what it is
+    scores: Mapping[str, float]
+
+
+def check_controls(names: Sequence[str], corpus: Corpus, outputs: Sequence[Output]) -> None:
+    """Raise an error, before any work, if a control is unknown or cannot be made."""
+    unknown = next((name for name in names if name not in CONTROLS), None)
+    if unknown is not None:
+        raise InputError(f"there is no control {unknown!r}", next=choices(unknown, CONTROLS))
+    if "copy" in names and any(doc.src is None for doc in corpus.docs):
+        raise InputError(
+            "the control copy needs a source, and there is none",
+            where=corpus.id,
+            next="leave it out: --controls empty,shuffled",
+        )
+    if "shuffled" in names and sum(map(len, outputs[0].docs.values())) < 2:
+        raise InputError(
+            "a single segment cannot be shuffled",
+            where=outputs[0].system,
+            next="leave it out: --controls copy,empty",
+        )
+
+
+def control_outputs(
+    names: Sequence[str], corpus: Corpus, outputs: Sequence[Output]
+) -> dict[str, tuple[str, Output]]:
+    """Make the outputs: name → (what it is, output).
+
+    ``shuffled`` puts another segment of the first output in place of each, drawn from all
+    documents (a random cycle: Sattolo 1986), so that sentences are fluent and unrelated.
+    """
+    first = outputs[0]
+    made: dict[str, tuple[str, Output]] = {}
+    for name in dict.fromkeys(names):
+        if name == "copy":
+            what, docs = "copy of the source", {doc.id: doc.src or () for doc in corpus.docs}
+        elif name == "empty":
+            what, docs = "empty output", {doc.id: ("",) * len(doc) for doc in corpus.docs}
+        else:
+            what = f"shuffled sentences of {first.system} (seed {SEED})"
+            docs = _shuffled(corpus, first)
+        made[name] = what, Output(name, docs)
+    return made
+
+
+def _shuffled(corpus: Corpus, output: Output) -> dict[str, tuple[str, ...]]:
+    texts = [text for doc in corpus.docs for text in output.docs[doc.id]]
+    draw = random.Random(SEED)
+    for last in range(len(texts) - 1, 0, -1):
+        other = draw.randrange(last)
+        texts[last], texts[other] = texts[other], texts[last]
+    rest = iter(texts)
+    return {doc.id: tuple(next(rest) for _ in output.docs[doc.id]) for doc in corpus.docs}
+
+
+def control_notes(
+    controls: Sequence[Control], scores: Mapping[str, Mapping[str, Scores]], rivals: Sequence[str]
+) -> list[Note]:
+    """State that controls are no systems, which metrics have none, and where controls win."""
+    names = ", ".join(control.name for control in controls)
+    notes = [
+        Note(
+            "controls",
+            f"controls ({names}) are no systems: they stand outside ranks, clusters and tests",
+        )
+    ]
+    notes += [
+        Note("controls", "it compares systems with each other, and so has no controls", spec)
+        for spec in rivals
+    ]
+    for control in controls:
+        for spec, value in control.scores.items():
+            systems = scores[spec].values()
+            below = [
+                own.system
+                for own in systems
+                if (value >= own.score if own.higher_is_better else value <= own.score)
+            ]
+            if below:
+                few = f" ({', '.join(below)})" if len(below) <= 3 else ""
+                notes.append(
+                    Note(
+                        "control-wins",
+                        f"the control {control.name} scores at least as well as {len(below)} of "
+                        f"{count(len(systems), 'system')}{few}",
+                        spec,
+                    )
+                )
+    return notes
+
+
+def stored(controls: Sequence[Control]) -> list[dict[str, object]]:
+    """Plain values for JSON; undefined scores are null."""
+    return [
+        {
+            "name": control.name,
+            "text": control.text,
+            "scores": {
+                spec: None if np.isnan(value) else value for spec, value in control.scores.items()
+            },
+        }
+        for control in controls
+    ]
+
+
+def restored(values: Sequence[Mapping[str, object]]) -> tuple[Control, ...]:
+    """Read back what ``stored`` made."""
+    return tuple(
+        Control(
+            str(entry["name"]),
+            str(entry["text"]),
+            {
+                spec: np.nan if value is None else float(value)
+                for spec, value in entry["scores"].items()  # type: ignore[attr-defined]
+            },
+        )
+        for entry in values
+    )
