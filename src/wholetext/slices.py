@@ -41,6 +41,7 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "features": "commands:features",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
+        "hooks": {"standard-references": "conventions:standard_references"},
     },
     "stress": {
         "commands": {"stress": "commands:stress"},

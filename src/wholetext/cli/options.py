@@ -280,7 +280,10 @@ class Chosen:
     test_set: TestSet = None
     reader: Reader = None
     system: Systems = None
-    ref: Annotated[list[str] | None, several("--ref", help="Restrict to these references.")] = None
+    ref: Annotated[
+        list[str] | None,
+        several("--ref", help="References to use by `NAME`, or all (EvalSets: the standard one)."),
+    ] = None
     segments: Segments = "auto"
 
 

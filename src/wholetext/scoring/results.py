@@ -157,6 +157,7 @@ def write_run(
             "corpus": results.corpus.id,
             "langs": results.corpus.langs,
             "documents": len(results.corpus),
+            "standard": results.corpus.standard,
             "systems": results.systems,
             "metrics": metrics,
             "warnings": results.warnings,

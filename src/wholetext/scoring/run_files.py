@@ -196,7 +196,9 @@ def read_texts(
             Output(system, {doc: line["outputs"][system] for doc, line in lines.items()})
             for system in head["systems"]
         ]
-        return Corpus(head["corpus"], tuple(head["langs"]), tuple(docs)), tuple(outputs)
+        standard = tuple(head.get("standard") or ())
+        corpus = Corpus(head["corpus"], tuple(head["langs"]), tuple(docs), standard=standard)
+        return corpus, tuple(outputs)
 
 
 # ---------------------------------------------------------------- statistics and details
