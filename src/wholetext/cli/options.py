@@ -135,6 +135,7 @@ _FORMAT = option("-f", "--format", help="Output format; --json is -f json.")
 TableOrJson = Annotated[Literal["table", "json"], _FORMAT]
 TableJsonTsv = Annotated[Literal["table", "json", "tsv"], _FORMAT]
 Format = Annotated[Literal["table", "json", "tsv", "latex"], _FORMAT]
+FormatOfScores = Annotated[Literal["table", "json", "tsv", "latex", "markdown"], _FORMAT]
 Signatures = Annotated[bool, option("--signatures", rare=True, help="Print full signatures.")]
 ByDomain = Annotated[bool, option("--by-domain", help="Also show the scores within each domain.")]
 Baseline = Annotated[
@@ -435,8 +436,8 @@ class Testing:
         int | None,
         option(
             "--draws",
-            low=1,
-            help="Number of trials (default 10,000) or bootstrap resamples (default 1,000).",
+            low=0,
+            help="Number of trials (default 10,000) or bootstrap resamples (default 1,000); 0: none.",
         ),
     ] = None
     seed: Annotated[

@@ -39,7 +39,7 @@ def compare(
             "--output", help="Output of the metric to compare, e.g. recall (default: the score)."
         ),
     ] = None,
-    format: options.Format = "table",
+    format: options.FormatOfScores = "table",
     width: options.Decimals = None,
     by_domain: options.ByDomain = False,
     t_test: Annotated[
@@ -75,7 +75,9 @@ def compare(
     if t_test or between:
         _documents(results, baseline, output, t_test, between, format)
         return
-    comparisons = compare_systems(results, testing.significance(baseline, results), output)
+    how = testing.significance(baseline, results) or results.significance
+    comparisons = compare_systems(results, how, output)
+    results = replace(results, significance=how)
     render(results, comparisons, format, signatures, width, by_domain)
     if format == "table":
         pairs([comparisons[spec] for spec in specs], width)

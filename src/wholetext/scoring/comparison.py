@@ -47,6 +47,8 @@ def run_json(
     metrics = [
         {
             "name": compared.metric,
+            "label": results.title(compared),
+            "references": results.references(compared.metric),
             "output": compared.output,
             "higher_is_better": compared.higher_is_better,
             "decimals": compared.decimals,
@@ -69,6 +71,7 @@ def run_json(
         "corpus": results.corpus.id,
         "langs": list(results.corpus.langs),
         "documents": len(results.corpus),
+        "finding": results.finding,
         "metrics": metrics,
         "notes": notes,
         "warnings": notes,  # two names of one list: 0.1.0 called it warnings

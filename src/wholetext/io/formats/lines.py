@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
@@ -21,6 +23,8 @@ from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
 from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
+TEXTS = "texts"  # name of a corpus made of strings
+_SIDE = re.compile(r"(src|source|input|ref|reference)s?([._-][a-z]{2,3})?", re.IGNORECASE)
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
 
 
@@ -88,11 +92,18 @@ def read(files: LineFiles | TextFile, langs: Langs = None) -> Loaded:
         raise InputError(
             "no texts were given", next="give outputs (-t) and a source (-s) or references (-r)"
         )
+    name = corpus_name(columns[0].where)
     if files.docs is None:
-        return _without_ids(columns, files.breaks, notes, langs)
+        return _without_ids(columns, files.breaks, notes, langs, name)
     with opened(files.docs) as docs:
         runs, more = runs_of(docs.lines(), docs.name, domains=True)
-    return load(columns, runs, stem(columns[0].where), langs, [*notes, *more], docs.name)
+    return load(columns, runs, name, langs, [*notes, *more], docs.name)
+
+
+def corpus_name(path: str) -> str:
+    """Name a corpus after its first file, or after its folder where the file is called ``src``."""
+    name, folder = stem(path), stem(Path(path).resolve().parent)
+    return folder if _SIDE.fullmatch(name) and folder and not folder.isdigit() else name
 
 
 def from_texts(
@@ -125,9 +136,9 @@ def from_texts(
     if not columns:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
-        return _without_ids(columns, "none", (), langs)
+        return _without_ids(columns, "none", (), langs, TEXTS)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
-    return load(columns, runs, stem(columns[0].where), langs, notes, "docs")
+    return load(columns, runs, TEXTS, langs, notes, "docs")
 
 
 def nested(texts: object) -> bool:
@@ -162,7 +173,7 @@ def _documents(
     columns = [Column(*key, (), where[key]) for key in texts]
     _equal_documents([*columns, Column("docs", "", (), "docs")], [*parts, ids])
     runs = [DocumentRun(doc, 0, 0) for doc in ids]
-    return load(columns, runs, "texts", langs, (), "texts", parts)
+    return load(columns, runs, TEXTS, langs, (), TEXTS, parts)
 
 
 def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) -> None:
@@ -176,7 +187,7 @@ def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) 
 
 
 def _without_ids(
-    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs
+    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs, corpus: str
 ) -> Loaded:
     first, parts = columns[0].where, list[list[Segments]]()
     if breaks == "blank" or (breaks == "auto" and _breaks_coincide(columns)):
@@ -195,7 +206,7 @@ def _without_ids(
             f"no document ids were given: all {count(lines, 'segment', 'are')} "
             "taken as one document (-d FILE names the documents)",
         )
-    return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
+    return load(columns, runs, corpus, langs, [*notes, note], first, parts)
 
 
 def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:

@@ -60,7 +60,7 @@ function differences(a, b) {
 }
 
 function verdictOf(metric, found, a, b) {
-  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "not settled" };
+  const said = { better: `${head.systems[a]} is better`, worse: `${head.systems[b]} is better`, open: "no significant difference", untested: "not tested" };
   const needed = found.verdict === "open" ? metric.needed[a][b] : null; // by this pair alone, uncorrected
   return el(
     "span",

@@ -131,6 +131,8 @@ function tested(metric, system, base) {
     ahead = metric.order.indexOf(system) < metric.order.indexOf(from); // by scores that were not rounded
   const p = table[from][system];
   const real = system !== from && known(p) && p <= head.alpha && known(delta);
-  const verdict = system === from ? "baseline" : !real ? "open" : ahead ? "better" : "worse";
+  const alone = !metric.p[from].some(known); // nothing was tested against this system
+  const verdict =
+    alone || (system !== from && !known(p)) ? "untested" : system === from ? "baseline" : !real ? "open" : ahead ? "better" : "worse";
   return { delta, p, raw: metric.p[from][system], interval: metric.deltas[from][system], verdict };
 }

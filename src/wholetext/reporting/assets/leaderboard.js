@@ -1,10 +1,11 @@
 // Leaderboard: systems by metrics with intervals, clusters and marks against a baseline that a click chooses.
 
-const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "" };
+const MARKS = { better: "▲", worse: "▼", baseline: "=", open: "", untested: "" };
 const VERDICTS = {
   better: "better than the baseline",
   worse: "worse than the baseline",
   open: "no significant difference to the baseline",
+  untested: "not tested",
   baseline: "the baseline",
 };
 
@@ -37,7 +38,7 @@ function drawLeaderboard() {
     {},
     section(
       "Leaderboard",
-      null,
+      head.finding,
       cares.length
         ? el(
             "p",
