@@ -79,7 +79,7 @@ def _table(
 
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     systems = [standing.system for standing in first.standings]  # best first
-    rows = [[system, *(_cell(c[system], c.decimals) for c in comparisons)] for system in systems]
+    scores = [[system, *(_cell(c[system], c.decimals) for c in comparisons)] for system in systems]
     titles = [f"{results.title(c)} {ARROWS[c.higher_is_better]}" for c in comparisons]
     heads = [
         Text(
@@ -89,7 +89,7 @@ def _table(
         for title, c in zip(titles, comparisons)
     ]
     console.print(terminal.wrapped(printable(results.finding), console.width, " ") + "\n")
-    terminal.print_blocks(["system", *heads], rows, 1, console)
+    terminal.print_blocks(["system", *heads], scores, 1, console)
     for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
             head = [title, *next(iter(rows.values()))]
@@ -222,7 +222,7 @@ def _tsv(results: Results, comparisons: Sequence[Comparison], domains: Domains) 
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
             cells = [results.title(comparison), s.system, *(repr(float(x)) for x in numbers)]
-            cells += [s.rank or "", s.verdict, ",".join(results.references(comparison.metric))]
+            cells += [str(s.rank or ""), s.verdict, ",".join(results.references(comparison.metric))]
             within = domains[comparison.metric][s.system].values() if names else ()
             lines.append(terminal.tsv_row([*cells, *map(repr, within)]))
     return "\n".join(lines)
@@ -262,7 +262,7 @@ def _latex(results: Results, comparisons: Sequence[Comparison], domains: Domains
     for c in comparisons:
         arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
         head += [f"{results.title(c).translate(LATEX)} {arrow}", *within]
-        references = _references(results, c).translate(LATEX)
+        references = printable(_references(results, c)).translate(LATEX)
         under += [rf"{{\scriptsize {references}}}", *[""] * len(within)]
     rows = []
     for system in (standing.system for standing in comparisons[0].standings):

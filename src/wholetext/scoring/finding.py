@@ -145,7 +145,8 @@ def _everywhere(metrics: Mapping[str, _Metric]) -> list[str]:
     """Name the systems that lead under all metrics, which have different leaders."""
     sets = [set(metric.leaders) for metric in metrics.values()]
     common = [name for name in next(iter(metrics.values())).leaders if all(name in s for s in sets)]
-    if not 1 <= len(common) <= COMMON:
+    named = any(len(s) <= NAMED and s == set(common) for s in sets)  # by a clause of its own
+    if named or not 1 <= len(common) <= COMMON:
         return []
     lead = "leads" if len(common) == 1 else "lead"
     return [f"{_and(map(_name, common))} {lead} on every metric"]

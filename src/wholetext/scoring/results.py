@@ -74,7 +74,7 @@ class Results(RunTable):
     @property
     def finding(self) -> str:
         """What the tests of the run show, in one sentence."""
-        baseline = self.significance and self.significance.baseline
+        baseline = None if self.significance is None else self.significance.baseline
         return finding(
             {self.title(self.standings[spec]): self.standings[spec] for spec in self.scores},
             baseline,
@@ -82,7 +82,7 @@ class Results(RunTable):
 
     def title(self, comparison: Comparison) -> str:
         """Name a column: the metric, and the output where it is not the score itself."""
-        name = self.labels[comparison.metric]
+        name = self.labels.get(comparison.metric, comparison.metric)
         return name if comparison.main else f"{name} {comparison.output}"
 
     def references(self, spec: str) -> tuple[str, ...]:

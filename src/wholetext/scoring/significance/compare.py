@@ -404,7 +404,8 @@ def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str
     ]
     return [
         f"{label(ordered[0].metric)}: systems lack scores on different rows "
-        f"({', '.join(lacking)} of {missing.shape[1]:,}), so their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
+        f"({', '.join(lacking)} of {missing.shape[1]:,}), so their averages are over different "
+        f"texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
     ]
 
 

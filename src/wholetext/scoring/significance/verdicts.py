@@ -1,13 +1,17 @@
-"""The words for the outcome of a comparison, and their marks: they are spelled only here."""
+"""The words for the outcome of a comparison, and their marks: code uses them by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 Verdict = Literal["baseline", "better", "worse", "no significant difference", "not tested"]
-BASELINE, BETTER, WORSE, SAME, UNTESTED = get_args(Verdict)
-MARKS: Mapping[str, str] = {BASELINE: "=", BETTER: "▲", WORSE: "▼", SAME: "", UNTESTED: ""}
+BASELINE: Verdict = "baseline"
+BETTER: Verdict = "better"
+WORSE: Verdict = "worse"
+SAME: Verdict = "no significant difference"
+UNTESTED: Verdict = "not tested"
+MARKS: Mapping[Verdict, str] = {BASELINE: "=", BETTER: "▲", WORSE: "▼", SAME: "", UNTESTED: ""}
 
 
 def verdict(p: float, alpha: float, ahead: bool) -> Verdict:
