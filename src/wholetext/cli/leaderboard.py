@@ -215,16 +215,17 @@ def _references(results: Results, comparison: Comparison) -> str:
 
 def _tsv(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
     names = _domain_names(domains)
-    head = ["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", "verdict"]
-    head += ["references", *names]
+    head = ["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]
+    head += ["verdict", "references"]
     lines = [terminal.tsv_row(head)]
     for comparison in comparisons:
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
             cells = [results.title(comparison), s.system, *(repr(float(x)) for x in numbers)]
-            cells += [str(s.rank or ""), s.verdict, ",".join(results.references(comparison.metric))]
             within = domains[comparison.metric][s.system].values() if names else ()
-            lines.append(terminal.tsv_row([*cells, *map(repr, within)]))
+            cells += [str(s.rank or ""), *map(repr, within), s.verdict]
+            cells.append(",".join(results.references(comparison.metric)))
+            lines.append(terminal.tsv_row(cells))
     return "\n".join(lines)
 
 
