@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import typing
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
@@ -276,6 +278,54 @@ def expand(spec: Spec) -> Spec:
         model=spec.model or base.model,
         revision=spec.revision if spec.model else spec.revision or base.revision,
     )
+
+
+@functools.cache
+def label(text: str) -> str:
+    """Shorten a canonical spec to what tables show: an alias where there is one, models by name.
+
+    ``context(prev=2):comet`` is ``doc-comet``, ``learned@/data/models/mine`` is ``learned@mine``.
+    """
+    spec = parse(text)
+    alias, covered, most = "", Spec(Call("")), 0
+    for name in ALIASES:
+        if expand(parse(name)).metric.name != spec.metric.name:
+            continue
+        other = parse(scorer(name).spec)
+        args = other.metric.args.items()
+        size = (other.view is not None) + len(args) + (other.model is not None)
+        fits = (
+            other.view in (None, spec.view)
+            and args <= spec.metric.args.items()
+            and other.model in (None, spec.model)
+        )
+        if fits and size > most:
+            alias, covered, most = name, other, size
+    left = {
+        key: _last_part(value) if isinstance(value, str) else value
+        for key, value in spec.metric.args.items()
+        if key not in covered.metric.args
+    }
+    return str(
+        Spec(
+            Call(alias or spec.metric.name, left),
+            None if covered.view else spec.view,
+            None if covered.model or spec.model is None else _last_part(spec.model),
+            spec.revision and spec.revision[:8],
+        )
+    )
+
+
+def _last_part(path: str) -> str:
+    """Shorten a path, or the name of a model on the hub, to its last part."""
+    return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
+
+
+def labels(specs: Iterable[str]) -> dict[str, str]:
+    """Label every spec of a run; two that would look the same keep their specs."""
+    short = {spec: label(spec) for spec in specs}
+    shared = Counter(short.values())
+    return {spec: name if shared[name] == 1 else spec for spec, name in short.items()}
 
 
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:

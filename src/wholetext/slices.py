@@ -41,7 +41,10 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
             "meta paragraphs": "commands:paragraphs",
         },
         "studies": {"meta": "panels:meta", "contrast": "panels:contrast"},
-        "hooks": {"features": "commands:features"},
+        "hooks": {
+            "features": "commands:features",
+            "standard-references": "conventions:standard_references",
+        },
     },
     "stress": {
         "commands": {"meta stress": "commands:stress"},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 else:  # annotations are never evaluated for arrays, and numpy.typing costs a tenth of the start-up
     FloatArray = IntArray = np.ndarray
 
+ALL = "all"  # in place of names of references
 Level = Literal["row", "segment", "doc", "corpus"]
 Side = Literal["src", "hyp", "ref"]
 In = TypeVar("In", bound=Hashable)
@@ -264,6 +265,8 @@ class Corpus:
     has_source: bool = field(init=False, repr=False, compare=False)
     # human annotations beside the texts: parameter of a metric → file or folder
     annotations: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False)
+    # references that metrics use unless others are chosen; empty: all of them
+    standard: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
@@ -289,6 +292,11 @@ class Corpus:
         sourced = all(doc.src is not None for doc in self.docs)
         written = any(any(doc.src or ()) for doc in self.docs)
         object.__setattr__(self, "has_source", sourced and written)
+
+    @property
+    def scored_with(self) -> tuple[str, ...]:
+        """The references that metrics use unless others are chosen."""
+        return self.standard or self.references
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -363,6 +371,12 @@ class Scores(Tabular):
         if self.decimals is not None:
             return self.decimals
         return 2 if any(10 <= abs(bound) < np.inf for bound in self.range) else 4
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Names of the references that were used."""
+        names = self.signature.get("refs", "none")
+        return () if names == "none" else tuple(names.split(","))
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -113,7 +113,7 @@ def test_decimals_follow_the_scale_and_not_the_scores(tmp_path: Path, capsys: Ca
     write_run(results, tmp_path / "run")
     assert 0 < results["bleu"]["poor"].score < 4
     _, out, _ = call(capsys, "compare", str(tmp_path / "run"))
-    (line,) = [line for line in out.splitlines() if line.startswith("poor")]
+    (line,) = [line for line in out.splitlines() if line.startswith("poor  ")]
     assert re.fullmatch(r"poor +\d\.\d\d ±\S+ +\d+\.\d\d ±\S+ +0\.\d{4} ±\S+", line.strip())
 
 

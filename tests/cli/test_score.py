@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -58,7 +59,8 @@ def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
     assert "ter ↓" in out
     assert "slide(size=3,step=2):chrf ↑" in out
     assert "12 documents, 112 segments, de-en" in out
-    rows = [line.split()[0] for line in out.splitlines()[1:4]]
+    assert "1 ref: ref" in out
+    rows = [line.split()[0] for line in re.findall(r"^\w+ +\d+\.\d.*", out, re.M)[:3]]
     assert rows == ["patchwork", "coherent", "literal"]
     assert "bleu|sentence|refs:1|" in out
     lines = [json.loads(line) for line in (run / "results.jsonl").read_text("utf-8").split("\n")[:-1]]
@@ -171,7 +173,7 @@ def test_one_system_gets_no_marks_and_one_document_no_interval(files: Path, tmp_
     lines = ["-t", str(files / "coherent.txt"), "-r", str(files / "ref.txt")]
     code, out, err = call(capsys, "score", *lines, "-m", "chrf")
     assert code == 0, err
-    assert "±–" in out and "#1" not in out and "1 document, 112 segments. ±" in out
+    assert "±" not in out and "#1" not in out and " =" not in out and "1 document, 112 segments." in out
 
 
 @pytest.mark.parametrize("content", ['{"x": 1}', "{"])

@@ -83,7 +83,7 @@ def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys:
     lines = [line.split("\t") for line in out.splitlines()]
     assert code == 0 and lines[1] == ["100.0", "100.0"] and len(lines[0]) == 2  # in the order given: b, then a
     assert "next:" not in err and "warning:" in err  # nothing is silent
-    assert "±" in (table := call(capsys, "score", *files, "-w", "4")[1]) and "100.0000 ±" in table
+    assert "100.0000" in call(capsys, "score", *files, "-w", "4")[1]
     assert json.loads(call(capsys, "score", *files, "-w", "4", "--json")[1])["metrics"][0]["decimals"] == 4
 
 

@@ -114,15 +114,28 @@ def test_contrast_says_whom_the_best_metric_beats(tmp_path: Path, capsys: pytest
         lines = "".join("1\n0\n" if i < right else "0\n1\n" for i in range(40))
         (tmp_path / name).write_text(lines, "utf-8")
     files = [f"{name}={tmp_path / name}" for name in ("poor", "good", "near")]
-    code, out, _ = call(capsys, "meta", "contrast", str(tmp_path / "set.jsonl"), "-l", "en-fr", "--scores", *files, "--out",
-                        str(tmp_path / "out"))
+    code, out, _ = call(
+        capsys,
+        "meta",
+        "contrast",
+        str(tmp_path / "set.jsonl"),
+        "-l",
+        "en-fr",
+        "--scores",
+        *files,
+        "--out",
+        str(tmp_path / "out"),
+    )
     assert code == 0
     assert " ".join(out.split()).startswith(
         "good is right most often, in 90.0 % of 40 items, above chance (50.0 %); significantly more often than poor, "
         "but not than near (McNemar's test)."
     )
     assert [line.split()[0] for line in out.splitlines() if line.startswith(("good ", "near ", "poor "))][1:] == [
-        "good", "near", "poor"]
+        "good",
+        "near",
+        "poor",
+    ]
     assert "picture: " in out and (tmp_path / "out" / "contrast.svg").is_file()
 
 

@@ -59,7 +59,8 @@ def main(names: list[str]) -> None:
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     chosen = names or known
     with tempfile.TemporaryDirectory() as temporary, judge() as endpoint:
-        place = Path(temporary)
+        place = Path(temporary) / "place"
+        place.mkdir()
         inputs.make(place)
         commands.prepare(place)
         for name in [name for name in chosen if name in measures.GROUPS]:

@@ -17,7 +17,8 @@ from .mask import differences, masked_signature
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all inputs and the runs that several commands read."""
-    folder = tmp_path_factory.mktemp("referee")
+    folder = tmp_path_factory.mktemp("referee") / "place"
+    folder.mkdir()
     inputs.make(folder)
     commands.prepare(folder)
     return folder

@@ -99,7 +99,7 @@ def test_documents_hold_texts_rows_and_marks(run: Any, page: str) -> None:
     assert slide["at"] == [[0, 3], [1, 4], [2, 5]]
     assert found["rows"][specs.index("chrf")]["at"] is None
     assert found["rows"][specs.index("blonde")]["at"] == [[0, 5]]
-    context = specs.index("context:bertscore")
+    context = specs.index("doc-bertscore")
     assert head["metrics"][context]["without"] == specs.index("bertscore")
     assert found["lost"][context][0] == [[0, 3, 7]]
     last = head["systems"].index("system-C")
@@ -107,7 +107,7 @@ def test_documents_hold_texts_rows_and_marks(run: Any, page: str) -> None:
     assert head["faults"][last] == {"empty": 1}
     cut = found["marks"][context][head["systems"].index("system-A")]["cuts"]
     assert cut == [[0, 20]]
-    errors = found["marks"][specs.index("comet@some/xcomet")][0]["errors"]
+    errors = found["marks"][specs.index("comet@xcomet")][0]["errors"]
     assert errors == [[1, 4, 11, "major", 0.75], [4, 4, 11, "major", 0.75]]
 
 

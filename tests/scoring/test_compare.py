@@ -44,7 +44,7 @@ def test_standings_best_first_with_clusters_and_verdicts():
     assert found.baseline == found.standings[0].system
     assert {s.system for s in found.standings[:2]} == {"good", "twin"}
     assert [s.rank for s in found.standings] == [1, 1, 2, 3]
-    assert [s.verdict for s in found.standings] == ["baseline", "open", "worse", "worse"]
+    assert [s.verdict for s in found.standings] == ["baseline", "no significant difference", "worse", "worse"]
     assert [s.score for s in found.standings] == sorted((s.score for s in found.standings), reverse=True)
     assert found["weak"].delta == pytest.approx(found["weak"].score - found.standings[0].score)
     assert found["weak"].delta_interval.low < found["weak"].delta < found["weak"].delta_interval.high < 0
@@ -111,14 +111,14 @@ def test_a_system_without_score_is_last_unranked_and_named():
     scores["abyss"] = scores_of(np.full(200, np.nan), SIZES)
     found = compare(scores)
     assert [s.system for s in found.standings] == ["a", "b", "abyss", "void"]
-    assert found["void"].rank is None and np.isnan(found["void"].p) and found["void"].verdict == "open"
+    assert found["void"].rank is None and np.isnan(found["void"].p) and found["void"].verdict == "not tested"
     assert found["b"].p_holm == found["b"].p  # one comparison could be made
     assert [w for w in found.warnings if "void" in w] == ["toy: void has no defined score and is not ranked"]
 
 
 def test_one_system_has_an_interval_and_no_test():
     found = compare(toy({"only": 0.0}))
-    assert found.standings[0].rank == 1 and found.standings[0].interval.half_width > 0 and found.p.shape == (1, 1)
+    assert found.standings[0].rank is None and found.standings[0].interval.half_width > 0 and found.p.shape == (1, 1)
 
 
 def test_undefined_resamples_are_counted():
@@ -148,7 +148,7 @@ def test_further_outputs_can_be_compared():
         ({"unit": "paragraph"}, "unit is one of"),
         ({"alpha": 5}, "between 0 and 1"),
         ({"alpha": 1}, "between 0 and 1"),
-        ({"draws": 0}, "cannot draw"),
+        ({"draws": -1}, "cannot draw"),
     ],
 )
 def test_wrong_arguments_are_answered(arguments, match):
@@ -239,7 +239,7 @@ def test_a_marked_system_in_the_baselines_cluster_is_explained(
     found = compare(scores, base, draws=2000, alpha=alpha)
     one = found["s0" if base == "s1" else "s1"]
     assert p < alpha and one.verdict == verdict and one.rank == found[base].rank
-    (said,) = [note for note in found.warnings if "rank cluster" in note]
+    (said,) = [note for note in found.warnings if "in its rank cluster" in note]
     assert marked in said and f"is in its rank cluster #{one.rank}" in said
     assert f"corrected for the 5 comparisons with {base}, clusters for all 15 pairs" in said
 

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 from wholetext.cli import terminal
 from wholetext.cli.terminal import LATEX, TIED, number, printable, warn
 from wholetext.errors import count
+from wholetext.scoring.significance.verdicts import (
+    BASELINE,
+    BETTER,
+    MARKS,
+    SAME,
+    UNTESTED,
+    WORSE,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
     from wholetext.scoring.comparison import Domains
     from wholetext.scoring.results import Results
@@ -21,7 +28,8 @@ if TYPE_CHECKING:
     from wholetext.types import Scores
 
 ARROWS = {True: "↑", False: "↓"}  # to better scores
-MARKS = {"better": "▲", "worse": "▼", "open": " ", "baseline": "="}
+_PIPES = str.maketrans({"|": r"\|"})
+_UNDER = 18  # columns of the references under the name of a metric
 
 
 def render(
@@ -41,6 +49,7 @@ def render(
     comparisons = [compared[spec] for spec in results.scores]
     if decimals is not None:
         comparisons = [replace(comparison, decimals=decimals) for comparison in comparisons]
+    results = replace(results, comparisons={c.metric: c for c in comparisons})
     of_comparisons = [note for comparison in comparisons for note in comparison.warnings]
     notes = list(dict.fromkeys((*results.notes, *of_comparisons)))
     domains = scores_by_domain(results, comparisons) if by_domain else {}
@@ -57,7 +66,8 @@ def render(
         for system in results.systems:
             print("\t".join(number(c[system].score, c.decimals) for c in comparisons))
     else:
-        print((_latex if format == "latex" else _tsv)(comparisons, domains))
+        written = {"latex": _latex, "markdown": _markdown, "tsv": _tsv}[format]
+        print(written(results, comparisons, domains))
 
 
 def _table(
@@ -67,14 +77,21 @@ def _table(
     signatures: bool,
     domains: Domains,
 ) -> None:
+    from rich.text import Text
+
     first, corpus, console = comparisons[0], results.corpus, terminal.console(80)
     systems = [standing.system for standing in first.standings]  # best first
-    scores = [
-        [system, *(_cell(c[system], c.decimals, len(systems)) for c in comparisons)]
-        for system in systems
+    scores = [[system, *(_cell(c[system], c.decimals) for c in comparisons)] for system in systems]
+    titles = [f"{results.title(c)} {ARROWS[c.higher_is_better]}" for c in comparisons]
+    heads = [
+        Text(
+            f"{terminal.wrapped(printable(title), 30, terminal.MARKS)}\n"
+            f"{terminal.wrapped(printable(_references(results, c)), _UNDER, terminal.MARKS)}"
+        )
+        for title, c in zip(titles, comparisons)
     ]
-    titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in comparisons]
-    terminal.print_blocks(["system", *titles], scores, 1, console)
+    console.print(terminal.wrapped(printable(results.finding), console.width, " ") + "\n")
+    terminal.print_blocks(["system", *heads], scores, 1, console)
     _print_controls(results, comparisons, console)
     for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
@@ -86,15 +103,9 @@ def _table(
             console.print("\nBy domain")
             terminal.print_blocks(head, cells, 1, console)
     langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
-    legend = f"± is a 95{TIED}% interval"
-    if len(first.standings) > 1:
-        against = first.baseline if len({c.baseline for c in comparisons}) == 1 else "the best"
-        legend += (
-            f"; {MARKS['better']} {MARKS['worse']} differ from {printable(against)} (=) at "
-            f"p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected; #n is the rank cluster"
-        )
+    legend = _legend(comparisons)
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
-    size = terminal.wrapped(f"{size}{langs}. {legend}.", console.width, " ")
+    size = terminal.wrapped(f"{size}{langs}. {legend}", console.width, " ")
     console.print(f"\n{size}", style="dim")
     test = terminal.wrapped(f"test  {first.signature}", console.width, "|", " " * 6)
     console.print(test, style="dim")
@@ -151,7 +162,7 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
     console, needs = terminal.console(80), set[str]()
     for comparison in comparisons:
         places = comparison.decimals if decimals is None else decimals
-        rows = [_row(s, places) for s in comparison.standings if s.verdict != "baseline"]
+        rows = [_row(s, places) for s in comparison.standings if s.verdict != BASELINE]
         if rows:
             baseline = printable(comparison.baseline)
             title = f"{comparison.label} {ARROWS[comparison.higher_is_better]}"
@@ -178,7 +189,7 @@ def _row(standing: SystemResult, places: int) -> list[str]:
     """A system's difference to the baseline, and documents that an open comparison would need."""
     low, high = standing.delta_interval.low, standing.delta_interval.high
     needs, power = "", standing.power
-    if standing.verdict == "open" and power is not None and not math.isnan(power.needed):
+    if standing.verdict == SAME and power is not None and not math.isnan(power.needed):
         needs = "draws" if power.needed <= power.documents else f"{power.needed:,.0f}"
     return [
         standing.system,
@@ -186,43 +197,106 @@ def _row(standing: SystemResult, places: int) -> list[str]:
         f"[{number(low, places)}, {number(high, places)}]",
         number(standing.p, 4),
         number(standing.p_holm, 4),
-        standing.verdict,
+        f"{MARKS[standing.verdict]} {standing.verdict}".strip() if standing.verdict != SAME else "",
         needs.replace("inf", "∞"),
     ]
 
 
-def _cell(standing: SystemResult, places: int, systems: int) -> Text:
-    from rich.text import Text
-
-    rank = "" if standing.rank is None else f"#{standing.rank}"
+def _cell(standing: SystemResult, places: int) -> str:
+    """Score, interval, mark and rank cluster; the last two where differences were tested."""
     half = standing.interval.half_width
-    marks = f" {MARKS[standing.verdict]}{rank}" if systems > 1 else ""
-    best = standing.rank == 1 and systems > 1
-    score = f"{number(standing.score, places)} ±{number(half, places)}{marks}"
-    return Text(score, style="bold green" if best else "")
+    spread = "" if math.isnan(half) else f" ±{number(half, places)}"
+    score = f"{number(standing.score, places)}{spread}"
+    if standing.rank is None:
+        return score
+    return f"{score} {MARKS[standing.verdict] or ' '}#{standing.rank}"
 
 
-def _tsv(comparisons: Sequence[Comparison], domains: Domains) -> str:
-    names = next((list(row) for rows in domains.values() for row in rows.values()), [])
+def _legend(comparisons: Sequence[Comparison]) -> str:
+    """Explain every sign in the cells, and what it means that there is none."""
+    first = comparisons[0]
+    every = [standing for c in comparisons for standing in c.standings]
+    parts = []
+    if not all(math.isnan(standing.interval.half_width) for standing in every):
+        parts.append(f"± is a 95{TIED}% interval")
+    if any(standing.rank for standing in every):
+        same = len({c.baseline for c in comparisons}) == 1
+        against = printable(first.baseline) if same else "the best"
+        marks = [
+            f"{MARKS[verdict]}{TIED}significantly {verdict}"
+            for verdict in (BETTER, WORSE)
+            if any(standing.verdict == verdict for standing in every)
+        ]
+        level = f"(p{TIED}≤{TIED}{first.signature['alpha']}, Holm-corrected)"
+        parts.append(
+            f"compared with {against}{TIED}(=): {', '.join(marks)}, no mark: {SAME} {level}"
+            if marks
+            else f"no mark: {SAME} to {against}{TIED}(=) {level}"
+        )
+        parts.append("#n is the rank cluster")
+    elif len(first.standings) > 1:
+        parts.append(f"differences were {UNTESTED}")
+    return "".join(f"{part[0].upper()}{part[1:]}. " for part in parts).strip()
+
+
+def _references(results: Results, comparison: Comparison) -> str:
+    """Number and names of the references that a metric used."""
+    names = results.references(comparison.metric)
+    return f"{count(len(names), 'ref')}: {', '.join(names)}" if names else "no reference"
+
+
+def _tsv(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
+    names = _domain_names(domains)
     head = ["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]
+    head += ["verdict", "references"]
     lines = [terminal.tsv_row(head)]
     for comparison in comparisons:
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
-            cells = [comparison.label, s.system, *(repr(float(x)) for x in numbers), s.rank or ""]
+            cells = [results.title(comparison), s.system, *(repr(float(x)) for x in numbers)]
             within = domains[comparison.metric][s.system].values() if names else ()
-            lines.append(terminal.tsv_row([*cells, *map(repr, within)]))
+            cells += [str(s.rank or ""), *map(repr, within), s.verdict]
+            cells.append(",".join(results.references(comparison.metric)))
+            lines.append(terminal.tsv_row(cells))
     return "\n".join(lines)
 
 
-def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
-    names = next((list(row) for rows in domains.values() for row in rows.values()), [])
+def _markdown(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
+    """A table for Markdown, under the finding, with the legend below."""
+    names = _domain_names(domains)
+    head, rows = ["system"], [[standing.system] for standing in comparisons[0].standings]
+    for c in comparisons:
+        head += [
+            f"{results.title(c)} {ARROWS[c.higher_is_better]}<br>{_references(results, c)}",
+            *names,
+        ]
+        for row in rows:
+            row.append(_cell(c[row[0]], c.decimals).replace("  #", " #"))
+            if names:
+                row += [number(value, c.decimals) for value in domains[c.metric][row[0]].values()]
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    table = [
+        "| " + " | ".join(printable(cell).translate(_PIPES) for cell in line) + " |"
+        for line in lines
+    ]
+    legend = _legend(comparisons).replace(TIED, " ")
+    return "\n".join([printable(results.finding), "", *table, "", legend])
+
+
+def _domain_names(domains: Domains) -> list[str]:
+    return next((list(row) for rows in domains.values() for row in rows.values()), [])
+
+
+def _latex(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
+    names = _domain_names(domains)
     within = [printable(name).translate(LATEX) for name in names]
-    marks = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
-    head = ["System"]
+    marks = {BETTER: r"$^{\uparrow}$", WORSE: r"$^{\downarrow}$"}
+    head, under = ["System"], [""]
     for c in comparisons:
         arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
-        head += [f"{c.label.translate(LATEX)} {arrow}", *within]
+        head += [f"{results.title(c).translate(LATEX)} {arrow}", *within]
+        references = printable(_references(results, c)).translate(LATEX)
+        under += [rf"{{\scriptsize {references}}}", *[""] * len(within)]
     rows = []
     for system in (standing.system for standing in comparisons[0].standings):
         cells = [printable(system).translate(LATEX)]
@@ -236,4 +310,4 @@ def _latex(comparisons: Sequence[Comparison], domains: Domains) -> str:
                 values = domains[c.metric][system].values()
                 cells += [number(value, c.decimals) for value in values]
         rows.append(cells)
-    return terminal.booktabs("l" + "r" * (len(head) - 1), [head], rows)
+    return terminal.booktabs("l" + "r" * (len(head) - 1), [head, under], rows)

@@ -157,6 +157,7 @@ _FORMAT = option("-f", "--format", help="Output format; --json is -f json.")
 TableOrJson = Annotated[Literal["table", "json"], _FORMAT]
 TableJsonTsv = Annotated[Literal["table", "json", "tsv"], _FORMAT]
 Format = Annotated[Literal["table", "json", "tsv", "latex"], _FORMAT]
+FormatOfScores = Annotated[Literal["table", "json", "tsv", "latex", "markdown"], _FORMAT]
 Signatures = Annotated[bool, option("--signatures", rare=True, help="Print full signatures.")]
 ByDomain = Annotated[
     bool, option("--by-domain", rare=True, help="Also show scores or ranks within each domain.")
@@ -317,7 +318,12 @@ class Chosen:
     columns: Columns = None
     system: Systems = None
     ref: Annotated[
-        list[str] | None, several("--ref", rare=True, help="Restrict to these references.")
+        list[str] | None,
+        several(
+            "--ref",
+            rare=True,
+            help="References to use by `NAME`, or all (EvalSets: the standard one).",
+        ),
     ] = None
     segments: Segments = "auto"
 
@@ -470,9 +476,9 @@ class Testing:
         int | None,
         option(
             "--draws",
-            low=1,
+            low=0,
             rare=True,
-            help="Number of trials (default 10,000) or bootstrap resamples (default 1,000).",
+            help="Number of trials (default 10,000) or bootstrap resamples (default 1,000); 0: none.",
         ),
     ] = None
     seed: Annotated[

@@ -41,7 +41,7 @@ def compare(
             help="Component of the metrics to compare, e.g. recall (default: the score).",
         ),
     ] = None,
-    format: options.Format = "table",
+    format: options.FormatOfScores = "table",
     decimals: options.Decimals = None,
     by_domain: options.ByDomain = False,
     t_test: Annotated[
@@ -82,7 +82,9 @@ def compare(
     if t_test or between:
         _documents(results, baseline, component, t_test, between, format)
         return
-    comparisons = compare_systems(results, testing.significance(baseline, results), component)
+    how = testing.significance(baseline, results) or results.significance
+    comparisons = compare_systems(results, how, component)
+    results = replace(results, significance=how)
     render(results, comparisons, format, signatures, decimals, by_domain)
     if format == "table":
         pairs([comparisons[spec] for spec in specs], decimals)

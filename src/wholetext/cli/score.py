@@ -39,7 +39,7 @@ def score(
     aligning: options.Aligning = options.Aligning(),
     out: options.Out = None,
     overwrite: options.Overwrite = False,
-    format: options.Format = "table",
+    format: options.FormatOfScores = "table",
     decimals: options.Decimals = None,
     score_only: Annotated[
         bool,

@@ -15,7 +15,7 @@ from wholetext.errors import AlignmentError, InputError, choices, count, did_you
 from wholetext.io.text import at
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
-from wholetext.types import Corpus, Document, Judgments, Output
+from wholetext.types import ALL, Corpus, Document, Judgments, Output
 
 BARE = "there is neither a source nor a reference: only metrics of the output alone make sense"
 Langs = str | tuple[str, str] | None
@@ -41,13 +41,20 @@ class Loaded:
     def keep(
         self, systems: Sequence[str] | None = None, refs: Sequence[str] | None = None
     ) -> Loaded:
-        """Select systems and references by name, in this order (None keeps all)."""
+        """Select systems and references by name, in this order (None keeps all).
+
+        References that are named are all used, as are all of them by the name ``all``.
+        """
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
             known = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
-            names = [_known("reference", name, known, corpus.id) for name in refs]
+            every = list(refs) == [ALL] and ALL not in known
+            names = [
+                _known("reference", name, known, corpus.id) for name in (known if every else refs)
+            ]
             corpus = replace(
                 corpus,
+                standard=(),
                 docs=tuple(
                     replace(doc, refs={name: doc.refs[name] for name in names if name in doc.refs})
                     for doc in corpus.docs

@@ -41,7 +41,8 @@ def read(
     ``source`` is a JSONL, JSON, CSV, TSV, .xlsx or WMT XML file (``-``: standard input), an EvalSet
     folder, ``sacrebleu:NAME``, or ``LineFiles``. A list is a corpus followed by outputs for it:
     ``["sacrebleu:wmt22", "sysA.txt"]``. ``langs`` is the language pair (``"de-en"``); ``systems``
-    and ``refs`` choose by name. Without ``systems``, an output that only repeats a chosen reference
+    and ``refs`` choose by name, ``refs=["all"]`` all references of an EvalSet, of which metrics use
+    the standard one by default. Without ``systems``, an output that only repeats a chosen reference
     (as in EvalSets) is left out, with a note. Files of WMT25/26 may be in a folder, with or without
     the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
     ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the

@@ -154,6 +154,14 @@ def standard_reference(test_set: str, langs: str, references: Sequence[str]) -> 
     return standard if standard in references else next(iter(references), None)
 
 
+def standard_references(test_set: str, langs: str, references: Sequence[str]) -> tuple[str, ...]:
+    """The references that metrics use in this set: all where it is agreed, else a single one."""
+    if conventions(test_set).reference(langs) == ALL:
+        return tuple(references)
+    name = standard_reference(test_set, langs, references)
+    return () if name is None else (name,)
+
+
 def standard_gold(names: Sequence[str]) -> str | None:
     """MQM where there is MQM, else direct assessment."""
     return next((name for name in _GOLD if name in names), names[0] if names else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,9 @@ class RunTable(Tabular):
     outputs: Any
     scores: Any
     comparisons: Any
+    standings: Any
+    labels: Any
+    finding: Any
     notes: Any
     systems: Any
 
@@ -63,47 +67,51 @@ class RunTable(Tabular):
 
     def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
         """Title of the run, head of the table, and a line per system, best first."""
-        corpus, by_metric = self.corpus, list(self.scores.values())
+        corpus = self.corpus
         langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
         title = (
             f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
-            f"{count(len(by_metric), 'metric')}, {count(len(corpus), 'document')}, "
+            f"{count(len(self.scores), 'metric')}, {count(len(corpus), 'document')}, "
             f"{count(int(corpus.sizes.sum()), 'segment')}"
-            f"{'; ± is a 95 % interval, # the rank cluster' if self.comparisons else ''}"
         )
-        order = list(self.systems)
-        if by_metric:
-            values = {system: scores.score for system, scores in by_metric[0].items()}
-            sign = -1 if next(iter(by_metric[0].values())).higher_is_better else 1
-            order = sorted(
-                values, key=lambda name: (np.isnan(values[name]), sign * values[name], name)
-            )
-        head = [
-            f"{spec} {'↑' if next(iter(by_system.values())).higher_is_better else '↓'}"
-            for spec, by_system in self.scores.items()
-        ]
+        head, order = ["system"], list(self.systems)
+        for spec, by_system in self.scores.items():
+            first = next(iter(by_system.values()))
+            references = f" ({', '.join(first.references)})" if first.references else ""
+            head.append(f"{self.labels[spec]} {'↑' if first.higher_is_better else '↓'}{references}")
+            if len(head) == 2:
+                order = [standing.system for standing in self.standings[spec].standings]
         rows = [[system, *(self._cell(spec, system) for spec in self.scores)] for system in order]
-        return title, ["system", *head], rows
+        return title, head, rows
 
     def _cell(self, spec: str, system: str) -> str:
-        """A score, with the interval and the rank cluster of a stored comparison."""
-        scores = self.scores[spec][system]
-        cell = printed(scores.score, scores.places)
-        if spec not in self.comparisons:
-            return cell
-        standing = self.comparisons[spec][system]
-        rank = f" #{standing.rank}" if standing.rank else ""
-        return f"{cell} ±{printed(standing.interval.half_width, scores.places)}{rank}"
+        """A score with its interval, and its rank cluster where it was tested."""
+        places, standing = self.scores[spec][system].places, self.standings[spec][system]
+        half = standing.interval.half_width
+        cell = printed(standing.score, places) + (
+            f" ±{printed(half, places)}" if half == half else ""
+        )
+        return f"{cell} #{standing.rank}" if standing.rank else cell
+
+    def _legend(self, rows: list[list[str]]) -> str:
+        """Explain the signs that the cells have."""
+        cells = "".join(cell for row in rows for cell in row[1:])
+        signs = {"±": "± is a 95 % interval", "#": "# the rank cluster"}
+        return "; ".join(text for sign, text in signs.items() if sign in cells)
 
     def __repr__(self) -> str:
         title, head, rows = self._leaderboard()
-        notes = f"\n{count(len(self.notes), 'note')}: see .notes" if self.notes else ""
-        return shortened(f"Results of {title}\n{text_table(head, rows)}{notes}", MOST)
+        lines = [f"Results of {title}", *wrap(self.finding, 80, break_on_hyphens=False)]
+        lines += [text_table(head, rows), self._legend(rows)]
+        lines += [f"{count(len(self.notes), 'note')}: see .notes"] if self.notes else []
+        return shortened("\n".join(filter(None, lines)), MOST)
 
     def _repr_html_(self) -> str:
         title, head, rows = self._leaderboard()
         title += f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
-        return html_table(head, rows[:HTML_SYSTEMS], title, self.notes)
+        caption = ". ".join(filter(None, [title, self._legend(rows)]))
+        caption = f"{caption}. {self.finding}" if self.finding else caption
+        return html_table(head, rows[:HTML_SYSTEMS], caption, self.notes)
 
     def plot(
         self: Any, kind: str = "leaderboard", metric: str | None = None

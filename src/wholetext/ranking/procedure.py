@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,7 @@ class MetricColumn:
     higher_is_better: bool = True
     decimals: int = 4
     note: str = ""  # on missing scores
+    spec: str = ""  # of a metric of a run, in full
 
     def observed(self) -> FloatArray:
         """(systems,) scores of the whole corpus."""
@@ -188,7 +189,8 @@ class Panel:
 
     def _named(self, metrics: Sequence[str]) -> list[MetricColumn]:
         """Find metrics by name, as a published table may write it: with arrows, in other case."""
-        known = {_bare(column.metric): column for column in self.columns}
+        known = {_bare(column.spec): column for column in self.columns}
+        known |= {_bare(column.metric): column for column in self.columns}
         for name in metrics:
             if _bare(name) not in known:
                 names = [column.metric for column in self.columns]
@@ -212,11 +214,12 @@ def of_run(results: Results) -> Panel:
         first = by_system[results.systems[0]]
         columns.append(
             MetricColumn(
-                spec,
+                results.labels[spec],
                 np.stack([by_system[system].totals() for system in results.systems]),
                 partial(_main_output, first.reduce),
                 first.higher_is_better,
                 first.places,
+                spec=spec,
             )
         )
     domains = tuple(str(doc.meta.get("domain", "")) for doc in results.corpus.docs)
@@ -298,6 +301,7 @@ class Ranking:
     seed: int | None
     alpha: float
     notes: tuple[str, ...]
+    specs: tuple[str, ...]  # of the metrics in full; their names where they are published ones
     __repr__ = brief
 
     @property
@@ -305,7 +309,7 @@ class Ranking:
         """Everything that the ranking depends on beside the scores."""
         parts = {
             "rank": self.method,
-            "metrics": ",".join(self.metrics),
+            "metrics": ",".join(self.specs),
             **({"lower": ",".join(self.lower_is_better)} if self.lower_is_better else {}),
             "systems": len(self.systems),
             "langs": self.langs,
@@ -365,10 +369,12 @@ def rank(
             f"{drawn} draws are too few to cluster {count} systems: no corrected p-value can reach "
             f"{alpha}; give at least {needed}"
         )
+    ranked = _ranked(panel, METHODS[method], _resampled(panel, METHODS[method], drawn, seed), alpha)
+    notes.append(_apart_in_cluster(ranked, pairs))
     ranking = Ranking(
         method,
         tuple(column.metric for column in panel.columns),
-        _ranked(panel, METHODS[method], _resampled(panel, METHODS[method], drawn, seed), alpha),
+        ranked,
         {column.metric: column.decimals for column in panel.columns},
         tuple(column.metric for column in panel.columns if not column.higher_is_better),
         panel.langs,
@@ -377,12 +383,29 @@ def rank(
         seed,
         alpha,
         tuple(filter(None, notes)),
+        tuple(column.spec or column.metric for column in panel.columns),
     )
     if out is not None:
         with changing(Path(out), RANKING) as staged:
             text = json.dumps(ranking.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
             write_file(staged / "ranking.json", text + "\n", RunError)
     return ranking
+
+
+def _apart_in_cluster(systems: Sequence[RankedSystem], pairs: int) -> str:
+    """Explain why systems whose ranks do not overlap are in one cluster; "" where none are."""
+    for _, members in groupby((s for s in systems if s.cluster), key=lambda s: s.cluster):
+        placed = [(s.places, s) for s in members if s.places]
+        first = min(placed, key=lambda entry: entry[0][1], default=None)
+        last = max(placed, key=lambda entry: entry[0][0], default=None)
+        if first and last and first[0][1] < last[0][0]:
+            names = [f"{s.system} ({low}–{high})" for (low, high), s in (first, last)]
+            return (
+                f"ranks of {' and '.join(names)} do not overlap and share cluster "
+                f"#{first[1].cluster}: ranks are those of resamples, clusters rest on tests that "
+                f"are corrected for all {pairs} pairs"
+            )
+    return ""
 
 
 def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> Panel:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices
+from wholetext.errors import RunError, choices, count
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare
@@ -63,6 +63,7 @@ def analyse(
     testing = testing or results.significance or Significance()
     baseline = testing.baseline
     scorers = [scorer(spec) for spec in results.scores]
+    results = replace(results, significance=testing, comparisons=comparisons)
     return RunAnalysis(
         results,
         tuple(systems),
@@ -70,11 +71,19 @@ def analyse(
         testing,
         tuple(
             standing(scores, systems, comparisons[spec], testing)
-            | {"without": _without(scorers, i)}
+            | {"without": _without(scorers, i), **_heading(results, spec, scorers[i])}
             for i, (spec, scores) in enumerate(results.scores.items())
         ),
         tuple(breakdown(scores, systems, testing) for scores in results.scores.values()),
     )
+
+
+def _heading(results: Results, spec: str, parsed: Scorer) -> dict[str, Any]:
+    """Name a metric as tables do; under it, its view and its references."""
+    names = results.references(spec)
+    used = f"{count(len(names), 'ref')}: {', '.join(names)}" if names else "no reference"
+    name, view = results.labels[spec], parse(spec).view or parsed.view.name
+    return {"spec": name, "label": name, "under": f"{view} · {used}", "references": list(names)}
 
 
 def _without(scorers: Sequence[Scorer], at: int) -> int | None:
@@ -106,7 +115,7 @@ def standing(
     p = comparison.p[np.ix_(at, at)]  # (systems, systems)
     standings, ordered = [comparison[name] for name in systems], [scores[name] for name in systems]
     bounds = [result.interval for result in standings]
-    spec, parsed = parse(first.metric), scorer(first.metric)
+    parsed = scorer(first.metric)
     cut = [(own.lost > 0).sum(axis=0) if own.lost is not None else (0, 0) for own in ordered]
     return {
         "spec": first.metric,
@@ -115,8 +124,6 @@ def standing(
         "digits": digits,
         "range": shorts(first.range),
         "order": [systems.index(name) for name in names],
-        "label": str(replace(spec, view=None)),
-        "under": str(spec.view or parsed.view.name),
         "view": parsed.view.name,
         "summary": parsed.metric.summary,
         "score": fixed([result.score for result in standings], digits),

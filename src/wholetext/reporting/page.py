@@ -225,6 +225,7 @@ def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:
         "corpus": corpus.id,
         "langs": list(corpus.langs),
         "references": list(corpus.references),
+        "finding": results.finding,
         "systems": list(analysis.systems),
         "baseline": analysis.baseline,
         "alpha": analysis.testing.alpha,

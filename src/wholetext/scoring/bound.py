@@ -21,6 +21,7 @@ from wholetext.scoring.nulls import check_worst, null_counts, scored_text
 from wholetext.spec import given_parameters
 from wholetext.text import joiner
 from wholetext.types import (
+    ALL,
     Corpus,
     Document,
     Excerpt,
@@ -159,7 +160,8 @@ def sides_of(
     metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
 ) -> Sides:
     """Choose the sides that the metric reads; raise an error if one that it needs is missing."""
-    refs = corpus.references if chosen is None else chosen
+    refs = corpus.scored_with if chosen is None else chosen
+    refs = corpus.references if refs == (ALL,) else refs
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:
         raise AlignmentError(

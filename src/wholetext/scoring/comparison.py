@@ -48,6 +48,8 @@ def run_json(
     metrics = [
         {
             "name": compared.metric,
+            "label": results.title(compared),
+            "references": results.references(compared.metric),
             "output": compared.output,
             "higher_is_better": compared.higher_is_better,
             "decimals": compared.decimals,
@@ -70,6 +72,7 @@ def run_json(
         "corpus": results.corpus.id,
         "langs": list(results.corpus.langs),
         "documents": len(results.corpus),
+        "finding": results.finding,
         "metrics": metrics,
         **({"controls": stored(results.controls)} if results.controls else {}),
         "notes": notes,

@@ -50,7 +50,9 @@ FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after s
 class Options:
     """Execution options; only those in the signature (refs, dtype) change scores."""
 
-    refs: tuple[str, ...] | None = None  # which references to use; all of them by default
+    refs: tuple[str, ...] | None = (
+        None  # references by name, or ("all",); the standard ones if None
+    )
     cache: Path | str | bool = True
     device: str = "auto"  # cpu, cuda, cuda:1, mps
     dtype: str = "fp32"
@@ -285,7 +287,15 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
         Note("language-code", text) for code in corpus.langs if (text := language(code).note())
     ]
     results = Results(corpus, tuple(outputs), scores)
-    notes = (*loaded.warnings, *codes, *aligned, *realigned, *results.notes, *suspicions)
+    notes = (
+        *loaded.warnings,
+        *_reference_note(results, options.refs),
+        *codes,
+        *aligned,
+        *realigned,
+        *results.notes,
+        *suspicions,
+    )
     return replace(
         results,
         warnings=tuple(dict.fromkeys(notes)),
@@ -316,6 +326,16 @@ def _with_controls(results: Results, scorers: Sequence[Scorer], options: Options
     rivals = [parsed.spec for parsed in scorers if parsed not in alone]
     notes = control_notes(controls, results.scores, rivals)
     return replace(results, controls=controls, warnings=(*results.warnings, *notes))
+
+
+def _reference_note(results: Results, chosen: tuple[str, ...] | None) -> list[Note]:
+    """Note that the corpus has more references than its standard ones, which were used."""
+    standard, every = results.corpus.standard, results.corpus.references
+    used = any(s.references for by_system in results.scores.values() for s in by_system.values())
+    if chosen is not None or not standard or len(standard) == len(every) or not used:
+        return []
+    text = f"used {', '.join(standard)}, the standard reference, of {len(every)} references"
+    return [Note("standard-reference", f"{text} ({', '.join(every)}); --ref all uses all of them")]
 
 
 def _flagged(

@@ -19,6 +19,7 @@ from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
 from wholetext.scoring.significance.resample import holm
+from wholetext.scoring.significance.verdicts import UNTESTED
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,9 @@ def _check(
     if drop <= 0:
         why = f"not worse than {compared.baseline}"
     else:
-        outcome = "significant" if significant else "not significant"
-        why = f"{drop:.{places}f} worse than {compared.baseline}, {outcome} (p {p:.4f})"
+        outcome = f"{'' if significant else 'not '}significant (p {p:.4f})"
+        outcome = UNTESTED if math.isnan(p) else outcome
+        why = f"{drop:.{places}f} worse than {compared.baseline}, {outcome}"
         if significant and max_drop:
             why += f", {'more' if drop > max_drop else 'not more'} than the {max_drop:g} allowed"
         elif standing.power and not math.isnan(detectable):

@@ -8,6 +8,7 @@ import re
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import merged
-from wholetext.registry import scorer
+from wholetext.registry import labels, scorer
 from wholetext.scoring import controls, run_files
 from wholetext.scoring.controls import Control
 from wholetext.scoring.engine import trait
+from wholetext.scoring.finding import finding
 from wholetext.scoring.run_files import AGAIN, FORMAT
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.spec import given_parameters
@@ -49,13 +51,45 @@ class Results(RunTable):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the run and on its scores, without repetitions."""
+        names = self.labels
         of_scores = merged(
             {
-                spec: {system: scores.notes for system, scores in by_system.items()}
+                names[spec]: {system: scores.notes for system, scores in by_system.items()}
                 for spec, by_system in self.scores.items()
             }
         )
         return tuple(dict.fromkeys((*self.warnings, *of_scores)))
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Spec → short name, as tables show it."""
+        return labels(self.scores)
+
+    @cached_property
+    def standings(self) -> Mapping[str, Comparison]:
+        """The comparisons by spec; without tests, intervals alone, where systems were not compared."""
+        if self.comparisons.keys() >= self.scores.keys():
+            return self.comparisons
+        alone = self.significance or Significance(draws=0)
+        return {spec: alone.compare(by_system) for spec, by_system in self.scores.items()}
+
+    @property
+    def finding(self) -> str:
+        """What the tests of the run show, in one sentence."""
+        baseline = None if self.significance is None else self.significance.baseline
+        return finding(
+            {self.title(self.standings[spec]): self.standings[spec] for spec in self.scores},
+            baseline,
+        )
+
+    def title(self, comparison: Comparison) -> str:
+        """Name a column: the metric, and the output where it is not the score itself."""
+        name = self.labels.get(comparison.metric, comparison.metric)
+        return name if comparison.main else f"{name} {comparison.output}"
+
+    def references(self, spec: str) -> tuple[str, ...]:
+        """Names of the references that a metric used."""
+        return next(iter(self[spec].values())).references
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -159,6 +193,7 @@ def write_run(
             "corpus": results.corpus.id,
             "langs": results.corpus.langs,
             "documents": len(results.corpus),
+            "standard": results.corpus.standard,
             "systems": results.systems,
             "metrics": metrics,
             "warnings": results.warnings,

@@ -22,6 +22,7 @@ from wholetext.files.parsing import read_json, reading
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
 from wholetext.scoring.significance.power import Power
 from wholetext.scoring.significance.resample import Interval
+from wholetext.scoring.significance.verdicts import SAME, UNTESTED
 from wholetext.types import (
     Corpus,
     Document,
@@ -131,6 +132,7 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
     """Read back what ``stored`` made: the settings, and the comparisons by metric."""
     comparisons = {}
     for outcome in values["outcomes"]:
+        tested = int(outcome["signature"]["units"]) > 1
         places = [
             {
                 **place,
@@ -138,6 +140,7 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
                 "interval": Interval(**_numbers(place["interval"])),
                 "delta_interval": Interval(**_numbers(place["delta_interval"])),
                 "power": place["power"] and Power(**_numbers(place["power"])),
+                **_outcome(place, tested),
             }
             for place in outcome["standings"]
         ]
@@ -152,6 +155,13 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
             }
         )
     return Significance(**values["settings"]), comparisons
+
+
+def _outcome(place: Mapping[str, Any], tested: bool) -> dict[str, Any]:
+    """Read verdict and rank; runs of 0.2.0 had ``open``, and ranks of a single document."""
+    if place["verdict"] == "open":
+        return {"verdict": SAME} if tested else {"verdict": UNTESTED, "rank": None}
+    return {} if tested else {"rank": None}
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,7 +206,9 @@ def read_texts(
             Output(system, {doc: line["outputs"][system] for doc, line in lines.items()})
             for system in head["systems"]
         ]
-        return Corpus(head["corpus"], tuple(head["langs"]), tuple(docs)), tuple(outputs)
+        standard = tuple(head.get("standard") or ())
+        corpus = Corpus(head["corpus"], tuple(head["langs"]), tuple(docs), standard=standard)
+        return corpus, tuple(outputs)
 
 
 # ---------------------------------------------------------------- statistics and details

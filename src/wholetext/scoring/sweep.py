@@ -203,7 +203,7 @@ def possible(
 ) -> tuple[Axes, list[str]]:
     """Leave out settings that do not apply to this corpus; return the axes and notes."""
     metric = parsed.metric.resolve(corpus.langs)
-    refs = corpus.references if options.refs is None else options.refs
+    refs = corpus.scored_with if options.refs is None else options.refs
     if "ref" not in metric.needs | metric.wants or not refs:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if axes.context is None or "other" not in axes.source or len(corpus.docs) > 1:

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 
+from wholetext import slices
 from wholetext.errors import AlignmentError, InputError, choices, count
 from wholetext.io.assembly import (
     Column,
@@ -93,6 +94,15 @@ class EvalSet:
     def references(self) -> tuple[str, ...]:
         """Names of the references."""
         return tuple(self._references)
+
+    @property
+    def standard(self) -> tuple[str, ...]:
+        """Names of the references that metrics use: the set's standard one, else the first."""
+        choose = slices.hook("standard-references")
+        names: tuple[str, ...] = self.references[:1]
+        if choose is not None:
+            names = choose(self.set_name, self.langs, self.references)
+        return names
 
     @property
     def documents(self) -> tuple[DocumentRun, ...]:
@@ -184,14 +194,17 @@ class EvalSet:
                 next="its scores can be read without them (wholetext meta)",
             )
         notes: list[str] = []
+        standard = self.standard
+        names = [*standard, *(name for name in self.references if name not in standard)]
         columns = [
             _column("src", "", source, notes),
-            *(_column("ref", ref, path, notes) for ref, path in self._references.items()),
+            *(_column("ref", ref, self._references[ref], notes) for ref in names),
             *(_column("hyp", system, path, notes) for system, path in self._outputs.items()),
         ]
         runs, more = self._documents
         notes = [*more, *notes]
-        return load(columns, runs, self.root.name, self.langs, notes, str(self._docs))
+        loaded = load(columns, runs, self.root.name, self.langs, notes, str(self._docs))
+        return replace(loaded, corpus=replace(loaded.corpus, standard=standard))
 
     @cached_property
     def _outputs(self) -> dict[str, Path]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from wholetext.errors import AlignmentError, InputError, count
@@ -23,6 +25,8 @@ from wholetext.io.text import FilePath, TextFile, at, clean, opened, shown, stem
 from wholetext.notes import Note
 
 Named = Sequence[FilePath | tuple[str, FilePath]] | Mapping[str, FilePath]
+TEXTS = "texts"  # name of a corpus made of strings
+_SIDE = re.compile(r"(src|source|input|ref|reference)s?([._-][a-z]{2,3})?", re.IGNORECASE)
 Texts = Sequence[str] | Sequence[Sequence[str]]  # segments, or documents of segments
 
 
@@ -104,15 +108,17 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
         size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
         columns = [without_blank_end(column, size, notes) for column in columns]
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
-        return _without_ids(columns, files.breaks, notes, langs), [], columns[0].where
+        loaded = _without_ids(columns, files.breaks, notes, langs, corpus_name(columns[0].where))
+        return loaded, [], columns[0].where
     size = len(ids.texts) or len(columns[0].texts)
     free = [column for column in columns if column.kind == "hyp" and len(column.texts) != size]
     parallel = [column for column in columns if column not in free] or columns
     free = [column for column in free if column not in parallel]
     if files.docs is None:
-        return _without_ids(parallel, "none", notes, langs), free, columns[0].where
+        loaded = _without_ids(parallel, "none", notes, langs, corpus_name(columns[0].where))
+        return loaded, free, columns[0].where
     runs, more = runs_of(ids.texts, ids.where, domains=True)
-    name, notes = stem(columns[0].where), [*notes, *more]
+    name, notes = corpus_name(columns[0].where), [*notes, *more]
     return load(parallel, runs, name, langs, notes, ids.where), free, columns[0].where
 
 
@@ -128,6 +134,12 @@ def align_command(files: LineFiles) -> str:
         quoted = [shlex.quote(shown(path)) for path in paths if path is not None]
         words += [option, *quoted] if quoted else []
     return " ".join([*words, "--align"])
+
+
+def corpus_name(path: str) -> str:
+    """Name a corpus after its first file, or after its folder where the file is called ``src``."""
+    name, folder = stem(path), stem(Path(path).resolve().parent)
+    return folder if _SIDE.fullmatch(name) and folder and not folder.isdigit() else name
 
 
 def from_texts(
@@ -160,9 +172,9 @@ def from_texts(
     if not columns:
         raise InputError("no texts were given", next="give hyps, and refs or srcs")
     if docs is None:
-        return _without_ids(columns, "none", (), langs)
+        return _without_ids(columns, "none", (), langs, TEXTS)
     runs, notes = runs_of((str(doc) for doc in docs), "docs")
-    return load(columns, runs, stem(columns[0].where), langs, notes, "docs")
+    return load(columns, runs, TEXTS, langs, notes, "docs")
 
 
 def nested(texts: object) -> bool:
@@ -197,7 +209,7 @@ def _documents(
     columns = [Column(*key, (), where[key]) for key in texts]
     _equal_documents([*columns, Column("docs", "", (), "docs")], [*parts, ids])
     runs = [DocumentRun(doc, 0, 0) for doc in ids]
-    return load(columns, runs, "texts", langs, (), "texts", parts)
+    return load(columns, runs, TEXTS, langs, (), TEXTS, parts)
 
 
 def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) -> None:
@@ -211,7 +223,7 @@ def _equal_documents(columns: Sequence[Column], parts: Sequence[Sequence[Any]]) 
 
 
 def _without_ids(
-    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs
+    columns: Sequence[Column], breaks: str, notes: Sequence[str], langs: Langs, corpus: str
 ) -> Loaded:
     first, parts = columns[0].where, list[list[Segments]]()
     if _documents_by_blank_lines(columns, breaks):
@@ -230,7 +242,7 @@ def _without_ids(
             f"no document ids were given: all {count(lines, 'segment', 'are')} "
             "taken as one document (-d FILE names the documents)",
         )
-    return load(columns, runs, stem(first), langs, [*notes, note], first, parts)
+    return load(columns, runs, corpus, langs, [*notes, note], first, parts)
 
 
 def _blank_lines(texts: Sequence[str]) -> tuple[list[int], int]:

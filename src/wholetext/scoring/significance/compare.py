@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
-from wholetext.notebook.display import MOST, html_table, printed, shortened, text_table
+from wholetext.notebook.display import (
+    MOST,
+    html_table,
+    listed,
+    printed,
+    shortened,
+    text_table,
+)
 from wholetext.notebook.frames import frame
+from wholetext.registry import label
 from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
@@ -28,6 +36,14 @@ from wholetext.scoring.significance.resample import (
     interval,
     randomization_p,
 )
+from wholetext.scoring.significance.verdicts import (
+    BASELINE,
+    BETTER,
+    SAME,
+    WORSE,
+    Verdict,
+    verdict,
+)
 from wholetext.types import FloatArray, Scores, Signature
 
 if TYPE_CHECKING:
@@ -36,7 +52,6 @@ if TYPE_CHECKING:
 
 Test = Literal["randomization", "bootstrap", "bootstrap-centred"]
 Unit = Literal["doc", "segment"]
-Verdict = Literal["baseline", "better", "worse", "open"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +59,9 @@ class Significance:
     """How systems are compared.
 
     ``draws`` are by default 10,000 swaps or 1,000 resamples, or as many as it takes for a corrected
-    p-value to reach ``alpha``; ``seed=None`` gives other draws each time. Without a ``baseline``
-    the best system is it. p-values are Holm-corrected over the comparisons made: with a named
-    baseline, else all pairs, as rank clusters always are.
+    p-value to reach ``alpha``; 0: intervals without tests. ``seed=None`` gives other draws each
+    time. Without a ``baseline`` the best system is it. p-values are Holm-corrected over the
+    comparisons made: with a named baseline, else all pairs, as rank clusters always are.
     """
 
     test: Test = "randomization"
@@ -78,7 +93,7 @@ class Significance:
 
     def resamples(self, systems: int) -> int:
         """Corpora drawn for intervals."""
-        return RESAMPLES if self.test == "randomization" else self.trials(systems)
+        return RESAMPLES if self.test == "randomization" else self.trials(systems) or RESAMPLES
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """Compare the systems of one metric in this way."""
@@ -91,8 +106,8 @@ class Significance:
         trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
         pairs = list(combinations(range(len(ranked.names)), 2))
-        if not pairs:
-            values = np.zeros(0)
+        if not trials or len(ranked.units[0]) < 2:
+            values = np.full(len(pairs), np.nan)  # not tested
         elif self.test == "randomization":
             values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
         else:
@@ -123,9 +138,9 @@ class Significance:
                 }
             ),
             warnings=(
-                *_warnings(first.metric, ranked, samples, self),
+                *_warnings(label(first.metric), ranked, samples, self),
                 *(_unlike_rows(scores, ranked) if pairs else ()),
-                *(_marked_in_cluster(first.metric, standings) if pairs else ()),
+                *_cluster_notes(label(first.metric), standings),
             ),
             deltas=interval_table(drawn),
             decimals=first.places,
@@ -135,7 +150,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class SystemResult:
-    """One system in a comparison. NaN = undefined; ``rank`` is None where the score is."""
+    """One system in a comparison. NaN = undefined; ``rank`` is None where there is no test."""
 
     system: str
     score: float
@@ -145,7 +160,7 @@ class SystemResult:
     p: float  # against the baseline, uncorrected; NaN for the baseline itself
     p_holm: float  # corrected for the number of comparisons
     rank: int | None  # cluster: systems of one rank do not differ significantly
-    verdict: Verdict  # "open": not significant on these documents
+    verdict: Verdict
     power: Power | None  # at the level that the correction leaves; None for the baseline
 
 
@@ -168,7 +183,14 @@ class Comparison:
     @property
     def label(self) -> str:
         """What heads its column: the metric, and the output where it is not the score itself."""
-        return self.metric if self.main else f"{self.metric} {self.output}"
+        name = label(self.metric)
+        return name if self.main else f"{name} {self.output}"
+
+    @property
+    def tested(self) -> bool:
+        """Whether differences were tested, which takes draws, two units and two systems."""
+        units, draws = (int(self.signature[name]) for name in ("units", "draws"))
+        return units > 1 and draws > 0 and len(self.standings) > 1
 
     def __getitem__(self, system: str) -> SystemResult:
         return {standing.system: standing for standing in self.standings}[system]
@@ -215,7 +237,7 @@ class Comparison:
                     for value in (s.score, s.interval.low, s.interval.high, s.delta)
                 ),
                 printed(s.p_holm, 4),
-                f"#{s.rank or '–'} {s.verdict}",
+                f"#{s.rank} {s.verdict}" if s.rank else s.verdict,
             ]
             for s in self.standings
         ]
@@ -298,8 +320,9 @@ def _standings(
     """Compare every system with the baseline; correct p-values over the comparisons made."""
     size, every = len(p), p[np.triu_indices(len(p), 1)]
     base = 0 if how.baseline is None else ranked.names.index(how.baseline)
-    ranks, adjusted, level = [1], p[base], p[base]
-    if size > 1:
+    ranks: list[int] = []
+    adjusted, level = p[base], p[base]
+    if np.isfinite(every).any():
         corrected, levels = square(holm(every), size), square(holm_levels(every, how.alpha), size)
         ranks, adjusted, level = cluster_ranks(corrected, how.alpha), corrected[base], levels[base]
     if size > 1 and how.baseline is not None:
@@ -307,9 +330,7 @@ def _standings(
     standings = []
     for i, name in enumerate(ranked.names):
         score, delta = float(ranked.observed[i]), float(ranked.observed[i] - ranked.observed[base])
-        verdict: Verdict = "baseline" if i == base else "open"
-        if adjusted[i] <= how.alpha:  # NaN for the baseline
-            verdict = "better" if (delta > 0) == ranked.higher_is_better else "worse"
+        ahead = (delta > 0) == ranked.higher_is_better
         standings.append(
             SystemResult(
                 name,
@@ -319,8 +340,8 @@ def _standings(
                 interval(samples[i] - samples[base]),
                 float(p[base, i]),
                 float(adjusted[i]),
-                ranks[i] if np.isfinite(score) else None,
-                verdict,
+                ranks[i] if ranks and np.isfinite(score) else None,
+                BASELINE if i == base else verdict(float(adjusted[i]), how.alpha, ahead),
                 None
                 if i == base
                 else power(
@@ -341,21 +362,28 @@ def interval_table(samples: FloatArray) -> FloatArray:
     return table
 
 
-def _marked_in_cluster(metric: str, standings: Sequence[SystemResult]) -> list[str]:
-    """Explain why a system differs from the baseline and yet is in its rank cluster."""
-    base = next(standing for standing in standings if standing.verdict == "baseline")
-    names = [
-        standing.system
-        for standing in standings
-        if standing.verdict in ("better", "worse") and standing.rank == base.rank
-    ]
-    many = len(standings) - 1
-    text = (
-        f"{metric}: {', '.join(names)} differ{'s' * (len(names) == 1)} from {base.system} and "
-        f"{'are' if len(names) > 1 else 'is'} in its rank cluster #{base.rank}: marks are corrected for the {many} "
-        f"comparisons with {base.system}, clusters for all {many * (many + 1) // 2} pairs"
-    )
-    return [text] if names else []
+def _cluster_notes(metric: str, standings: Sequence[SystemResult]) -> list[str]:
+    """Explain where rank clusters and verdicts seem to disagree."""
+    base = next(standing for standing in standings if standing.verdict == BASELINE)
+    if base.rank is None:
+        return []
+    marked = [s.system for s in standings if s.verdict in (BETTER, WORSE) and s.rank == base.rank]
+    apart = [s.system for s in standings if s.verdict == SAME and s.rank != base.rank]
+    many, notes = len(standings) - 1, []
+    if marked:
+        verb, be = ("differs", "is") if len(marked) == 1 else ("differ", "are")
+        notes.append(
+            f"{metric}: {listed(marked)} {verb} from {base.system} and {be} in its rank cluster "
+            f"#{base.rank}: marks are corrected for the {many} comparisons with {base.system}, "
+            f"clusters for all {many * (many + 1) // 2} pairs"
+        )
+    if apart:
+        be = "is" if len(apart) == 1 else "are"
+        notes.append(
+            f"{metric}: {listed(apart)} {be} in another rank cluster than {base.system} without a "
+            "significant difference: clusters end at the first system that differs from any member"
+        )
+    return notes
 
 
 def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str]:
@@ -375,8 +403,9 @@ def _unlike_rows(scores: Mapping[str, Scores], ranked: SystemTotals) -> list[str
         for name, total in zip(ranked.names, totals)
     ]
     return [
-        f"{ordered[0].metric}: systems lack scores on different rows ({', '.join(lacking)} of {missing.shape[1]:,}), "
-        f"so their averages are over different texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
+        f"{label(ordered[0].metric)}: systems lack scores on different rows "
+        f"({', '.join(lacking)} of {missing.shape[1]:,}), so their averages are over different "
+        f"texts; on the {len(common):,} rows that all have: {', '.join(alike)}"
     ]
 
 
@@ -400,7 +429,7 @@ def _warnings(
     few = few_documents(documents, how.alpha, comparisons)
     warnings += [few] if few else []
     draws, pairs = how.trials(systems), math.comb(systems, 2)
-    if draws * how.alpha < pairs:
+    if 0 < draws * how.alpha < pairs:
         warnings.append(
             f"{draws} draws are too few for {systems} systems: no corrected p-value can "
             f"reach {how.alpha}; give at least {math.ceil(pairs / how.alpha)}"

@@ -72,6 +72,11 @@ def power(
     return Power(count, needed, float(detectable), alpha, power)
 
 
+def attainable(count: int, alpha: float, comparisons: int) -> bool:
+    """Whether any corrected p-value over so many documents can reach the level."""
+    return 2.0 ** (1 - count) * comparisons <= alpha
+
+
 def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
     """A warning, or ``""`` where there are documents enough for intervals and tests.
 
@@ -87,7 +92,7 @@ def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
         )
     text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
     least = 2.0 ** (1 - count)
-    if least * comparisons > alpha:
+    if not attainable(count, alpha, comparisons):
         over = f", over {comparisons} comparisons" if least <= alpha else ""
         text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
     return text
