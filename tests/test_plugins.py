@@ -139,7 +139,7 @@ def test_a_broken_plugin_does_not_hide_the_others(install: Install, capsys: pyte
     assert "warning: the plug-in broken cannot be used" in err and "nowhere_to_be_found" in err
     listed = json.loads(call(capsys, "list", "--json")[1])
     assert list(listed["broken"]) == ["broken"] and "lengthmatch" in listed["metrics"]
-    code, _, err = call(capsys, "show", "broken")
+    code, _, err = call(capsys, "list", "broken")
     assert code == 2 and "lengths 1.5" in err and "Traceback" not in err
 
 

@@ -86,7 +86,8 @@ def workplace() -> Iterator[Path]:
 
     before, cache, columns = Path.cwd(), os.environ.get("WHOLETEXT_CACHE"), os.environ.get("COLUMNS")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = Path(name) / "texts"
+        folder.mkdir()
         for file, lines in LINES.items():
             (folder / file).write_text("".join(f"{line}\n" for line in lines), "utf-8")
         (folder / "latin1.txt").write_bytes("Die Kätzin.\n".encode("latin-1") * 4)

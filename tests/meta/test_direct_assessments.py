@@ -112,10 +112,10 @@ def test_a_published_file_in_an_evalset_is_its_ratings(evalset: EvalSet, tmp_pat
     source = find_ratings(evalset, "wmt-z")
     assert len(source.ratings) == 16
     code, out, _ = call(capsys, "meta", "paragraphs", evalset.root, "--gold", "wmt-z", "--k", "1,2,4")
-    assert not code and [line.split("\t")[1] for line in out.splitlines()[2:]] == ["16", "6", "2"]
+    assert not code and [line.split("\t")[1] for line in out.splitlines()[3:]] == ["16", "6", "2"]
     code, out, _ = call(capsys, "meta", "paragraphs", evalset.root, "--k", "2", "--out", tmp_path / "out", "--ratings",
                         evalset.root / "human-scores" / "newstest2019-humaneval")
-    assert not code and out.startswith("wmt-z ratings of") and "2\t6\t3\t0" in out
+    assert not code and "wmt-z ratings of" in out and "2\t6\t3\t0" in out
     assert (tmp_path / "out" / "wmt22.small.k2" / "human-scores" / "de-en.wmt-z.seg.score").is_file()
 
 

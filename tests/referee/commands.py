@@ -72,7 +72,7 @@ CASES = {
                           tolerance=1e-6, needs=TORCH),
     "sweep-window": Case("score demo.jsonl -l de-en -m bleu --sweep window=3 -f json -q"),
     "align": Case("align rejoined.jsonl -l de-en -o aligned.jsonl -f json", files=("aligned.jsonl",), needs=VECTORS),
-    "align-words": Case("align rejoined.jsonl -l de-en -o words.jsonl --similarity words --to source -f json"),
+    "align-words": Case("align rejoined.jsonl -l de-en -o words.jsonl --similarity words --align-to source -f json"),
     "features": Case("explain --features demo.jsonl -l de-en -f json", needs=SPACY),
     "meta": Case("meta wmt22.small -l de-en --stored -m chrf bleu --draws 200 -f json -q"),
     "meta-levels": Case("meta wmt22.small -l de-en --stored --level sys --level doc --level seg --interval documents "

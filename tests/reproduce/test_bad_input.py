@@ -21,13 +21,13 @@ def wrong(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("words", "what", "where", "next_step"), [
     ("reproduce V table1 --data {}", "this is not an EvalSet folder", "wmt21.tedtalks", "should have some of sources"),
-    ("reproduce D table1 --data {}", "nor a file of rated summaries", "summeval.summaries.jsonl", "SummEval or NeR18"),
+    ("reproduce D table1 --data {}", "there is no text here", "summeval.summaries.jsonl", "a file of rated summaries"),
     ("reproduce B table2 --data {}", "a chapter has no reference", "1.ref_re.txt", "test/BookN"),
     ("reproduce B table2 --data {}/nowhere", "the data set bwb is needed", "nowhere/BWB", "--small"),
     ("reproduce X table1", "there is no paper 'X'", "", "choose one of V, S, D, P, B"),
     ("reproduce V tabel1", "has no entry 'tabel1'", "", "did you mean table1"),
     ("annotate read {}", "there are no chapters of BWB here", "", "test/BookN"),
-    ("meta {}/summarization/summeval.summaries.jsonl -m chrf", "nor a file of rated summaries", "summeval", "JSONL"),
+    ("meta {}/summarization/summeval.summaries.jsonl -m chrf", "there is no text here", "summeval", "rated summaries"),
 ])
 def test_answers(words: str, what: str, where: str, next_step: str, wrong: Path,
                  capsys: pytest.CaptureFixture[str]) -> None:

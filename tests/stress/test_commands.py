@@ -11,7 +11,7 @@ import wholetext as wt
 from tests.in_process import call
 
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
-COMMAND = ("stress", DEMO, "-m", "chrf", "--change", "swap", "--change", "number", "--change", "resegment",
+COMMAND = ("meta", "stress", DEMO, "-m", "chrf", "--change", "swap", "--change", "number", "--change", "resegment",
            "--change", "connective", "--draws", "20", "--no-cache")  # fmt: skip
 Capture = pytest.CaptureFixture[str]
 
@@ -43,7 +43,7 @@ def test_mistakes_are_answered(more: tuple[str, ...], said: str, capsys: Capture
 
 
 def test_a_run_is_not_replaced_unasked(tmp_path: Path, capsys: Capture) -> None:
-    command = ("stress", DEMO, "-m", "chrf", "--change", "swap", "--draws", "10", "--out", tmp_path / "run")
+    command = ("meta", "stress", DEMO, "-m", "chrf", "--change", "swap", "--draws", "10", "--out", tmp_path / "run")
     assert call(capsys, *command)[0] == 0
     code, _, err = call(capsys, *command)
     assert code == 2 and "there is a run here already" in err
