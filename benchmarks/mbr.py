@@ -34,7 +34,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - processor, s
 """
 
 
-def candidates(segments: int) -> list[dict[str, object]]:
+def candidates(segments: int) -> list[dict[str, list[str]]]:
     """Outputs of all systems, and copies with words left out or exchanged, until there are 64."""
     root = DATA / "evalsets" / "wmt21.news"
     files = sorted((root / "system-outputs" / "de-en").glob("*.txt"))
