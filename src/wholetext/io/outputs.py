@@ -43,11 +43,14 @@ def is_plain(path: FilePath, columns: Columns | None = None) -> bool:
     if not os.path.isfile(path):  # noqa: PTH113 - standard input and pipes are read only once
         return True
     with opened(path) as file:
-        kind, head = recognise(file), file.head()
+        head = file.head()
+        named = Path(file.path.removesuffix(".gz")).suffix in (".csv", ".tsv", ".xlsx")
+        if not (named or columns or head.startswith(("{", "[", "<"))):
+            return True
+        kind = recognise(file)
         if kind in ("jsonl", "wmt"):
             line, end, _ = head.partition("\n")
             return bool(end) and line.startswith("{") and not _has_text(line)
-        named = Path(file.path.removesuffix(".gz")).suffix in (".csv", ".tsv", ".xlsx")
         return kind in ("lines", "summaries") or (kind == "table" and not (named or columns))
 
 
