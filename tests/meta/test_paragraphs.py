@@ -170,7 +170,8 @@ VIEWS = ("context(prev=2):chrf", "context(prev=1,next=1,hyp=own):bertscore@minil
 
 def every_metric() -> list[str]:
     """Specs of all metrics that run here without a server or large weights, and of all views."""
-    names = [name for name in BUILTIN if name not in NEEDS_WEIGHTS | {"blonde-plus", "terms"} and not name.startswith("judge")]
+    unfit = NEEDS_WEIGHTS | {"blonde-plus", "terms"}  # need annotations, a glossary
+    names = [name for name in BUILTIN if name not in unfit and not name.startswith("judge")]
     settings = {"learned": "learned@wt-mini", "meteor": "meteor(synonyms=false)"}
     specs = [f"{name}@minilm" if name in ENCODERS else settings.get(name, name) for name in names]
     return [*specs, *VIEWS]
