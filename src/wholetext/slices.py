@@ -13,10 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
+Kind = Literal["commands", "metrics", "aliases", "formats", "studies", "hooks"]
 
 # slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
 # commands: `group command` is a command of a group, which the slices of its commands make together
+# formats: a module with `recognise` and `read`; folders and names are not offered to it
 # studies: kind of a JSON file → function that turns it into a page of the report
 # hooks: points at which the core calls a capability if it is there
 SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
@@ -86,7 +87,10 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "pick": {"commands": {"pick": "commands:pick"}},
     "findings": {"hooks": {"findings": "findings:findings"}},
     "serving": {"commands": {"serve": "commands:serve"}},
-    "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},
+    "integrations": {
+        "formats": {"lm_eval": "lm_eval_logs"},
+        "hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"},
+    },
 }
 
 
