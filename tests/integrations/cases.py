@@ -32,6 +32,7 @@ def by_command(
         (folder / f"{side}.txt").write_text("".join(row[side] + "\n" for row in segments), "utf-8")
     files = [f"{folder}/{side}.txt" for side in ("src", "hyp", "ref", "doc")]
     sides = [word for pair in zip(("-s", "-t", "-r", "-d"), files) for word in pair]
+    capsys.readouterr()  # what was printed before
     code, out, err = call(capsys, "score", *sides, "-l", LANGS, "-m", *specs, "-f", "json")
     assert code == 0, err
     return [metric["systems"][0]["score"] for metric in json.loads(out)["metrics"]]

@@ -28,7 +28,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from wholetext.errors import AlignmentError, InputError, MetricError
-from wholetext.integrations.texts import outcome, scored
+from wholetext.integrations.texts import scored
 from wholetext.registry import scorer as parse
 from wholetext.scoring.evaluate import Options
 from wholetext.scoring.results import Results
@@ -47,7 +47,7 @@ def corpus() -> Metric:
         samples = [
             {**(sample.score.metadata or {}), "hyp": sample.score.answer} for sample in scores
         ]
-        return next(iter(outcome(_score(samples)).values())) if samples else math.nan
+        return _score(samples).score if samples else math.nan
 
     return compute
 
@@ -88,7 +88,7 @@ def wholetext_scorer(metric: str = "chrf", langs: str | None = None) -> Scorer:
                     metadata=sample,
                 )
             raise
-        value, notes = next(iter(outcome(results).values())), "\n".join(results.notes)
+        value, notes = results.score, "\n".join(results.notes)
         if math.isnan(value):
             return Score.unscored(
                 reason="scoring_failed", answer=answer, explanation=notes, metadata=sample

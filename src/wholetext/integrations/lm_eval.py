@@ -106,4 +106,4 @@ def _aggregate(spec: str, items: Sequence[Item]) -> float:
         docs=None if docs[0] is None else list(docs),
         langs=langs[0],
     )
-    return next(iter(outcome(results).values()))
+    return outcome(results, spec)[spec]

@@ -48,6 +48,6 @@ def by_name(refs: Sequence[Any]) -> Mapping[str, list[Any]]:
     return {f"ref{i}": [some[i] for some in lists] for i in range(size)}
 
 
-def outcome(results: Results) -> dict[str, float]:
-    """Map each spec to the score of the only system."""
-    return {spec: next(iter(of.values())).score for spec, of in results.scores.items()}
+def outcome(results: Results, *metrics: str) -> dict[str, float]:
+    """Map metrics, as they were written, to the score of the only system."""
+    return {metric: next(iter(results[metric].values())).score for metric in metrics}
