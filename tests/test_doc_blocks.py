@@ -35,6 +35,7 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
         pytest.skip(f"not installed: {', '.join(missing)}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("WANDB_MODE", "offline")
     doc_files.common(tmp_path)
     doc_files.FILES.get(page.name, lambda folder: None)(tmp_path)
     names: dict[str, object] | None = None

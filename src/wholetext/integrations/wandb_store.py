@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -77,5 +78,5 @@ def _log_system(
         table = wandb.Table(columns=["document", *scores], data=[list(row) for row in rows])
         run.log({"documents": table})
         if folder is not None:
-            run.save(str(folder / "run.json"), base_path=str(folder), policy="now")
+            shutil.copy(folder / "run.json", run.dir)  # what is there is sent at the end
         return bool(run.offline)
