@@ -3,7 +3,7 @@
     scorer_modules: [wholetext.integrations.eole]
     valid_metrics: [wholetext/chrf]
     scorer_configs: {wholetext: {langs: de-en, docs: valid.docids}}
-    training: {early_stopping: 4, early_stopping_criteria: [wholetext/chrf]}
+    training: {early_stopping: 2, early_stopping_criteria: [wholetext/chrf]}
 
 Every metric and alias is registered under its name. A module of your own adds others:
 ``register("slide(size=6,step=6):chrf")``.
