@@ -44,7 +44,7 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	$(PYTEST) -rs tests/io/test_records.py
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
 	# Harnesses and training loops, of which the page of integrations shows the recipes.
-	PYTHONPATH=$(VENV)/neighbours $(PYTEST) -rs tests/integrations "tests/test_doc_blocks.py::test_the_blocks_of_a_page_run[docs/integrations.md]"
+	PYTHONPATH=$(abspath $(VENV)/neighbours) $(PYTEST) -rs tests/integrations "tests/test_doc_blocks.py::test_the_blocks_of_a_page_run[docs/integrations.md]"
 
 $(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt tests/integrations/requirements.txt
 	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.integrations.cases import LANGS, by_command, rows
 
 pytest.importorskip("inspect_ai")
 
+import anyio
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -28,14 +30,22 @@ def said(text: str) -> ModelOutput:
     return output
 
 
-def sample(row: dict[str, str], **more: Any) -> Sample:
-    return Sample(input=row["src"], target=row["ref"], metadata={"doc": row["doc"], "src": row["src"], **more})
+def sample(row: dict[str, str]) -> Sample:
+    metadata = {"doc": row["doc"], "src": row["src"]}
+    return Sample(input=f"{row['doc']}: {row['src']}", target=row["ref"], metadata=metadata)
 
 
 def run(folder: Path, samples: list[Sample], answers: list[str], *specs: str) -> Any:
+    """An evaluation in which samples run side by side and finish in any order."""
+    order, by_input = random.Random(1), dict(zip((sample.input for sample in samples), answers))
+
+    async def answer(messages: list[Any], *_: Any) -> ModelOutput:
+        await anyio.sleep(order.random() / 100)
+        return said(by_input[messages[-1].text])
+
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=[wholetext_scorer(s, LANGS) for s in specs])
-    model = get_model("mockllm/model", custom_outputs=list(map(said, answers)))
-    return eval(task, model=model, max_samples=1, log_dir=str(folder / "logs"), display="none")[0]
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    return eval(task, model=model, max_samples=8, log_dir=str(folder / "logs"), display="none")[0]
 
 
 def values(log: Any) -> list[dict[str, float]]:
