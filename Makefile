@@ -31,7 +31,7 @@ demo: $(VENV)/demo.ready  ## score the bundled documents with real metrics, writ
 test: $(VENV)/test.ready lint  ## lint and the default tests (about 3 minutes)
 	$(PYTEST) -m "not long and not slow and not browser" -n 2 --dist worksteal -rs
 
-test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills, every block of the documentation, Ray
+test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills, every block of the documentation, Ray, harnesses
 	$(PYTEST) -m "long and not slow and not browser" -n 2 --dist worksteal
 	# What the product promises: resuming after a kill, what the demo shows, how others contribute, the server in
 	# processes of its own.
@@ -43,10 +43,13 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	$(PYTEST) -rs tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
+	# Harnesses and training loops, of which the page of integrations shows the recipes.
+	PYTHONPATH=$(abspath $(VENV)/neighbours) $(PYTEST) -rs tests/integrations "tests/test_doc_blocks.py::test_the_blocks_of_a_page_run[docs/integrations.md]"
 
-$(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt
+$(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt tests/integrations/requirements.txt
 	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt
 	$(PIP) 'datasets>=3' -e '.[ray]'
+	$(PIP) --no-deps --upgrade --target $(VENV)/neighbours -r tests/integrations/requirements.txt
 	@touch $@
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time; axe-core for accessibility

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MARK = r"(?:^<!-- not run: (?P<why>[^\n]+) -->\n)?"
+MARK = r"(?:^<!-- (?:not run: (?P<why>[^\n]+)|needs: (?P<needs>\w+)) -->\n)?"
 BLOCK = re.compile(MARK + r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
 LANGUAGES = {"sh", "python", "text", "toml", "json", "xml", "{toctree}"}
 
@@ -20,11 +20,12 @@ class Block:
     language: str
     text: str
     why: str | None  # it is not run
+    needs: str | None  # it is run where this package is installed
 
 
 def blocks(page: Path) -> list[Block]:
     found = BLOCK.finditer(page.read_text("utf-8"))
-    return [Block(page, one["info"].split(" ")[0], one["text"], one["why"]) for one in found]
+    return [Block(page, one["info"].split(" ")[0], one["text"], one["why"], one["needs"]) for one in found]
 
 
 ALL = [block for page in PAGES for block in blocks(page)]

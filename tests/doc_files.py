@@ -121,9 +121,22 @@ def stress_set(folder: Path) -> None:
     (folder / "documents.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
+def logs(folder: Path) -> None:
+    """Sample logs of lm-evaluation-harness, of two models."""
+    loaded = demo({"coherent": "my-model", "patchwork": "other"})
+    for output in loaded.outputs:
+        samples = [{"doc_id": 100 * at + i, "doc": {"document_id": doc.id, "source": source},
+                    "target": doc.refs["human"][i], "filtered_resps": [output.docs[doc.id][i]], "filter": "none"}
+                   for at, doc in enumerate(loaded.corpus.docs) for i, source in enumerate(doc.src or ())]  # fmt: skip
+        (folder / output.system).mkdir()
+        text = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
+        (folder / output.system / "samples_mt.jsonl").write_text(text, "utf-8")
+
+
 FILES: dict[str, Callable[[Path], None]] = {
     "README.md": bundled, "align.md": align, "formats.md": formats, "blonde.md": bundled, "sweeps.md": bundled,
-    "gate.md": gate, "judges.md": judges, "report.md": report, "tutorial.md": bundled, "stress-set.md": stress_set,
+    "gate.md": gate, "integrations.md": logs, "judges.md": judges, "report.md": report, "tutorial.md": bundled,
+    "stress-set.md": stress_set,
 }  # fmt: skip
 
 

@@ -20,7 +20,9 @@ CALLED_FROM_OUTSIDE = {
     "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)",
     "forward": "torch.nn.Module", "on_end": "Starlette",
     "connection_made": "uvicorn", "on_headers_finished": "uvicorn", "on_response_complete": "uvicorn",
-    "send_400_response": "uvicorn",
+    "send_400_response": "uvicorn", "wholetext_scorer": "users of inspect_ai",
+    "Wholetext": "users of evaluate", "_compute": "evaluate", "_info": "evaluate", "add_batch": "evaluate",
+    "compute_metrics": "users of transformers", "compute_score": "eole",
 }  # fmt: skip
 
 

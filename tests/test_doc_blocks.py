@@ -1,7 +1,8 @@
 """Every code block of README.md and docs/ is run, or says beside it why it is not.
 
 Commands (`sh`) run line by line in a folder with small files (doc_files.py), Python blocks of a page one after another.
-A block that cannot run here has `<!-- not run: REASON -->` on the line before it; how many there are may only fall
+A block that cannot run here has `<!-- not run: REASON -->` on the line before it, one that needs a neighbour of ours
+`<!-- needs: PACKAGE -->`: it is run where that is installed (`make test-integration`); how many there are may only fall
 (test_docs.py). CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
 """
 
@@ -34,10 +35,11 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
         pytest.skip(f"not installed: {', '.join(missing)}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("WANDB_MODE", "offline")
     doc_files.common(tmp_path)
     doc_files.FILES.get(page.name, lambda folder: None)(tmp_path)
     names: dict[str, object] | None = None
-    for block in (block for block in blocks(page) if block.why is None):
+    for block in (block for block in blocks(page) if block.why is None and find_spec(block.needs or "sys")):
         if block.language == "sh":
             for command in commands(block.text):
                 assert command[0] == "wholetext", f"{page.name}: mark what is not a command of ours: {command}"

@@ -26,7 +26,7 @@ from wholetext.cli.main import VERBS, main
 
 removed = sys.argv[1]
 assert Path(wholetext.__file__).is_relative_to(Path.cwd()), wholetext.__file__
-for kind in ("commands", "metrics", "studies", "hooks"):
+for kind in ("commands", "metrics", "formats", "studies", "hooks"):
     assert not any(place.startswith(f"wholetext.{removed}.") for place in slices.added(kind).values())
 corpus = str(Path(wholetext.__file__).parent / "demo" / "zh-en.jsonl")
 for line in (

@@ -13,11 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["commands", "metrics", "aliases", "studies", "hooks"]
+Kind = Literal["commands", "metrics", "aliases", "formats", "studies", "hooks"]
 
 # slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
 # commands: `group command` is a command of a group, which the slices of its commands make together
 # studies: kind in a JSON file, or its name without .json → function that makes it a page of the report
+# formats: a module with `recognise` and `read`; folders and names are not offered to it
 # hooks: points at which the core calls a capability if it is there
 SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "alignment": {
@@ -89,7 +90,10 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
     "pick": {"commands": {"pick": "commands:pick"}},
     "findings": {"hooks": {"findings": "findings:findings"}},
     "serving": {"commands": {"serve": "commands:serve"}},
-    "integrations": {"hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"}},
+    "integrations": {
+        "formats": {"lm_eval": "lm_eval_logs"},
+        "hooks": {"find-logger": "loggers:find_logger", "log-run": "loggers:log_run"},
+    },
 }
 
 

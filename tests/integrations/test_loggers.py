@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,9 @@ def test_a_package_adds_a_logger(package: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_no_logger_is_an_error_before_anything_is_scored(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(wt.errors.InputError, match="there is no logger 'wandb'") as caught:
-        loggers.find_logger("wandb")
-    assert "loggers: mlflow, notebook, number" in caught.value.next
+    with pytest.raises(wt.errors.InputError, match="there is no logger 'clearml'") as caught:
+        loggers.find_logger("clearml")
+    assert "loggers: mlflow, wandb, notebook, number" in caught.value.next
     with pytest.raises(wt.errors.PluginError, match=r"'number' of loggers 1\.0 is not a function"):
         loggers.find_logger("number")
     with pytest.raises(SystemExit) as left:
@@ -62,3 +63,11 @@ def test_a_tracker_that_is_not_installed_is_named_with_its_extra(monkeypatch: py
     with pytest.raises(wt.errors.MissingExtra) as caught:
         loggers.find_logger("mlflow")
     assert "wholetext[mlflow]" in caught.value.next
+
+
+def test_a_folder_of_runs_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights & Biases writes to the folder `wandb`, which Python takes for a package without code."""
+    monkeypatch.setattr(loggers, "find_spec", lambda name: ModuleSpec(name, None, origin=None))
+    with pytest.raises(wt.errors.MissingExtra) as caught:
+        loggers.find_logger("wandb")
+    assert "wholetext[wandb]" in caught.value.next

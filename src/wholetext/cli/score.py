@@ -80,7 +80,7 @@ def score(
     signatures: options.Signatures = False,
     log: Annotated[
         list[str] | None,
-        several("--log", rare=True, help="Also send the scores to a `TRACKER`: mlflow."),
+        several("--log", rare=True, help="Also send the scores to a `TRACKER`: mlflow, wandb."),
     ] = None,
     plan: Annotated[
         bool,

@@ -23,6 +23,7 @@ TOPICS = {
     "contrast": "contrastive sets",
     "degenerate": "flags: degenerate output, lost formats",
     "formats": "files that are read and written",
+    "integrations": "harnesses, training loops, experiment trackers",
     "judges": "LLM judges: servers, prices, settings",
     "meta": "metrics against human judgments",
     "models": "models: downloading, licences, devices",

@@ -1,4 +1,4 @@
-"""Scores sent to experiment trackers."""
+"""Scores in harnesses, training loops and experiment trackers, a module for each."""
 
 from typing import TYPE_CHECKING
 

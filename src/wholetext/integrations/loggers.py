@@ -14,13 +14,17 @@ from wholetext.scoring.significance.compare import Comparison
 
 # (results, comparisons by spec, run folder or None) → one line on where the run was logged
 Logger = Callable[[Results, Mapping[str, Comparison], Path | None], str]
-BUILTIN = {"mlflow": "wholetext.integrations.mlflow_store:log"}  # name (and its package) → function
+BUILTIN = {  # name (and its package) → function
+    "mlflow": "wholetext.integrations.mlflow_store:log",
+    "wandb": "wholetext.integrations.wandb_store:log",
+}
 
 
 def find_logger(name: str) -> Logger:
     """Look up a logger; an error if it does not exist or its package is not installed."""
     if name in BUILTIN:
-        if find_spec(name) is None:
+        package = find_spec(name)
+        if package is None or package.origin is None:  # a folder of runs is no package
             raise MissingExtra(name, name)
         built_in: Logger = slices.load(BUILTIN[name])
         return built_in
@@ -43,6 +47,6 @@ def find_logger(name: str) -> Logger:
 
 
 def log_run(results: Results, logger: str, folder: Path | str | None = None) -> str:
-    """Send a run to an experiment tracker (``mlflow`` or a plug-in); return where it was logged."""
+    """Send a run to an experiment tracker (``mlflow``, ``wandb`` or a plug-in); return where it was logged."""
     send = find_logger(logger)
     return send(results, compare(results), None if folder is None else Path(folder))

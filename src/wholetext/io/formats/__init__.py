@@ -1,4 +1,4 @@
-"""The formats: one module each and one line in ``BUILTIN``, or an entry point of another package.
+"""The formats: one module each and one line in ``BUILTIN``, of a slice, or of another package.
 
 A format is a module or object with the functions of ``Format``; the group is ``wholetext.formats``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from wholetext import plugins
+from wholetext import plugins, slices
 from wholetext.errors import InputError, PluginError, WholetextError, choices
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ BUILTIN = {
     "evalset": "wholetext.io.formats.evalset",
     "xml": "wholetext.io.formats.wmt_xml",
     "summaries": "wholetext.io.formats.summaries",
+    **slices.added("formats"),
     "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
     "table": "wholetext.io.formats.table",
