@@ -24,6 +24,7 @@ from wholetext.serving.batches import Batches, Busy, Failed
 from wholetext.serving.intake import (
     TooLarge,
     TooSlow,
+    again,
     form_request,
     json_request,
     limited,
@@ -184,21 +185,21 @@ class Api:
 
         Texts of their own are scored at once, together with those of other requests.
         """
-        sent = b""
+        chunks = limited(request, self.options.upload)
         if int(request.headers.get("content-length", DECODED + 1)) <= DECODED:
-            sent = b"".join([chunk async for chunk in limited(request, self.options.upload)])
-        if b'"texts"' in sent:
-            texts = await run_in_threadpool(texts_request, sent, self.options)
-            if texts is not None:
-                return JSONResponse(await self.batches.answer(texts, len(sent)))
+            sent = b"".join([chunk async for chunk in chunks])
+            if b'"texts"' in sent:
+                texts = await run_in_threadpool(texts_request, sent, self.options)
+                if texts is not None:
+                    return JSONResponse(await self.batches.answer(texts, len(sent)))
+            chunks = again(sent)
         if full := self._full():
             return full
         id = self.jobs.new_id()
         body = self.jobs.place(id) / "input" / "request.json"
         parsed: dict[str, Any] = {"body": body.relative_to(self.jobs.folder).as_posix()}
         try:
-            body.write_bytes(sent)
-            if sent or await store(request, body, self.options.upload) <= DECODED:
+            if await store(chunks, body) <= DECODED:
                 parsed = await run_in_threadpool(json_request, body, self.options)
             self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
             self.scheduler.wake()

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -115,10 +115,10 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
     return form
 
 
-async def store(request: Request, path: Path, limit: int) -> int:
+async def store(chunks: AsyncIterable[bytes], path: Path) -> int:
     """Write the body of a request to a file and return its size."""
     with path.open("wb") as file:
-        async for chunk in limited(request, limit):
+        async for chunk in chunks:
             await run_in_threadpool(file.write, chunk)
         return file.tell()
 
@@ -144,6 +144,11 @@ async def limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
         f"the request has more than {limit:,} bytes, the limit of this server",
         next="send fewer files at a time, or start the server with a larger --max-upload",
     )
+
+
+async def again(body: bytes) -> AsyncGenerator[bytes, None]:
+    """Yield a body that was read already."""
+    yield body
 
 
 def safe_name(name: str) -> str:
