@@ -99,10 +99,18 @@ def read_texts(entries: Sequence[Any], align: bool = False) -> list[Text]:
 def _segments(side: Any, where: str) -> tuple[str, ...]:
     segments = (side,) if isinstance(side, str) else side
     if not isinstance(segments, (list, tuple)) or not segments:
-        raise InputError("a side is a string or a list of segments", where=where)
+        raise InputError(
+            "hyp, src and each of refs is a string or a list of segments",
+            where=where,
+            next=f"write {EXAMPLE}",
+        )
     for segment in segments:
         if not isinstance(segment, str):
-            raise InputError(f"expected a string, got {type(segment).__name__}", where=where)
+            raise InputError(
+                f"expected a string, got {type(segment).__name__}",
+                where=where,
+                next="write every segment as a string",
+            )
         clean(segment, where)
     return tuple(segments)
 

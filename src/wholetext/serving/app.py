@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from wholetext.errors import RunError, WholetextError, WriteError
 from wholetext.files.parsing import printable
 from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
-from wholetext.serving.batches import Batches, Busy, Failed
+from wholetext.serving.batches import Batches, Busy, Ending, Failed
 from wholetext.serving.intake import (
     TooLarge,
     TooSlow,
@@ -42,7 +42,15 @@ from wholetext.serving.settings import ServeOptions
 # decoded by the worker
 DECODED = 1_000_000
 # of errors; others: 400
-STATUS = {TooLarge: 413, TooSlow: 408, Busy: 429, Failed: 422, RunError: 507, WriteError: 507}
+STATUS: dict[type[Exception], int] = {
+    TooLarge: 413,
+    TooSlow: 408,
+    Busy: 429,
+    Failed: 422,
+    Ending: 503,
+    RunError: 507,
+    WriteError: 507,
+}
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 # folders of assets: nothing in them is secret
 PACKAGES: list[str | tuple[str, str]] = [

@@ -23,6 +23,13 @@ class Busy(InputError):
     """More small requests than the server lets wait."""
 
 
+class Ending(WholetextError):
+    """The server ends before a request is scored."""
+
+    def __init__(self) -> None:
+        super().__init__("the server ends", next="send the request again when it runs")
+
+
 class Failed(WholetextError):
     """A request that could not be scored."""
 
@@ -49,6 +56,8 @@ class Batches:
             self._task = asyncio.create_task(self._run())
         try:
             return await future
+        except asyncio.CancelledError:
+            raise Ending from None
         finally:
             self._size -= size
 
@@ -63,12 +72,12 @@ class Batches:
             requests = [request for request, _ in batch]
             try:
                 answers = await run_in_threadpool(self._answers, requests)
-            except (Failed, OSError) as fault:
+            except (Failed, Ending, OSError) as fault:
                 answers = [fault] * len(batch)
             for (_, future), answer in zip(batch, answers):
                 if future.done():  # the client has gone
                     continue
-                if isinstance(answer, WholetextError):
+                if isinstance(answer, WholetextError) and not isinstance(answer, Ending):
                     answer = Failed(answer.what, where=answer.where, next=answer.next)
                 if isinstance(answer, Exception):
                     future.set_exception(answer)
@@ -93,7 +102,7 @@ class Batches:
     def _ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         with self._lock:
             if self._closing:
-                raise WorkerError("the server ends", next="send the request again later")
+                raise Ending
             if self._worker is None or not self._worker.idle:
                 self._worker = Worker(self.options)
             worker, deadline = self._worker, time.monotonic() + self.options.timeout
@@ -101,7 +110,7 @@ class Batches:
                 worker.pipe.send((requests, None))
                 while not worker.pipe.poll(POLLING):
                     if self._closing:
-                        raise EOFError
+                        raise Ending
                     if time.monotonic() > deadline:
                         raise TimeoutError
                 answers: list[Any] = worker.pipe.recv()
