@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -69,7 +68,8 @@ def test_requests_at_once_get_their_own_scores(client: TestClient) -> None:
                 for word in ("late", "later", "early", "a lot later")}  # fmt: skip
     words = [*expected] * 10
     with ThreadPoolExecutor(20) as threads:
-        answers = threads.map(lambda word: client.post("/v1/score", json=body([{"hyp": word, "refs": ["late"]}])), words)
+        bodies = [body([{"hyp": word, "refs": ["late"]}]) for word in words]
+        answers = threads.map(lambda sent: client.post("/v1/score", json=sent), bodies)
         assert [scores(answer)[0] for answer in answers] == [expected[word] for word in words]
 
 
@@ -196,6 +196,6 @@ def test_batches_end_with_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyP
             server.end()
             asking.join(60)
             assert answers and until(lambda: gone(int(began[0].name.rpartition("-")[2])), "the worker")
-            assert not os.listdir(tmp_path / "data" / "jobs")
+            assert not [*(tmp_path / "data" / "jobs").iterdir()]
     finally:
         plugins.installed.cache_clear()

@@ -1,4 +1,4 @@
-"""Scores sent to experiment trackers."""
+"""Scores sent to experiment trackers; rewards for training loops (``rewards``)."""
 
 from typing import TYPE_CHECKING
 

@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -271,13 +272,18 @@ def texts_request(body: bytes, options: ServeOptions) -> dict[str, Any] | None:
     if not fields["texts"] or not fields.get("metrics"):
         raise InputError("there are no texts, or no metrics", where="/v1/score", next=example)
     langs, align = fields.get("langs") or "", fields.get("align", False)
-    metrics = _choices([str(metric) for metric in fields["metrics"]], langs, "", options)["metrics"]
+    metrics = _metrics_of_texts(tuple(map(str, fields["metrics"])), langs, options)
     how = Treatment(langs, fields.get("strip", False), fields.get("language"), align)
     return {
         "texts": read_texts(fields["texts"], align),
-        "metrics": [independent(metric) for metric in metrics],
+        "metrics": metrics,
         "how": how,
     }
+
+
+@lru_cache(maxsize=100)  # a training asks for the same a million times
+def _metrics_of_texts(metrics: tuple[str, ...], langs: str, options: ServeOptions) -> list[str]:
+    return [independent(metric) for metric in _choices(metrics, langs, "", options)["metrics"]]
 
 
 def _check_fields(
