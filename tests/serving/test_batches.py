@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import run_batch
 
+ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "0123456789abcdef"
 TEXTS = [{"hyp": "He came late.", "src": "Er kam spät.", "refs": ["He was late."]},
          {"hyp": "<think>Hm.</think>The cat sat.", "src": "Die Katze saß.", "refs": ["The cat sat down."]}]  # fmt: skip
@@ -61,6 +63,14 @@ def test_scores_are_those_of_the_command_line(
         assert len(printed) == 2 and scores(answer, at) == pytest.approx(printed, abs=1e-6)
     assert answer.json()["notes"] == ["text 2: removed: reasoning"]
     assert answer.json()["metrics"][0]["signature"].startswith("metric:chrf|view:sentence|")
+
+
+def test_the_page_shows_a_request_and_its_answer(client: TestClient) -> None:
+    _, sent, shown = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
+    answer, expected = client.post("/v1/score", content=sent.encode()).json(), json.loads(shown)
+    for part in (answer["metrics"][0], expected["metrics"][0]):
+        assert part.pop("signature").startswith("metric:chrf|view:sentence|")
+    assert answer == expected
 
 
 def test_requests_at_once_get_their_own_scores(client: TestClient) -> None:
