@@ -59,6 +59,7 @@ def test_command_line_server_and_reward_function_agree(
         assert list(alone) == pytest.approx(expected * 8, abs=1e-6)
 
 
+@pytest.mark.long
 def test_in_process_and_command_line_agree_on_comet(
     oracle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
