@@ -20,7 +20,7 @@ CALLED_FROM_OUTSIDE = {
     "check_backend": "tests of plug-ins", "write_scores": "users (docs/formats.md)",
     "forward": "torch.nn.Module", "on_end": "Starlette",
     "connection_made": "uvicorn", "on_headers_finished": "uvicorn", "on_response_complete": "uvicorn",
-    "send_400_response": "uvicorn",
+    "send_400_response": "uvicorn", "Reward": "users (docs/serve.md)", "compute_score": "verl",
 }  # fmt: skip
 
 
