@@ -22,7 +22,7 @@ CALLED_FROM_OUTSIDE = {
     "connection_made": "uvicorn", "on_headers_finished": "uvicorn", "on_response_complete": "uvicorn",
     "send_400_response": "uvicorn", "wholetext_scorer": "users of inspect_ai",
     "Wholetext": "users of evaluate", "_compute": "evaluate", "_info": "evaluate", "add_batch": "evaluate",
-    "compute_metrics": "users of transformers", "compute_score": "eole",
+    "compute_metrics": "users of transformers", "compute_score": "eole, verl", "Reward": "users (docs/serve.md)",
 }  # fmt: skip
 
 

@@ -109,8 +109,8 @@ def gone(process: int) -> bool:
 class Running:
     """A server in its own process."""
 
-    def __init__(self, data: Path, *more: str) -> None:
-        command = [sys.executable, "-m", "wholetext", "serve", "--data", str(data), "--port", "0", *more]
+    def __init__(self, data: Path, *more: str, port: int = 0) -> None:
+        command = [sys.executable, "-m", "wholetext", "serve", "--data", str(data), "--port", str(port), *more]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()

@@ -82,7 +82,7 @@ def test_files_of_the_server_can_be_chosen(working: TestClient, served: Path) ->
 def test_scores_as_the_command_line_prints_them(
     working: TestClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (example,) = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
+    example, *_ = re.findall(r"```json\n(.+?)```", (ROOT / "docs" / "serve.md").read_text("utf-8"), re.S)
     answer = working.post("/v1/score", json=json.loads(example))
     assert answer.status_code == 200 and [entry["name"] for entry in answer.json()["metrics"]] == ["chrf", "whole:chrf"]
     answer = working.post("/v1/score", json={"documents": DOCUMENTS, "metrics": ["chrf", "ter"], "langs": "de-en"})

@@ -15,8 +15,9 @@ from typing import Any
 
 from wholetext.errors import InputError, count
 from wholetext.io.assembly import Langs, Loaded
+from wholetext.io.columns import FIELDS
 from wholetext.io.formats.jsonl import objects
-from wholetext.io.records import FIELDS, load
+from wholetext.io.records import load
 from wholetext.io.text import TextFile, at, stem
 
 _HEAD = re.compile(r'\{\s*"doc_id"\s*:\s*[^,"]+,\s*"doc"\s*:\s*[{\[]')

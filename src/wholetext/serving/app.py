@@ -20,16 +20,20 @@ from starlette.staticfiles import StaticFiles
 from wholetext.errors import RunError, WholetextError, WriteError
 from wholetext.files.parsing import printable
 from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
+from wholetext.serving.batches import Batches, Busy, Ending, Failed
 from wholetext.serving.intake import (
     TooLarge,
     TooSlow,
+    again,
     form_files,
     form_request,
     json_request,
+    limited,
     listed_files,
     offered_metrics,
     read_form,
     store,
+    texts_request,
 )
 from wholetext.serving.jobs import Job, Jobs
 from wholetext.serving.preview import PREVIEWED, preview
@@ -39,7 +43,16 @@ from wholetext.serving.settings import ServeOptions
 # bytes of JSON that the server decodes; more, of which Python may make 30 times as many, is
 # decoded by the worker
 DECODED = 1_000_000
-STATUS = {TooLarge: 413, TooSlow: 408, RunError: 507, WriteError: 507}  # of errors; others: 400
+# of errors; others: 400
+STATUS: dict[type[Exception], int] = {
+    TooLarge: 413,
+    TooSlow: 408,
+    Busy: 429,
+    Failed: 422,
+    Ending: 503,
+    RunError: 507,
+    WriteError: 507,
+}
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 BRAND = b'<p class="brand">wholetext</p>'  # of a report
 BACK = (BRAND, BRAND + b'<a class="back" href="/">\xe2\x86\x90 Jobs</a>')
@@ -59,6 +72,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
         try:
             yield
         finally:
+            await run_in_threadpool(api.batches.close)
             await run_in_threadpool(scheduler.close)
             jobs.close()
 
@@ -110,6 +124,7 @@ class Api:
 
     def __init__(self, jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> None:
         self.jobs, self.scheduler, self.options = jobs, scheduler, options
+        self.batches = Batches(options)
 
     # -------------------------------------------------------- pages
 
@@ -191,14 +206,25 @@ class Api:
         return JSONResponse(_plain(job), 202)
 
     async def score(self, request: Request) -> Response:
-        """Score documents sent as JSON; the response is that of `wholetext score -f json`."""
+        """Score documents sent as JSON; the response is that of `wholetext score -f json`.
+
+        Texts of their own are scored at once, together with those of other requests.
+        """
+        chunks = limited(request, self.options.upload)
+        if int(request.headers.get("content-length", DECODED + 1)) <= DECODED:
+            sent = b"".join([chunk async for chunk in chunks])
+            if b'"texts"' in sent:
+                texts = await run_in_threadpool(texts_request, sent, self.options)
+                if texts is not None:
+                    return JSONResponse(await self.batches.answer(texts, len(sent)))
+            chunks = again(sent)
         if full := self._full():
             return full
         id = self.jobs.new_id()
         body = self.jobs.place(id) / "input" / "request.json"
         parsed: dict[str, Any] = {"body": body.relative_to(self.jobs.folder).as_posix()}
         try:
-            if await store(request, body, self.options.upload) <= DECODED:
+            if await store(chunks, body) <= DECODED:
                 parsed = await run_in_threadpool(json_request, body, self.options)
             self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
             self.scheduler.wake()

@@ -7,7 +7,8 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -22,6 +23,7 @@ from wholetext.files.parsing import printable, read_json
 from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
 from wholetext.registry import catalogue, reference_free, scorer
+from wholetext.scoring.single import EXAMPLE, Treatment, independent, read_texts
 from wholetext.serving.settings import ServeOptions, allowed_metric
 
 FIELD_BYTES = 100_000  # limit of a field that is not a file
@@ -40,6 +42,15 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "metrics": (list, NoneType),
     "langs": (str, NoneType),
     "baseline": (str, NoneType),
+}
+# of texts that are scored on their own, at once
+TEXT_FIELDS: dict[str, tuple[type, ...]] = {
+    "texts": (list,),
+    "metrics": (list,),
+    "langs": (str, NoneType),
+    "strip": (bool,),
+    "language": (str, NoneType),
+    "align": (bool,),
 }
 
 
@@ -109,10 +120,10 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
     return form
 
 
-async def store(request: Request, path: Path, limit: int) -> int:
+async def store(chunks: AsyncIterable[bytes], path: Path) -> int:
     """Write the body of a request to a file and return its size."""
     with path.open("wb") as file:
-        async for chunk in limited(request, limit):
+        async for chunk in chunks:
             await run_in_threadpool(file.write, chunk)
         return file.tell()
 
@@ -138,6 +149,11 @@ async def limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
         f"the request has more than {limit:,} bytes, the limit of this server",
         next="send fewer files at a time, or start the server with a larger --max-upload",
     )
+
+
+async def again(body: bytes) -> AsyncGenerator[bytes, None]:
+    """Yield a body that was read already."""
+    yield body
 
 
 def safe_name(name: str) -> str:
@@ -248,15 +264,15 @@ def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
             next="send fewer documents at a time",
         )
     fields = read_json(text, where="/v1/score", next=example)
+    if isinstance(fields, dict) and "texts" in fields:
+        raise InputError(
+            "texts are scored in small requests of known length",
+            where="/v1/score",
+            next="send at most 1 MB at a time, with a Content-Length",
+        )
     if not isinstance(fields, dict) or not fields.get("documents"):
         raise InputError("there are no documents", where="/v1/score", next=example)
-    for name, value in fields.items():
-        if not isinstance(value, FIELDS.get(name, ())):
-            raise InputError(
-                f"{name!r} is not a field of the request, or has a value of another kind",
-                where="/v1/score",
-                next=did_you_mean(name, [*FIELDS]) or example,
-            )
+    _check_fields(fields, FIELDS, example)
     file = body.with_name("documents.jsonl")
     lines = [json.dumps(document, ensure_ascii=False) for document in fields["documents"]]
     write_file(file, "\n".join(lines) + "\n")
@@ -264,6 +280,42 @@ def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
     langs, baseline = fields.get("langs") or "", fields.get("baseline") or ""
     metrics = [str(metric) for metric in fields.get("metrics") or ()]
     return {"files": files, **_choices(metrics, langs, baseline, options)}
+
+
+def texts_request(body: bytes, options: ServeOptions) -> dict[str, Any] | None:
+    """The request of ``POST /v1/score`` for texts of their own; None if it has documents."""
+    example = f'send {{"texts": [{EXAMPLE}], "metrics": ["chrf"], "langs": "de-en"}}'
+    fields = read_json(body, where="/v1/score", next=example)
+    if not isinstance(fields, dict) or "texts" not in fields:
+        return None
+    _check_fields(fields, TEXT_FIELDS, example)
+    if not fields["texts"] or not fields.get("metrics"):
+        raise InputError("there are no texts, or no metrics", where="/v1/score", next=example)
+    langs, align = fields.get("langs") or "", fields.get("align", False)
+    metrics = _metrics_of_texts(tuple(map(str, fields["metrics"])), langs, options)
+    how = Treatment(langs, fields.get("strip", False), fields.get("language"), align)
+    return {
+        "texts": read_texts(fields["texts"], align),
+        "metrics": metrics,
+        "how": how,
+    }
+
+
+@lru_cache(maxsize=100)  # a training asks for the same a million times
+def _metrics_of_texts(metrics: tuple[str, ...], langs: str, options: ServeOptions) -> list[str]:
+    return [independent(metric) for metric in _choices(metrics, langs, "", options)["metrics"]]
+
+
+def _check_fields(
+    fields: Mapping[str, Any], known: Mapping[str, tuple[type, ...]], example: str
+) -> None:
+    for name, value in fields.items():
+        if not isinstance(value, known.get(name, ())):
+            raise InputError(
+                f"{name!r} is not a field of the request, or has a value of another kind",
+                where="/v1/score",
+                next=did_you_mean(name, [*known]) or example,
+            )
 
 
 def _choices(

@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -24,6 +25,7 @@ from wholetext.reporting.page import PageOptions, report
 from wholetext.scoring.comparison import run_json
 from wholetext.scoring.evaluate import Options, default_metrics, score
 from wholetext.scoring.significance.compare import Significance
+from wholetext.scoring.single import score_texts
 from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions
 
@@ -31,7 +33,10 @@ CACHE = "cache.sqlite"  # of scores, in the data folder
 
 
 def work(pipe: Connection, options: ServeOptions) -> None:
-    """Run jobs, received as (request, folder for results), until the server ends."""
+    """Run jobs, received as (request, folder for results), until the server ends.
+
+    Without a folder they are small requests, answered at once.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C and ends this process
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     folder = options.folder / "work"
@@ -55,15 +60,22 @@ def work(pipe: Connection, options: ServeOptions) -> None:
             request, out = pipe.recv()
         except (EOFError, OSError):
             return
+        if out is None:
+            pipe.send(run_batch(request))
+            continue
         progress("starting", 0, 0)
         state, error = "done", ""
         try:
             run_job(request, out, options, progress)
         except Exception as fault:
-            state, error = "failed", str(fault)
-            if not isinstance(fault, WholetextError):
-                error = f"wholetext failed unexpectedly: {type(fault).__name__}: {fault}"
+            state, error = "failed", str(_named(fault))
         pipe.send((state, error))
+
+
+def _named(fault: Exception) -> WholetextError:
+    if isinstance(fault, WholetextError):
+        return fault
+    return WholetextError(f"wholetext failed unexpectedly: {type(fault).__name__}: {fault}")
 
 
 def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
@@ -80,6 +92,36 @@ def _end_with_the_server() -> None:
     if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
+
+
+def run_batch(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Answers to small requests, or the error of each; those that ask for the same are scored together."""
+    groups: dict[Any, list[int]] = {}
+    for at, request in enumerate(requests):
+        groups.setdefault((tuple(request["metrics"]), request["how"]), []).append(at)
+    answers: dict[int, Any] = {}
+    for (metrics, how), members in groups.items():
+        texts = [requests[at]["texts"] for at in members]
+        try:
+            every, notes = score_texts([text for part in texts for text in part], metrics, how)
+        except Exception as fault:
+            alone = [run_batch([requests[at]])[0] for at in members] if len(members) > 1 else []
+            answers.update(zip(members, alone or [_named(fault)]))
+            continue
+        end = 0
+        for at, part in zip(members, texts):
+            begin, end = end, end + len(part)
+            answers[at] = {
+                "metrics": [
+                    {**asdict(scores), "scores": scores.scores[begin:end]} for scores in every
+                ],
+                "notes": [
+                    f"text {number}: {note}"
+                    for number, own in enumerate(notes[begin:end], 1)
+                    for note in own
+                ],
+            }
+    return [answers[at] for at in range(len(requests))]
 
 
 def run_job(
