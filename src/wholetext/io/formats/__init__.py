@@ -22,6 +22,7 @@ BUILTIN = {
     "evalset": "wholetext.io.formats.evalset",
     "xml": "wholetext.io.formats.wmt_xml",
     "summaries": "wholetext.io.formats.summaries",
+    "wmt26": "wholetext.io.formats.wmt26",
     "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
     "table": "wholetext.io.formats.table",
