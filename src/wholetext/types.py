@@ -74,6 +74,7 @@ class Request:
     hyp: tuple[Excerpt, ...]
     src: Excerpt | None = None
     refs: tuple[Excerpt, ...] = ()
+    domain: str = ""  # of the document, for metrics with the trait ``by_domain``
 
     def pairs(self) -> Iterator[tuple[Excerpt, Excerpt]]:
         """(hypothesis view, reference view) for each reference."""

@@ -138,6 +138,8 @@ SEGMENT = {"doc": "d1", "src": "Ja.", "refs": {"A": "Yes."}, "outputs": {"x": "Y
 WMT = {"doc_id": "d1", "src_lang": "de", "tgt_lang": "en", "src_text": "Ja.\n\nNein.", "refs": {"A": {"ref": "Y\n\nN"}}}
 LM_EVAL = {"doc_id": 0, "doc": {"document_id": "d", "translation": {"de": "Ja.", "en": "Yes."}}, "target": "Yes.",
            "filtered_resps": ["Yes!"], "filter": "none"}
+WMT26 = [{"item_id": f"official_###_deu_Latn_###_eng_Latn_###_news_###_d_###_{i}", "src": "Ja.",
+          "ref": {"text": "Yes.", "type": "postedit"}, "hyps": {"x": "Yes!", "y": "Yep."}} for i in (0, 1)]  # fmt: skip
 XML = ("<?xml version='1.0' encoding='utf-8'?>\n<dataset id='f'><doc id='d' origlang='de'><src lang='de'><p>"
        "<seg id='1'>Ja &amp; nein</seg></p></src><ref lang='en' translator='A'><p><seg id='1'>Yes</seg></p></ref>"
        "<hyp lang='en' system='x'><p><seg id='1'>Yes</seg></p></hyp></doc></dataset>\n")
@@ -189,6 +191,7 @@ CASES: dict[str, tuple[Read, Files]] = {
     "segments": (corpus, {"c.jsonl": lines(SEGMENT, {**SEGMENT, "src": "Nein."})}),
     "wmt": (corpus, {"a.jsonl": lines(WMT), "sys.jsonl": lines({"doc_id": "d1", "hypothesis": "Y\n\nN"})}),
     "lm_eval": (corpus, {"c.jsonl": lines(LM_EVAL, {**LM_EVAL, "doc_id": 1, "target": "['Yes.']"})}),
+    "wmt26": (corpus, {"i.jsonl": lines(*WMT26)}),
     "tsv": (corpus, {"c.tsv": rows("doc|src|ref:A|hyp:x", "d1|Ja.|Yes.|Yes!", "d1|Nein.|No.|No!")}),
     "xml": (corpus, {"c.xml": XML}), "evalset": (evalset, EVALSET),
     "lines": (line_files, dict.fromkeys(("src.txt", "ref.txt", "sysA.txt", "ids.txt"), "Ja.\nNein.\n")),

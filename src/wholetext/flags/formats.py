@@ -69,7 +69,8 @@ class _Text:
 def flags(corpus: Corpus, output: Output) -> list[Flag]:
     """Flag the output of one system: degenerate texts, then faults of format.
 
-    A text may have several faults of format, each once. Without a source, only leaked prompts and
+    A text may have several faults of format, each once. Segments for which the file has no output
+    have no flags. Without a source, only leaked prompts and
     JSON that is not valid are noticed.
     """
     texts = side_by_side(corpus, output)
@@ -83,7 +84,13 @@ def flags(corpus: Corpus, output: Output) -> list[Flag]:
         for doc, parts in units.items()
         for segment, kind, note in _document(parts)
     ]
-    return [*degenerate(texts), *faults]
+    gone = {
+        (doc, segment)
+        for doc, nulls in output.nulls.items()
+        if nulls.policy == "drop" and doc not in output.realigned
+        for segment in nulls.omitted
+    }
+    return [flag for flag in (*degenerate(texts), *faults) if (flag.doc, flag.segment) not in gone]
 
 
 def notes_on_flags(flags: Mapping[str, Sequence[Flag]]) -> list[str]:

@@ -24,7 +24,7 @@ from wholetext.judges.parsers import (
     parse,
     placed,
 )
-from wholetext.judges.prompts import JudgedTexts, JudgePrompt, load_prompt
+from wholetext.judges.prompts import JudgedTexts, JudgePrompt, load_domains, load_prompt
 from wholetext.types import Fit, FloatArray, Metric, Request, Runtime, Side, mean_stats
 
 NAN = float("nan")
@@ -130,7 +130,8 @@ class Judge(Metric):
                 next=f"write {self.name}@MODEL, as the endpoint calls it",
             )
         load_prompt.cache_clear()  # an edited file is read again, but never during an evaluation
-        self.prompts()
+        load_domains.cache_clear()
+        self.facts()
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
     def prompts(self) -> dict[str, JudgePrompt]:
@@ -328,6 +329,7 @@ class JudgeMqm(Judge):
     summary = "MQM score of the errors listed by an LLM, 0 (best) or below: judge-mqm@MODEL"
     file = "errors"
     schema = "errors"
+    marks_errors = True
     limit = 1024
     columns = ("score", "per_1000")
 
@@ -361,12 +363,28 @@ class JudgeEsa(Judge):
     name = "judge-esa"
     summary = "errors listed by an LLM, then its score in view of them, 0 to 100: judge-esa@MODEL"
     file = "esa"
+    marks_errors = True
     limit = 1024
 
     errors_prompt: str = ""  # a file for the first call; ``prompt`` is for the second
+    domains: str = ""  # what counts in each domain: wmt26 (ours), or a TOML file of such texts
+
+    @property
+    def by_domain(self) -> bool:
+        return bool(self.domains)
 
     def prompts(self) -> dict[str, JudgePrompt]:
         return {**super().prompts(), "errors_prompt": load_prompt("errors", self.errors_prompt)}
+
+    def facts(self) -> Mapping[str, str]:
+        stated = {"domain_texts": load_domains(self.domains).hash} if self.domains else {}
+        return {**super().facts(), **stated}
+
+    def texts(self, request: Request, langs: tuple[str, str]) -> JudgedTexts:
+        texts = super().texts(request, langs)
+        if not self.domains:
+            return texts
+        return replace(texts, domain=load_domains(self.domains).texts.get(request.domain, ""))
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         return self.sampled(self.texts(request, langs), "errors", "errors_prompt")

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from wholetext.errors import InputError
 from wholetext.files.parsing import file_bytes, read_toml, reading
 from wholetext.judges.chat import Ask
 from wholetext.judges.parsers import ASPECTS, SEVERITIES, Fault
@@ -23,6 +24,7 @@ from wholetext.text import language_name
 from wholetext.types import Excerpt
 
 REWORDED = "reworded"  # instead of a file: the built-in prompt for the same task in other words
+WMT26 = "wmt26"  # instead of a file: the built-in instructions by domain
 KEYS = ("system", "user", "reference", "focus", "text", "json", "repair")
 _FIELDS = (
     "source_language",
@@ -84,6 +86,7 @@ class JudgedTexts:
 
     langs: tuple[str, str]
     sides: tuple[tuple[str, Excerpt], ...]
+    domain: str | None = None  # what counts in the domain; None: not asked for, "": not known
 
     @property
     def mark(self) -> str:
@@ -142,6 +145,10 @@ class JudgePrompt:
             )
         if texts.has_context and "{texts}" not in shown:
             yield "the judge is shown no context, as its prompt has no {texts}"
+        if texts.domain == "":
+            yield "the judge has no instructions for the domain of some texts, or it is not stated"
+        elif texts.domain and "{focus}" not in shown:
+            yield "the judge is shown no instructions for a domain, as its prompt has no {focus}"
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
         """The same call with the answer that could not be used, and a request for another."""
@@ -154,6 +161,7 @@ class JudgePrompt:
         sides, parts = {name: side.text for name, side in texts.sides}, self.parts
         references = [text for name, text in sides.items() if name.startswith("reference")]
         focus = _fill(parts["focus"], {"mark": texts.mark}) if texts.has_context else ""
+        focus = "\n".join(filter(None, (texts.domain, focus)))
         reference = parts["reference"] if references else ""
         values = {
             "source_language": language_name(texts.langs[0]),
@@ -186,6 +194,30 @@ def load_prompt(name: str, file: str = "") -> JudgePrompt:
         values.setdefault("repair", shared["repair"])
     with reading(file, _FORM, what="this is not a prompt of this judge"):
         return _prompt(name, Path(file).name or f"wholetext/{name}", values)
+
+
+@dataclass(frozen=True)
+class Domains:
+    """What counts in each domain, and a hash of it."""
+
+    texts: Mapping[str, str]
+    hash: str
+
+
+@lru_cache
+def load_domains(file: str) -> Domains:
+    """The built-in instructions by domain (``wmt26``), or those of a user's file."""
+    form = 'a file of domains is TOML: news = "What counts in news: …"'
+    if file == WMT26:
+        data = (files("wholetext.judges") / "prompt_files" / "domains.toml").read_bytes()
+    else:
+        data = file_bytes(Path(file), next=f"write domains={WMT26}, or a file: {form}")
+    values = read_toml(data, where=file, next=form)
+    texts = {name: text.strip() for name, text in values.items() if isinstance(text, str)}
+    if not texts or len(texts) < len(values) or not all(texts.values()):
+        raise InputError("these are no texts by domain", where=file, next=form)
+    digest = hashlib.blake2b(json.dumps(texts, sort_keys=True).encode(), digest_size=6).hexdigest()
+    return Domains(texts, f"{Path(file).name}#{digest}")
 
 
 def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from wholetext.scoring.gate import GateCheck as GateCheck, GateResult as GateResult
     from wholetext.scoring.plan import Plan as Plan, write_prompts as write_prompts
     from wholetext.scoring.results import write_run as write_run
+    from wholetext.scoring.submission import write_submission as write_submission
     from wholetext.scoring.sweep import Axes as Axes, Sweep as Sweep, write_sweep as write_sweep
 else:
     __getattr__, __dir__, __all__ = exports(
@@ -22,6 +23,7 @@ else:
             "scoring.gate": ("GateCheck", "GateResult"),
             "scoring.plan": ("Plan", "write_prompts"),
             "scoring.results": ("write_run",),
+            "scoring.submission": ("write_submission",),
             "scoring.sweep": ("Axes", "Sweep", "write_sweep"),
         },
     )

@@ -98,6 +98,8 @@ class BoundMetric:
             doc = dataclasses.replace(doc, refs=refs)
             sides = dataclasses.replace(sides, refs=tuple(refs))
         spans, requests = self.scorer.view.cut(doc, texts, sides)
+        if trait(self.metric, "by_domain") and (domain := doc.meta.get("domain")):
+            requests = [dataclasses.replace(request, domain=domain) for request in requests]
         if self.only is None:
             return spans, requests
         requested = self.only[doc.id]

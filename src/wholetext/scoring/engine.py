@@ -40,6 +40,8 @@ TRAITS: dict[str, Any] = {
     "own_context": False,  # auto context of the hypothesis is its own also where there are references
     "reads_context": True,  # False: scores under a context view are those of the sentence view
     "rivals": False,  # refs of a request are the outputs of the other systems
+    "by_domain": False,  # requests name the domain of their document
+    "marks_errors": False,  # spans in details are errors; a row without any has none
     "worst": None,  # the score of what has no counterpart (nulls=worst); by the range
     "sums": (),  # outputs that add up over a document: they have no worst score
     "reduce_docs": None,  # (totals) → scores of documents, where they are no means
@@ -213,9 +215,9 @@ def request_key(salt: str, request: Request) -> bytes:
     def flat(view: Excerpt | None) -> list[Any] | None:
         return None if view is None else [*view.parts, *view.focus, view.glue]
 
-    return content_key(
-        salt, [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs]
-    )
+    domain = [request.domain] if request.domain else []
+    texts = [flat(v) for v in request.hyp], flat(request.src), [flat(v) for v in request.refs]
+    return content_key(salt, *texts, *domain)
 
 
 def decoded(encoded: Sequence[bytes]) -> Measured:

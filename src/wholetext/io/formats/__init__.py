@@ -23,6 +23,7 @@ BUILTIN = {
     "xml": "wholetext.io.formats.wmt_xml",
     "summaries": "wholetext.io.formats.summaries",
     **slices.added("formats"),
+    "wmt26": "wholetext.io.formats.wmt26",
     "wmt": "wholetext.io.formats.wmt",
     "jsonl": "wholetext.io.formats.jsonl",
     "table": "wholetext.io.formats.table",
