@@ -187,7 +187,7 @@ def test_the_command(items: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     command = ["convert", str(run), str(out), "--to", "wmt26"]
     assert "needs a run folder and the file of items" in refused(capsys, *command)
     command += ["--items", str(items), "-m", "ter"]
-    assert "'5' is not a range" in refused(capsys, *command, "--range=5")
+    assert "'' is not a number" in refused(capsys, *command, "--range=5")
     assert "'x' is not a number" in refused(capsys, *command, "--range=0,x")
     assert "there is no such folder" in refused(capsys, "convert", "nowhere", *command[2:])
     ends(0, *command, "--range=0,100")

@@ -109,9 +109,7 @@ def _submission(
             next="wholetext convert RUN submission.jsonl --to wmt26 --items mteval-test26.jsonl",
         )
     form = "write --range=LOW,HIGH, such as --range=0,1"
-    low, comma, high = (scale or "").partition(",")
-    if scale and not comma:
-        raise InputError(f"{scale!r} is not a range", next=form)
+    low, _, high = (scale or "").partition(",")
     bounds = (number(low, next=form), number(high, next=form)) if scale else None
     results = open_run(run)
     summary, notes = write_submission(

@@ -381,10 +381,9 @@ class JudgeEsa(Judge):
         return {**super().facts(), **stated}
 
     def texts(self, request: Request, langs: tuple[str, str]) -> JudgedTexts:
-        texts = super().texts(request, langs)
-        if not self.domains:
-            return texts
-        return replace(texts, domain=load_domains(self.domains).texts.get(request.domain, ""))
+        known = load_domains(self.domains).texts if self.domains else None
+        domain = None if known is None else known.get(request.domain, "")
+        return replace(super().texts(request, langs), domain=domain)
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
         return self.sampled(self.texts(request, langs), "errors", "errors_prompt")

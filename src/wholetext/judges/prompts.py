@@ -216,8 +216,8 @@ def load_domains(file: str) -> Domains:
     texts = {name: text.strip() for name, text in values.items() if isinstance(text, str)}
     if not texts or len(texts) < len(values) or not all(texts.values()):
         raise InputError("these are no texts by domain", where=file, next=form)
-    digest = hashlib.blake2b(json.dumps(texts, sort_keys=True).encode(), digest_size=6).hexdigest()
-    return Domains(texts, f"{Path(file).name}#{digest}")
+    digest = hashlib.blake2b(json.dumps(texts, sort_keys=True).encode(), digest_size=6)
+    return Domains(texts, f"{Path(file).name}#{digest.hexdigest()}")
 
 
 def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:

@@ -58,8 +58,7 @@ def write_submission(
     the run has several; ``range`` is that of its scores where it has none of its own. The text is
     read by ``read_submission``'s rules before it replaces the file.
     """
-    by_id, out = read_items(items), Path(path)
-    exists = out.exists()
+    by_id, out, exists = read_items(items), Path(path), Path(path).exists()
     if exists and out.samefile(items):
         raise InputError("this is the file of items", where=str(out), next="choose another file")
     spec = _spec(results, metric)
@@ -74,19 +73,16 @@ def write_submission(
         for task in TASKS:
             values = dict(line.get(task) or {})
             for system in item.hyps:
-                value = predictions.get((key, system, task))
-                if values.get(system) is not None:
-                    kept += value is not None and value != values[system]
-                    continue
-                values[system] = value
-                filled[task] += value is not None
-                empty += value is None
+                value, there = predictions.get((key, system, task)), values.get(system)
+                values[system] = value if there is None else there
+                filled[task] += there is None and value is not None
+                kept += None not in (there, value) and value != there
+                empty += values[system] is None
             line[task] = values
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
-    text = "".join(lines)
-    parse_submission(text.encode("utf-8"), str(path), by_id)
+    parse_submission("".join(lines).encode("utf-8"), str(path), by_id)
     with text_writer(path) as file:
-        file.write(text)
+        file.writelines(lines)
     if kept:
         notes.append(f"predictions that were there and stay, although the run differs: {kept}")
     made = count(len(by_id), "item"), f"filled in: {filled[TASKS[0]]} of task 1"
@@ -142,10 +138,9 @@ def _predictions(
                 )
             if other is None:
                 continue
-            known = value == value
-            predictions[key, system, "task2_pred"] = value if known else None
+            predictions[key, system, "task2_pred"] = value if value == value else None
             listed = errors.get((doc, place))
-            if marks and (known or listed):
+            if marks and (value == value or listed):
                 predictions[key, system, "task1_pred"] = _written(listed or {}, counts)
     return predictions, [*_notes(results, spec, bool(marks), range, counts)]
 
@@ -202,11 +197,9 @@ def _reported(fact: Mapping[str, Any], counts: Counter[str]) -> Iterator[Mark]:
             counts["other"] += 1
             continue
         category = str(error.get("category") or "").strip().lower()
-        counts["critical"] += severity == "critical"
-        counts["severity"] += not severity
-        counts["category"] += not category
-        place = int(error["start"]), int(error["end"])
-        yield (*place, _SEVERITIES[severity], category or "other")
+        lacks = {"critical": severity == "critical", "severity": not severity}
+        counts.update({**lacks, "category": not category})
+        yield int(error["start"]), int(error["end"]), _SEVERITIES[severity], category or "other"
 
 
 def _written(marks: Mapping[Mark, None], counts: Counter[str]) -> dict[str, Any]:

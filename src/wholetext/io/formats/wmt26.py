@@ -62,13 +62,8 @@ def item_id(doc: str, segment: str) -> str:
 
 
 def recognise(file: TextFile) -> bool:
-    line = file.head().split("\n", 1)[0]
-    if not line.startswith("{"):
-        return False
-    try:
-        keys = set(read_json(line))
-    except InputError:  # broken, or longer than what can be seen of it
-        keys = set(_KEY.findall(line))
+    line = file.head().split("\n", 1)[0]  # may be broken, or longer than what can be seen of it
+    keys = set(_KEY.findall(line)) if line.startswith("{") else set[str]()
     return "item_id" in keys and bool(keys & {"hyps", *TASKS})
 
 
@@ -135,14 +130,15 @@ def _item(fields: Mapping[str, Any], where: str) -> Item:
     _, source, target, domain, _, segment = parts
     integer(segment, what="the number of a segment", low=0, where=where, next=_ID)
     named = isinstance(ref, dict) and isinstance(hyps, dict) and "" not in hyps
-    texts = [src, *(text for text in hyps.values() if text is not None)] if named else [None]
+    texts: list[Any] = (
+        [src, *(text for text in hyps.values() if text is not None)] if named else [None]
+    )
     texts += [ref[key] for key in ("text", "type") if ref.get(key) is not None] if named else []
     if not all(isinstance(text, str) for text in texts):
         raise InputError(
             "this item has no texts, or they are not strings", where=where, next=f"write {_ITEM}"
         )
-    for text in (name, *texts):
-        clean(text, where)
+    clean("".join((name, *texts)), where)
     outputs = {system: text for system, text in hyps.items() if text is not None}
     about = ref.get("text"), ref.get("type") or ""
     return Item(name, (source, target), domain, segment, src, *about, outputs, where)
@@ -199,8 +195,8 @@ def _notes(
 
 
 def _has_gap(items: list[Item]) -> bool:
-    numbers = [int(item.segment) for item in items]
-    return numbers[0] > 1 or numbers[-1] - numbers[0] >= len(numbers)
+    first, last = int(items[0].segment), int(items[-1].segment)
+    return first > 1 or last - first >= len(items)
 
 
 # ---------------------------------------------------------------- submissions
