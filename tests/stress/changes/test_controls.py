@@ -56,7 +56,8 @@ def test_years_and_days_stay_possible() -> None:
     *((words, None) for words in (
     "Is/VBZ the/DT house/NN empty/JJ ?/.", "The/DT house/NN is/VBZ never/RB empty/JJ ./.",
     "The/DT house/NN is/VBZ empty/JJ and/CC was/VBD sold/VBN ./.", "The/DT house/NN is/VBZ not/RB only/RB empty/JJ ./.",
-    "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.")),
+    "They/PRP did/VBD not/RB see/VB it/PRP ./.", "The/DT house/NN is/VBZ in/IN Rome/NNP ./.",
+    "Some/DT houses/NNS are/VBP empty/JJ ./.", "Here/RB are/VBP the/DT houses/NNS ./.")),
 ])
 def test_a_sentence_is_negated_where_that_is_certain(tagged: Tagged, words: str, changed: str | None) -> None:
     text = tagged(words)
@@ -90,6 +91,9 @@ def test_quotation_marks_without_a_pair_stay() -> None:
 def test_paraphrases_keep_the_sense() -> None:
     assert after(Paraphrase(), "For example, it often rains, despite the sun.") == (
         "For instance, it frequently rains, in spite of the sun.",)
+    for narrower in ("However, it rained.", "He was almost sad.", "It works normally.", "He saw a number of the cars."):
+        with pytest.raises(NotApplicable):
+            after(Paraphrase(), narrower)
     with pytest.raises(NotApplicable):  # the article, the comparison
         after(Paraphrase(), "It was an almost new car and the most frequently seen one, more often than not.")
 

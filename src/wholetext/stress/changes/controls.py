@@ -57,7 +57,8 @@ _BE = frozenset({"is", "are", "was", "were"})
 _MODAL = frozenset({"will", "can", "could", "should", "would", "must"})
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
-    r"yet|already|still|only|also|too|but|until|than|well|far)\b|n['’]t\b|[?\"“”]",
+    r"yet|already|still|only|also|too|but|until|than|well|far|"
+    r"here|some\w*|all|both|many|few|every\w*)\b|n['’]t\b|[?\"“”]",
     re.I,
 )
 
@@ -102,10 +103,10 @@ def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacemen
     return Replacement(segment, verb.end, verb.end, "not" if verb.text == "can" else " not")
 
 
+# one way only where the other is narrower (however) or not always idiomatic (nearly sad)
 _SAME_SENSE = {
     "for example": "for instance",
     "for instance": "for example",
-    "however,": "nevertheless,",
     "nevertheless,": "however,",
     "in addition,": "additionally,",
     "additionally,": "in addition,",
@@ -115,10 +116,8 @@ _SAME_SENSE = {
     "in order to": "so as to",
     "so as to": "in order to",
     "nearly": "almost",
-    "almost": "nearly",
     "often": "frequently",
     "frequently": "often",
-    "quickly": "rapidly",
     "rapidly": "quickly",
     "began to": "started to",
     "perhaps": "maybe",
@@ -126,16 +125,13 @@ _SAME_SENSE = {
     "mainly": "primarily",
     "primarily": "mainly",
     "especially": "particularly",
-    "particularly": "especially",
     "despite": "in spite of",
     "in spite of": "despite",
     "approximately": "roughly",
-    "roughly": "approximately",
     "at the moment": "at present",
     "at present": "at the moment",
     "therefore,": "consequently,",
     "usually": "normally",
-    "normally": "usually",
     "because of": "on account of",
     "on account of": "because of",
     "every year": "each year",
@@ -145,10 +141,11 @@ _SAME_SENSE = {
     "many people": "a lot of people",
     "a number of": "several",
     "right away": "immediately",
-    "in the end": "eventually",
 }
 _PATTERN = re.compile(
-    rf"\b(?:{'|'.join(map(re.escape, sorted(_SAME_SENSE, key=len, reverse=True)))})(?!\w)", re.I
+    rf"\b(?:{'|'.join(map(re.escape, sorted(_SAME_SENSE, key=len, reverse=True)))})(?!\w)"
+    r"(?<!a number of(?= the| th[eo]se| h[ie][rs]| my| our| their| its| us| them))",
+    re.I,
 )
 _BINDING = frozenset(
     {"a", "an", "more", "less", "most", "least", "as", "so", "too", "how", "very", "not"}

@@ -20,7 +20,7 @@ from wholetext.stress.change import (
 # place of a sentence
 TURNED: dict[str, tuple[tuple[str, str], ...]] = {
     "en": (
-        ("But (?!for|also|not|then|so|that)", "So "),
+        ("But (?!for|also|not|then|so|that|to)", "So "),
         ("However, ", "Therefore, "),
         ("Nevertheless, ", "Consequently, "),
         ("Nonetheless, ", "Consequently, "),
@@ -106,12 +106,11 @@ TURNED: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 # language → pattern of connectives that can be left out with nothing else to change, and with a
-# loss: contrast and result, as an addition or an example is understood without a word for it
+# loss: contrast and result, as an addition or an example is understood without a word for it. In
+# English, as read, so are most results and most sentences after *but*: contrast alone is left.
 LEFT_OUT: dict[str, str] = {
-    "en": "However, |Nevertheless, |Nonetheless, |Therefore, |Consequently, |Thus, |As a result, |"
-    "Instead, |On the other hand, |By contrast, |In contrast, |That is why |For this reason, |"
-    "Because of this, |Despite this, |But (?!for|also|not|so)|"
-    "Yet (?=the|he|she|it|they|we|this|these|there)",
+    "en": "However, |Nevertheless, |Nonetheless, |On the other hand, |By contrast, |In contrast, |"
+    "Despite this, |In spite of this, |And yet |Even so, |Otherwise, |Instead, ",
     "de": "Aber (?!nicht|auch|nur)|Denn ",
     "fr": "Mais (?!aussi|non|oui|pas|où|pour|si tu savais|si vous saviez|c['’]est )|Cependant, |"
     "Toutefois, |Néanmoins, |Par conséquent, ",
@@ -119,6 +118,14 @@ LEFT_OUT: dict[str, str] = {
     "ru": "Но (?!не|и)|Однако |Поэтому |Тем не менее, ",
     "zh": "但是，?|但(?![愿凡是])|然而，?|不过，|因此，?|所以，?",
 }
+
+# Words beside which the relation is understood without the connective (English)
+_UNDERSTOOD = re.compile(
+    r"\b(?:then again|since|if|despite|although|though|while|whilst|whereas|even|also|still|yet|"
+    r"again|now|in fact|actually|insist\w*|instead|rather|only|unlike|anyway|do believe|need|must|"
+    r"should)\b",
+    re.I,
+)
 
 
 def connectives(
@@ -160,7 +167,10 @@ class ConnectiveSwap(Change):
 
 
 class ConnectiveDrop(Change):
-    """The connective at the beginning of a sentence is left out; the next word is capitalised."""
+    """The connective at the beginning of a sentence is left out; the next word is capitalised.
+
+    Not where another word of the sentence has the same sense.
+    """
 
     name = "no-connective"
     summary = "a connective at the beginning of a sentence is left out"
@@ -178,4 +188,6 @@ class ConnectiveDrop(Change):
                 ),
             )
             for unit, length, _ in connectives(text, ((LEFT_OUT[text.lang], ""),))
+            if not unit.text[length].isspace()
+            and not (text.lang == "en" and _UNDERSTOOD.search(unit.text, length))
         ]
