@@ -17,7 +17,7 @@ from typing import Any
 from wholetext.cli.main import main as wholetext
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "report.png"
-WIDTH, FINAL = 1180, 1400  # of the page as it is laid out, of the picture as it is kept
+WIDTH, FINAL = 1280, 1400  # of the page as it is laid out, of the picture as it is kept
 FRAME = """<style>
 body {{ margin: 0; padding: 30px; background: #e9edf1; display: grid; gap: 30px }}
 img {{ width: 100%; display: block; border-radius: 6px; box-shadow: 0 1px 5px #0003 }}
