@@ -123,7 +123,8 @@ def stress_set(folder: Path) -> None:
 
 FILES: dict[str, Callable[[Path], None]] = {
     "README.md": bundled, "align.md": align, "formats.md": formats, "blonde.md": bundled, "sweeps.md": bundled,
-    "gate.md": gate, "judges.md": judges, "report.md": report, "tutorial.md": bundled, "stress-set.md": stress_set,
+    "ranking.md": bundled, "sampling.md": bundled, "stress.md": bundled, "discourse.md": bundled, "gate.md": gate,
+    "judges.md": judges, "report.md": report, "tutorial.md": bundled, "stress-set.md": stress_set,
 }  # fmt: skip
 
 

@@ -168,6 +168,14 @@ def metrics_page() -> str:
     return page()
 
 
+def recipes_page() -> str:
+    """Thirteen tasks with their commands and outputs."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from recipe_cases import page
+
+    return page()
+
+
 def troubleshooting_page() -> str:
     """Typical mistakes and how they are answered, each run now."""
     sys.path.insert(0, str(ROOT / "tools"))
@@ -179,7 +187,7 @@ def troubleshooting_page() -> str:
 def main() -> int:
     pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
              ROOT / "docs" / "metrics.md": metrics_page(), ROOT / "docs" / "notes.md": notes_page(),
-             ROOT / "docs" / "troubleshooting.md": troubleshooting_page()}  # fmt: skip
+             ROOT / "docs" / "recipes.md": recipes_page(), ROOT / "docs" / "troubleshooting.md": troubleshooting_page()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
     for page, text in pages.items():
