@@ -1,5 +1,6 @@
 """Thirteen tasks of everyday evaluation, run one by one: docs/recipes.md is made of their commands and outputs."""
 
+# ruff: noqa: E501  lines of a page
 from __future__ import annotations
 
 import contextlib

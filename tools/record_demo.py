@@ -16,20 +16,23 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "demo.md"
 HEAD = """# The first five minutes
 
-A recording of a terminal of 80 columns, made by `tools/record_demo.py` from a fresh clone with an environment of its own;
-behind each command is the time that it took. The systems of the demo were made to illustrate the metrics ([demo corpus](demo-corpus.md)).
+A recording of a terminal of 80 columns, made by `tools/record_demo.py` from a fresh clone with an environment of its
+own; behind each command is the time that it took. The systems of the demo were made to illustrate the metrics
+([demo corpus](demo-corpus.md)).
 
 """
 OWN = """## Your own output
 
-You have source and reference as plain files (`src.txt`, `ref.txt`), the document of each line (`docids.txt`), and what an LLM wrote,
-a document per line, in sentences of its own:
+You have source and reference as plain files (`src.txt`, `ref.txt`), the document of each line (`docids.txt`), and what
+an LLM wrote, a document per line, in sentences of its own:
 
 """
 END = """
-The first line is the finding; `±` is an interval over documents; lines with `!` are [notes](notes.md): here, what was guessed and how
-the output was aligned. `▼` means significantly worse than the best system (`=`). Go on with the [tutorial](tutorial.md).
+The first line is the finding; `±` is an interval over documents; lines with `!` are [notes](notes.md): here, what was
+guessed and how the output was aligned. `▼` means significantly worse than the best system (`=`). Go on with the
+[tutorial](tutorial.md).
 """
+NOISE = ("warning:", "WARNING: Location")  # notes are in the table already; a mirror of PyPI without an index page
 SHORT = 36  # characters of a line of llm.jsonl that are shown
 
 
@@ -41,8 +44,8 @@ def run(command: str, folder: Path) -> str:
     begun = time.perf_counter()
     done = subprocess.run(command, shell=True, cwd=folder, env={**kept, **own}, check=True, encoding="utf-8",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith("warning:")]
-    return "\n".join([f"$ {command}".ljust(70) + f" # {time.perf_counter() - begun:.0f} s", *lines, ""])
+    lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith(NOISE)]
+    return "\n".join([f"$ {command}".ljust(72) + f" # {time.perf_counter() - begun:.0f} s", *lines, ""])
 
 
 def page() -> str:
@@ -53,12 +56,13 @@ def page() -> str:
         clone = Path(name) / "wholetext"
         begun = time.perf_counter()
         subprocess.run(["git", "clone", "-q", "--depth", "1", ROOT.as_uri(), clone], check=True)
-        cloned = f"$ git clone -q {{URL}} wholetext && cd wholetext".ljust(70) + f" # {time.perf_counter() - begun:.0f} s\n"
-        demo = cloned.replace("{URL}", "URL") + run("make demo", clone)
+        cloned = "$ git clone -q URL wholetext && cd wholetext".ljust(72) + f" # {time.perf_counter() - begun:.0f} s\n"
+        demo = cloned + run("make demo", clone)
         write_files(clone)
         first = (clone / "llm.jsonl").read_text("utf-8").splitlines()[0][:SHORT]
         own = f"$ head -1 llm.jsonl | cut -c 1-{SHORT}\n{first}\n"
-        own += run(f"wholetext score -s src.txt -r ref.txt -d docids.txt -l de-en \\\n    -t llm.jsonl -m chrf d-blonde --align --out mine", clone)
+        files = "-s src.txt -r ref.txt -d docids.txt -l de-en"
+        own += run(f"wholetext score {files} \\\n    -t llm.jsonl -m chrf d-blonde --align --out mine", clone)
         own += run("wholetext explain mine --doc news-ferry | head -12", clone)
         own += run("wholetext report mine", clone)
     return f"{HEAD}```text\n{demo}```\n\n{OWN}```text\n{own}```\n{END}"

@@ -206,7 +206,8 @@ def alone(wheel: Path, version: str) -> str:
 
 def table(measured: Sequence[tuple[str, float, float]]) -> str:
     """Times and sizes as a table of docs/install.md."""
-    rows = [f"| {MEASURED[what]} | {seconds:.1f} s | {f'{size:.0f} MB' if size else ''} |" for what, seconds, size in measured]
+    sizes = {what: f"{size:.0f} MB" if size else "" for what, _, size in measured}
+    rows = [f"| {MEASURED[what]} | {seconds:.1f} s | {sizes[what]} |" for what, seconds, _ in measured]
     version = ".".join(map(str, sys.version_info[:2]))
     return "\n".join([f"| Python {version} on {sys.platform.title()}, {os.cpu_count()} processors | time | on disk |",
                       "|---|---:|---:|", *rows])  # fmt: skip
