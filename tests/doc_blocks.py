@@ -21,11 +21,16 @@ class Block:
     text: str
     why: str | None  # it is not run
     needs: str | None  # it is run where this package is installed
+    next_line: bool = False  # it begins on the line after another block: output of its commands
 
 
 def blocks(page: Path) -> list[Block]:
-    found = BLOCK.finditer(page.read_text("utf-8"))
-    return [Block(page, one["info"].split(" ")[0], one["text"], one["why"], one["needs"]) for one in found]
+    found, end, made = BLOCK.finditer(page.read_text("utf-8")), -1, []
+    for one in found:
+        follows = one.start() == end + 1
+        made.append(Block(page, one["info"].split(" ")[0], one["text"], one["why"], one["needs"], follows))
+        end = one.end()
+    return made
 
 
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -43,3 +48,18 @@ def commands(text: str) -> list[list[str]]:
             else:
                 found[-1].append(word)
     return [command for command in found if command]
+
+
+def unprinted(shown: str, printed: str) -> list[str]:
+    """Lines of a block of output that a command did not print, in this order; … stands for anything."""
+    rest, missing = [line.rstrip() for line in printed.splitlines()], []
+    for line in shown.splitlines():
+        if line.strip() in ("", "…"):
+            continue
+        pattern = re.compile(re.escape(line.rstrip()).replace("…", ".*"))
+        place = next((place for place, candidate in enumerate(rest) if pattern.fullmatch(candidate)), None)
+        if place is None:
+            missing.append(line)
+        else:
+            rest = rest[place + 1 :]
+    return missing

@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = 3
 
 
-def demo(names: dict[str, str]) -> wt.Loaded:
-    """The first documents of the demo; systems as ``names`` calls them, in that order."""
+def demo(names: dict[str, str], documents: int | None = DOCUMENTS) -> wt.Loaded:
+    """The first documents of the demo, or all; systems as ``names`` calls them, in that order."""
     corpus, outputs = load("de-en")
-    docs = corpus.docs[:DOCUMENTS]
+    docs = corpus.docs[:documents]
     by_name = {output.system: output for output in outputs}
     made = [wt.Output(new, {doc.id: by_name[old].docs[doc.id] for doc in docs}) for old, new in names.items()]
     return wt.Loaded(wt.Corpus(corpus.id, corpus.langs, docs), tuple(made))
@@ -89,13 +89,13 @@ def formats(folder: Path) -> None:
 
 def bundled(folder: Path) -> None:
     """The systems of the demo under their own names, and the demo's file where it is in the repository."""
-    corpus(folder, demo({name: name for name in ("coherent", "patchwork", "literal", "loopy")}))
+    corpus(folder, demo({name: name for name in ("coherent", "patchwork", "literal", "loopy")}, None))
     (folder / "src/wholetext/demo").mkdir(parents=True)
     shutil.copy(folder / "corpus.jsonl", folder / "src/wholetext/demo/de-en.jsonl")
 
 
 def gate(folder: Path) -> None:
-    corpus(folder, demo({"coherent": "prod", "loopy": "new"}))
+    corpus(folder, demo({"coherent": "prod", "loopy": "new"}, None))
 
 
 def judges(folder: Path) -> None:
@@ -135,8 +135,9 @@ def logs(folder: Path) -> None:
 
 FILES: dict[str, Callable[[Path], None]] = {
     "README.md": bundled, "align.md": align, "formats.md": formats, "blonde.md": bundled, "sweeps.md": bundled,
-    "gate.md": gate, "integrations.md": logs, "judges.md": judges, "report.md": report, "tutorial.md": bundled,
-    "stress-set.md": stress_set,
+    "integrations.md": logs,
+    "ranking.md": bundled, "sampling.md": bundled, "stress.md": bundled, "discourse.md": bundled, "gate.md": gate,
+    "judges.md": judges, "report.md": report, "tutorial.md": bundled, "stress-set.md": stress_set,
 }  # fmt: skip
 
 

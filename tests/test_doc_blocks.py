@@ -1,6 +1,7 @@
 """Every code block of README.md and docs/ is run, or says beside it why it is not.
 
 Commands (`sh`) run line by line in a folder with small files (doc_files.py), Python blocks of a page one after another.
+The block of output that follows a command has lines that it prints, in this order.
 A block that cannot run here has `<!-- not run: REASON -->` on the line before it, one that needs a neighbour of ours
 `<!-- needs: PACKAGE -->`: it is run where that is installed (`make test-integration`); how many there are may only fall
 (test_docs.py). CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests import doc_files
-from tests.doc_blocks import ROOT, RUN, blocks, commands
+from tests.doc_blocks import ROOT, RUN, blocks, commands, unprinted
 from wholetext.cli.main import main
 
 QUICK = {"docs/api.md", "docs/formats.md", "docs/significance.md"}  # the others need a model or a tagger
@@ -39,13 +40,21 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
     doc_files.common(tmp_path)
     doc_files.FILES.get(page.name, lambda folder: None)(tmp_path)
     names: dict[str, object] | None = None
-    for block in (block for block in blocks(page) if block.why is None and find_spec(block.needs or "sys")):
-        if block.language == "sh":
+    printed, stale = "", []
+    for block in (block for block in blocks(page) if find_spec(block.needs or "sys")):
+        printed = printed if block.next_line else ""
+        if block.language == "text" and printed:
+            stale += unprinted(block.text, printed)
+        elif block.language == "sh" and block.why is None:
             for command in commands(block.text):
                 assert command[0] == "wholetext", f"{page.name}: mark what is not a command of ours: {command}"
                 with pytest.raises(SystemExit) as left:
                     main(command[1:])
-                assert not left.value.code, f"{page.name}: {command}\n{capsys.readouterr().err}"
-        elif block.language == "python":
+                said = capsys.readouterr()
+                expected = (None, 0, 1) if command[1] == "gate" else (None, 0)  # a gate may close
+                assert left.value.code in expected, f"{page.name}: {command}\n{said.err}"
+                printed += said.out + said.err
+        elif block.language == "python" and block.why is None:
             names = names or doc_files.names(tmp_path)
             exec(compile(block.text, str(page), "exec"), names)
+    assert not stale, f"{page.name}: not printed now: {stale}"

@@ -19,13 +19,13 @@ COMMANDS = """# Command line
 
 Made by `make docs` from the commands themselves. `wholetext COMMAND --help` prints the same in a terminal, `--help-all`
 with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are
-explained once, [at the end](#shared-options).
+explained once, [at the end](#shared-options). `COMMAND --help` has more examples.
 """
 SHARED = """## Shared options
 
 They mean the same wherever a command lists them under *Also*.
 """
-OFTEN = 3  # commands that have an option in the same words: explained once
+OFTEN = 2  # commands that have an option in the same words: explained once
 
 
 def command_reference() -> str:
@@ -42,7 +42,7 @@ def command_reference() -> str:
     for name, command in commands.items():
         text = str(inspect.getdoc(command.default_command)).partition(EXAMPLES)[0].rstrip()
         lines += [f"## wholetext {name}", "", text, ""]
-        lines += ["```text", *examples(command), "```", ""] if examples(command) else []
+        lines += ["```text", examples(command)[0], "```", ""] if examples(command) else []
         own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
         also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
         lines += [*own, ""] if own else []
@@ -122,7 +122,7 @@ def api_page() -> str:
             and not (package.__name__ != "wholetext" and name in ("WholetextError", "WholetextWarning"))
         )  # fmt: skip
         entries = [_entry(name, getattr(package, name)) for name in names if name not in ("__version__", "FloatArray")]
-        parts.append(f"## {package.__name__}\n\n" + "\n".join(entries))
+        parts.append(f"## {package.__name__}\n\n" + "\n".join(entries) + "\n")
     return "\n".join(parts)
 
 
@@ -130,7 +130,7 @@ def _entry(name: str, value: Any) -> str:
     error = isinstance(value, type) and issubclass(value, (Exception, Warning))
     made = isinstance(value, type) and is_dataclass(value) and _is_large_result(value)
     line = f"{inspect.getdoc(value)}\n\n".split("\n\n")[0].replace("\n", " ").replace("``", "`")
-    return f"### {name}\n" + ("" if error or made else f"`{_signature(name, value)}`\n\n") + f"{line}\n"
+    return f"- `{name if error or made else _signature(name, value)}`: {line}"
 
 
 def _is_large_result(kind: Any) -> bool:
@@ -168,6 +168,14 @@ def metrics_page() -> str:
     return page()
 
 
+def recipes_page() -> str:
+    """Thirteen tasks with their commands and outputs."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from recipe_cases import page
+
+    return page()
+
+
 def troubleshooting_page() -> str:
     """Typical mistakes and how they are answered, each run now."""
     sys.path.insert(0, str(ROOT / "tools"))
@@ -179,6 +187,7 @@ def troubleshooting_page() -> str:
 def main() -> int:
     pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
              ROOT / "docs" / "metrics.md": metrics_page(), ROOT / "docs" / "notes.md": notes_page(),
+             ROOT / "docs" / "recipes.md": recipes_page(),
              ROOT / "docs" / "troubleshooting.md": troubleshooting_page()}  # fmt: skip
     if "--check" in sys.argv:
         return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))

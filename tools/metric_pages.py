@@ -15,12 +15,17 @@ from typing import Any
 FACTS = Path(__file__).resolve().parent / "metric_facts.toml"
 HEAD = """# Metrics
 
-Made by `make docs` from the metrics themselves; `wholetext list NAME` prints the same in a terminal.
+Made by `make docs` from the metrics themselves; `wholetext list NAME` prints the same in a terminal, with the
+paper behind each parameter.
 [Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
 [view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
-is the size of what is downloaded by default. The view is `sentence` unless an entry names another.
+is the size of what is downloaded by default. The view is `sentence`, and the core suffices,
+unless an entry says otherwise.
 
 """
+TITLE = re.compile(r"([A-Z][^;,*]*(?:, [A-Z][^;,*]*)? \d{4}), \*([^*]+)\*")  # authors and year, title
+SOURCE = re.compile(  # a parenthesis that only cites
+    r" \((?:[^()]*, )?(?:[A-Z][\w.]*(?: et al\.| (?:&|and) \w+)? \d{4}[a-z]?(?:, (?:§|[Ee]qs?\.) ?[\d.–]+)?(?:; )?)+\)")
 SHARED = """## Shared parameters
 
 Metrics list them under *Also*, with their defaults.
@@ -44,7 +49,11 @@ def page() -> str:
     shared = {line: key for name in BUILTIN for key, (line, _) in _parameters(name).items() if number[line] > 1}
     sections = [_section(name, facts.get(name, {}), shared) for name in BUILTIN]
     common = [SHARED, *sorted(shared, key=lambda line: shared[line]), ""]
-    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common])
+    found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
+    titles = sorted(pair for pair in found if not any(
+        name == pair[0] and title != pair[1] and title.startswith(pair[1]) for name, title in found))  # fmt: skip
+    papers = ["## Papers", "", *(f"- {name}: *{title}*" for name, title in titles), ""]
+    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common, *papers])
 
 
 def _parameters(name: str) -> dict[str, tuple[str, str]]:
@@ -58,7 +67,8 @@ def _parameters(name: str) -> dict[str, tuple[str, str]]:
         plain = default is None or isinstance(default, bool)
         shown = str(default).lower() if plain else default if default != "" else '""'
         choices = [] if hint(takes) == "true | false" else hint(takes).split(" | ")
-        text = said[key].replace(" (wholetext)", "").replace(" (wholetext help taggers)", " ([taggers](taggers.md))")
+        text = SOURCE.sub("", said[key]).replace(" (wholetext)", "")
+        text = text.replace(" (wholetext help taggers)", " ([taggers](taggers.md))")
         unsaid = [one for one in choices if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)]
         values = f" ({', '.join(choices)})" if len(choices) > 1 and len(unsaid) > 1 else ""
         lines[key] = (f"- `{key}`: {text}{values}", f"{key}={shown}")
@@ -79,7 +89,7 @@ def _range(name: str) -> str:
     arrow = "↑" if _entry(name)["higher_is_better"] else "↓"
     if not isinstance(bounds, tuple):
         return f"by its settings {arrow}"
-    return f"{bounds[0]:g} … {bounds[1]:g} {arrow}".replace("inf", "∞").replace("-", "−")
+    return f"{bounds[0]:g}…{bounds[1]:g} {arrow}".replace("inf", "∞").replace("-", "−")
 
 
 def _reads(name: str) -> str:
@@ -115,9 +125,12 @@ def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str
     view = kind.view if isinstance(kind.view, str) else str(kind.view)
     lines = [f"## {name}", "", prose, ""]
     if facts:
-        paper = f"{facts['paper']}." if facts["paper"] else ""
-        use = f"**Use**: {facts['when']} **Cost**: {facts['cost']}."
-        lines += ["```text", facts["formula"].strip(), "```", "", use, f"**Paper**: {paper}", ""]
+        paper = TITLE.sub(r"\1", facts["paper"])
+        authors = re.findall(r"[A-Z][^;,]*? \d{4}", paper.replace("&", "and"))
+        cited = all(name in prose.replace("&", "and") for name in authors)
+        cost = "" if facts["cost"] == "core, no model" else f" **Cost**: {facts['cost']}."
+        use = f"{facts['when']}{cost}" + ("" if cited else f" **Paper**: {paper}.")
+        lines += ["```text", facts["formula"].strip(), "```", "", use, ""]
     lines += [] if view == "sentence" else [f"View: `{view}`.", ""]
     listed = _parameters(name).values()
     own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1)

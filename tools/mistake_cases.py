@@ -18,7 +18,7 @@ TEXT = ("The cat was asleep.", "She was tired.", "The dog came in.", "He barked 
 DOCUMENT = {"doc": "news", "src": SRC, "refs": {"A": TEXT}}
 LINES = {
     "src.txt": SRC, "sysA.txt": ("The cat was sleeping.", *TEXT[1:]), "sysB.txt": ("The cat slept.", *TEXT[1:]),
-    "ref.txt": TEXT, "ids.txt": ("a", "a", "b", "b"), "short.txt": TEXT[:3], "empty.txt": (),
+    "table.csv": ("source,reference,output", "Ja.,Yes.,Yes."), "ref.txt": TEXT, "ids.txt": ("a", "a", "b", "b"), "short.txt": TEXT[:3], "empty.txt": (),
     "corpus.jsonl": (json.dumps({**DOCUMENT, "outputs": {"sysA": TEXT}}),),
     "merged.jsonl": (json.dumps({**DOCUMENT, "outputs": {"sysA": [" ".join(TEXT)]}}),),
     "hyps.jsonl": (json.dumps({**DOCUMENT, "hyps": {"sysA": TEXT}}),),
@@ -73,6 +73,13 @@ MISTAKES = (
     Mistake("a gate against an unknown system", "gate run --baseline prod"),
     Mistake("a report of an empty folder", "report outputs"),
     Mistake("meta-evaluation of a corpus without human scores", "meta corpus.jsonl -m chrf"),
+    Mistake("a glossary that is not there", f"score {FILES} -m 'terms(glossary=terms.tsv)'"),
+    Mistake("terms without a glossary", f"score {FILES} -m terms"),
+    Mistake("columns that the table does not have", "score table.csv --columns source=Quelle -m chrf"),
+    Mistake("a format that cannot be written", "convert corpus.jsonl corpus.docx"),
+    Mistake("a choice without candidates", "pick -s src.txt -t sysA.txt -m chrf --mbr -o best.txt"),
+    Mistake("a topic that does not exist", "help tokenizers"),
+    Mistake("a control that does not exist", f"score {FILES} -m chrf --controls random"),
     Mistake("a tracker that no package provides", f"score {FILES} -m chrf --log tensorboard"),
 )
 

