@@ -5,7 +5,8 @@
 
 Domains that no rule of the changes was built on: reviews, products and chat (WMT22 from Japanese and Russian), fiction
 (published translations and originals of the literary set), articles (sources of SummEval); and for rare changes shops
-and social media (WMT22 from Chinese). Items that were read before are taken first, so that only new ones are read.
+and social media (WMT22 from Chinese). Subtitles (ContraPro) were read last, with the rules of version 3 as
+they are. Items that were read before are taken first, so that only new ones are read.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
 READ = ROOT / "studies" / "stress-reading.tsv"
 CHANGES = ("pronoun", "tense", "name", "term", "connective", "no-connective", "number", "negation", "paraphrase",
            "contraction", "typography")  # fmt: skip
-DOMAINS = ("reviews", "fiction", "articles", "shops")
+DOMAINS = ("reviews", "fiction", "articles", "shops", "subtitles")
 RARE = ("pronoun", "tense", "name", "term", "connective", "no-connective")
-FIELDS = ("versions", "domain", "change", "doc", "segment", "place", "words", "verdict", "reason")
+CHANGED = ("tense", "name", "term", "no-connective", "negation", "paraphrase")  # read on subtitles, rules fixed
 KEY = ("domain", "change", "doc", "segment", "place", "words")
 SEED, ITEMS = 32, 50
 
@@ -76,13 +77,30 @@ def _articles() -> Iterator[tuple[str, list[str]]]:
         yield row["id"][-12:], _cut(row["src"])
 
 
+def _subtitles() -> Iterator[tuple[str, list[str]]]:
+    """4,000 passages of four lines that share no line."""
+    lines = (DATA / "contrastive" / "contrapro-large.en-fr.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    random.Random(5).shuffle(rows)
+    seen: set[str] = set()
+    taken = 0
+    for row in rows:
+        passage = [*row["src_context"], row["src"]]
+        if taken < 4000 and len(passage) == 4 and all(passage) and not seen & set(passage):
+            seen |= set(passage)
+            taken += 1
+            yield row["id"], passage
+
+
 def _cut(text: str) -> list[str]:
     return [unit.text for unit in units_of(text.split("\n"))]
 
 
 def texts(domain: str) -> list[Text]:
     """The documents of a domain, tagged."""
-    docs = dict({"reviews": _reviews, "fiction": _fiction, "articles": _articles, "shops": _shops}[domain]())
+    readers = {"reviews": _reviews, "fiction": _fiction, "articles": _articles, "shops": _shops,
+               "subtitles": _subtitles}  # fmt: skip
+    docs = dict(readers[domain]())
     corpus = Corpus(domain, ("", "en"), tuple(Document(doc, None, {"A": text}) for doc, text in docs.items()))
     analyser, missing = _analyser(chosen_changes(CHANGES), "en")
     assert not missing, missing
@@ -91,7 +109,7 @@ def texts(domain: str) -> list[Text]:
 
 def items(domain: str, every: list[Text], known: set[tuple[str, ...]]) -> Iterator[dict[str, str]]:
     """At most fifty items of every change: one place each, of as many documents as there are."""
-    for change in chosen_changes(RARE if domain == "shops" else CHANGES):
+    for change in chosen_changes({"shops": RARE, "subtitles": CHANGED}.get(domain, CHANGES)):
         rounds: list[list[dict[str, str]]] = []
         for text in every:
             try:
@@ -112,7 +130,7 @@ def items(domain: str, every: list[Text], known: set[tuple[str, ...]]) -> Iterat
         drawn.sort(key=lambda row: key(row) not in known)
         having = len(rounds[0]) if rounds else 0
         print(f"{domain} {change.name}: {len(drawn)} places in {having} of {len(every)} documents")
-        yield from drawn[:ITEMS]
+        yield from drawn[: ITEMS // 2 if domain == "subtitles" else ITEMS]
 
 
 def key(row: Mapping[str, str]) -> tuple[str, ...]:
