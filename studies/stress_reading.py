@@ -100,7 +100,7 @@ def texts(domain: str) -> list[Text]:
     """The documents of a domain, tagged."""
     readers = {"reviews": _reviews, "fiction": _fiction, "articles": _articles, "shops": _shops,
                "subtitles": _subtitles}  # fmt: skip
-    docs = dict(readers[domain]())
+    docs = {doc: tuple(text) for doc, text in readers[domain]()}
     corpus = Corpus(domain, ("", "en"), tuple(Document(doc, None, {"A": text}) for doc, text in docs.items()))
     analyser, missing = _analyser(chosen_changes(CHANGES), "en")
     assert not missing, missing
