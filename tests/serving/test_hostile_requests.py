@@ -12,12 +12,14 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+import uvicorn
 from starlette.datastructures import UploadFile
 from starlette.testclient import TestClient
 
@@ -88,6 +90,28 @@ def test_a_full_disk_is_answered_and_the_server_goes_on(
         patch.undo()
         assert list((tmp_path / "data" / "jobs").iterdir()) == []
         assert upload(client).status_code == 202
+
+
+def test_a_large_upload_to_a_full_disk_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that is still sending gets the answer, not a reset connection."""
+    app = client_of(tmp_path / "data").app
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    monkeypatch.setattr(UploadFile, "write", full)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        body = b"".join((b'--edge\r\ncontent-disposition: form-data; name="hyp"; filename="a.txt"\r\n\r\n',
+                         b"x" * 8_000_000, b"\r\n--edge--\r\n"))  # fmt: skip
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("POST", "/v1/jobs", body, {**FORM, "host": "127.0.0.1:8765"})
+        answer = connection.getresponse()
+        assert answer.status == 507 and json.loads(answer.read())["next"]
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def test_others_of_this_machine_cannot_read(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,7 @@ STATUS: dict[type[Exception], int] = {
     RunError: 507,
     WriteError: 507,
 }
+DRAINING = 10.0  # seconds for the rest of an upload that cannot be stored
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 BRAND = b'<p class="brand">wholetext</p>'  # of a report
 BACK = (BRAND, BRAND + b'<a class="back" href="/">\xe2\x86\x90 Jobs</a>')
@@ -98,7 +99,7 @@ def make_app(jobs: Jobs, scheduler: Scheduler, options: ServeOptions) -> Guard:
     return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=faults), options)
 
 
-async def _fault(_: Request, fault: Exception) -> Response:
+async def _fault(request: Request, fault: Exception) -> Response:
     """An error as JSON, without paths of the server."""
     if isinstance(fault, HTTPException):
         step = (
@@ -114,9 +115,24 @@ async def _fault(_: Request, fault: Exception) -> Response:
         what = f"wholetext failed unexpectedly ({type(fault).__name__})"
         return problem(500, what, "see the server's log, and report it")
     status = STATUS.get(type(fault), 400)
+    if status == 507:
+        await _drain(request)
     what = f"{fault.where}: {fault.what}" if fault.where and status != 507 else fault.what
     closing = {"connection": "close"} if status != 400 else None
     return problem(status, printable(what, keep="\n"), printable(fault.next, keep="\n"), closing)
+
+
+async def _drain(request: Request) -> None:
+    """Read the rest of a refused upload: a client that is still sending would see no answer."""
+
+    async def rest() -> None:
+        async for _ in request.stream():
+            pass
+
+    with suppress(
+        asyncio.TimeoutError, ClientDisconnect, RuntimeError
+    ):  # RuntimeError: read already
+        await asyncio.wait_for(rest(), DRAINING)
 
 
 class Api:
