@@ -16,7 +16,7 @@ from typing import Any, Literal
 Kind = Literal["commands", "metrics", "aliases", "formats", "studies", "hooks"]
 
 # slice → kind → name → "module:attribute" inside the slice (of an alias: the spec it stands for).
-# commands: `group command` is a command of a group, which the slices of its commands make together
+# commands: `group command` is a subcommand; several slices may add to one group
 # studies: kind in a JSON file, or its name without .json → function that makes it a page of the report
 # formats: a module with `recognise` and `read`; folders and names are not offered to it
 # hooks: points at which the core calls a capability if it is there
@@ -121,7 +121,7 @@ def hook(name: str) -> Any | None:
 
 
 def required(name: str, feature: str) -> Any:
-    """The same as ``hook``; an error that names the feature where the slice is absent."""
+    """Like ``hook``, but raise an error that names the feature if the slice is missing."""
     from wholetext.errors import InputError
 
     loaded = hook(name)

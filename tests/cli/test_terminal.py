@@ -189,7 +189,7 @@ def test_a_wide_table_goes_on_below_with_no_cell_broken() -> None:
 def test_many_notes_on_documents_are_shown_in_part(capsys: pytest.CaptureFixture[str]) -> None:
     many = [f"sys A, document 'd{i}': 1 × missing </p> added" for i in range(9)]
     other = ["source, document 'd1': 1 blank line left out", "12 documents only: with fewer than 20 …"]
-    rest = "sys A: such notes on 6 more documents (-f json prints all)"
+    rest = "sys A: similar notes on 6 more documents (-f json prints all)"
     shown = [other[0], *many[:3], other[1], rest]
     assert condensed([other[0], *many, other[1]]) == shown
     warn([other[0], *many, other[1]])

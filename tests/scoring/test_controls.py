@@ -24,7 +24,7 @@ SPECS = ["chrf", "d-bleu", "ter"]
 @pytest.fixture(scope="module")
 def results() -> wt.Results:
     how = wt.Options(controls=CONTROLS, cache=False)
-    with pytest.warns(wt.WholetextWarning, match="controls .* are no systems"):
+    with pytest.warns(wt.WholetextWarning, match="controls .* are not systems"):
         return wt.score(wt.Loaded(*load("de-en")), SPECS, options=how, significance=wt.Significance())
 
 

@@ -1,4 +1,4 @@
-"""Sentence splitting, and alignment of output that has other segments than its document."""
+"""Sentence splitting, and alignment of output that is segmented differently from its document."""
 
 from typing import TYPE_CHECKING
 

@@ -122,7 +122,7 @@ class _Campaign:
         texts = {system: outputs[system] for system in systems}
         if any(len(segments) != len(doc) for segments in texts.values()):
             raise AlignmentError(
-                f"outputs of {', '.join(texts)} have other segments than document {doc.id!r}",
+                f"outputs of {', '.join(texts)} are segmented differently from document {doc.id!r}",
                 next="align them with `wholetext align`, and score them again",
             )
         marked = {system: self._spans(doc, system) for system in systems}
@@ -221,7 +221,7 @@ def units(text: str) -> list[int]:
 def characters(places: Sequence[int], first: int, last: int) -> tuple[int, int] | None:
     """Pearmut's units ``first`` to ``last`` as ``start:end`` of the text.
 
-    None: a token after it, as ``[missing]``.
+    None if the span lies after the text, on a token such as ``[missing]``.
     """
     if first >= places[-1]:
         return None

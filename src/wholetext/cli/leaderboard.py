@@ -118,7 +118,7 @@ def _table(
 
 
 def _print_controls(results: Results, comparisons: Sequence[Comparison], console: Console) -> None:
-    """Print what the metrics give to nonsense, in a table of its own."""
+    """Print how the metrics score nonsense, in a table of its own."""
     main = [comparison for comparison in comparisons if comparison.main]
     rows = [
         [
@@ -186,7 +186,7 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
-    """A system's difference to the baseline, and documents that an open comparison would need."""
+    """A system's difference to the baseline, and the number of documents needed to settle it."""
     low, high = standing.delta_interval.low, standing.delta_interval.high
     needs, power = "", standing.power
     if standing.verdict == SAME and power is not None and not math.isnan(power.needed):

@@ -104,7 +104,7 @@ def condensed(notes: Iterable[str]) -> list[str]:
         if not on_document or numbers[owner] <= _SHOWN_NOTES:
             shown.append(note)
     return shown + [
-        f"{owner}: such notes on {count(total - _SHOWN_NOTES, 'more document')}"
+        f"{owner}: similar notes on {count(total - _SHOWN_NOTES, 'more document')}"
         " (-f json prints all)"
         for owner, total in numbers.items()
         if total > _SHOWN_NOTES

@@ -42,7 +42,7 @@ class Finding(NamedTuple):
 def findings(hyp: Sequence[str], ref: Sequence[str], lang: str) -> list[tuple[Finding, ...]] | None:
     """List the findings of each segment of a document.
 
-    None where there is nothing to compare: another language, or other segments than the reference.
+    None where there is nothing to compare: another language, or a different number of segments.
     """
     if code_of(lang) != "en" or len(hyp) != len(ref):
         return None

@@ -38,7 +38,7 @@ DEGENERATE: dict[str, str] = {
 
 Notes = dict[int, str]  # index of the text → what is wrong with it
 
-# letters; shorter copies are names. Blind = without a reference that shows better
+# letters; shorter copies are usually names. BLIND: the limit where there is no reference
 COPIED, COPIED_BLIND = (12, 25)
 SCRIPT, SCRIPT_BLIND = 4, 25
 JUDGE = 8  # words that a text must have to be judged by its language
@@ -82,7 +82,7 @@ def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
 
     A segment gets one flag, of the first kind (in the order of ``Kind``) that explains it. A
     document gets one if half of its segments have, or if taken together they are out of
-    proportion. Where an output has other segments than the source, the document is judged as one
+    proportion. Where an output is segmented differently from the source, the document is judged as one
     text.
     """
     blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]

@@ -135,12 +135,12 @@ Panel = Table | Grid | Curves | Bars | Examples
 class Study:
     """A page of the report, read from the file of a study."""
 
-    kind: str  # meta, sweep, contrast, rank, judge-check, stress
+    kind: str  # meta, sweep, contrast, rank, judge-check, stress, reproduce
     title: str
     panels: tuple[Panel, ...]
     facts: tuple[tuple[str, str], ...] = ()  # what was done, as name and value
     warnings: tuple[str, ...] = field(default=())
-    picture: tuple[int, ...] = ()  # panels that its picture shows, the main ones
+    picture: tuple[int, ...] = ()  # indices of the panels in its exported figure
 
     def plain(self) -> dict[str, Any]:
         """Convert to the JSON of the page."""

@@ -63,7 +63,7 @@ def controls(results: Results) -> list[Study]:
         ends.append((values[-1], values[0]) if higher else (values[0], values[-1]))
     rows += [("best system", tuple(best for best, _ in ends))]
     rows += [("worst system", tuple(worst for _, worst in ends))]
-    note = "Controls are no systems: they stand outside ranks, clusters and tests."
+    note = "Controls are not systems: they are neither ranked nor tested."
     table = Table("Scores of nonsense", tuple(results.scores), tuple(rows), of="text", note=note)
     return [Study("controls", "Controls", (table,))]
 

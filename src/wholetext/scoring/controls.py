@@ -1,7 +1,7 @@
-"""Controls: outputs that are nonsense, and what metrics give to them.
+"""Controls: outputs that are nonsense, and how metrics score them.
 
-They stand beside the systems and outside ranks, clusters and tests. A metric that gives a copy of
-the source or shuffled sentences as much as a system does not read what such scores depend on.
+They are neither ranked nor tested. A metric that scores a copy of the source or shuffled sentences
+as high as a system does not measure translation quality.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ def control_notes(
     notes = [
         Note(
             "controls",
-            f"controls ({names}) are no systems: they stand outside ranks, clusters and tests",
+            f"controls ({names}) are not systems: they are neither ranked nor tested",
         )
     ]
     notes += [
-        Note("controls", "it compares systems with each other, and so has no controls", spec)
+        Note("controls", "it compares systems with each other, so controls do not apply", spec)
         for spec in rivals
     ]
     for control in controls:
