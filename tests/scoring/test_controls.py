@@ -67,7 +67,7 @@ def test_a_run_folder_keeps_controls_apart_from_systems(results: wt.Results, tmp
     results.save(tmp_path / "run")
     again = wt.open_run(tmp_path / "run")
     assert again.controls == results.controls and again.systems == results.systems
-    assert any("outside ranks" in note for note in again.notes)
+    assert any("neither ranked nor tested" in note for note in again.notes)
     (study,) = control_pages(again)
     (table,) = study.panels
     assert [name for name, _ in table.rows][-2:] == ["best system", "worst system"]  # type: ignore[union-attr]
