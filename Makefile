@@ -114,9 +114,11 @@ bench-neural: $(VENV)/test.ready  ## Doc-COMET and BERTScore beside unbabel-come
 docs: $(VENV)/test.ready  ## write the generated pages again, then build the site (build/site/html, nothing is fetched)
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/readme_table.py
-	$(BIN)/python tools/record_demo.py
 	$(BIN)/python tools/run_tutorial.py
 	$(BIN)/python tools/build_site.py
+
+recording:       ## record the first five minutes again, from a fresh clone with an environment of its own (docs/demo.md)
+	python3 tools/record_demo.py
 
 clean:           ## remove the virtual environment and what runs left behind
 	rm -rf $(VENV) demo-run artefacts build dist mutants

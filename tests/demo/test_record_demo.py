@@ -46,6 +46,6 @@ def test_the_recording_is_fresh(capsys: pytest.CaptureFixture[str], monkeypatch:
         settled = re.sub(r"v:[^|]+\|#\w+|#[0-9a-f]{8}", "VERSION", text)
         return NUMBER.sub("N", settled).split()
 
-    assert code == 0 and words(now) == words(then), "run `make docs`"
+    assert code == 0 and words(now) == words(then), "run `make recording`"
     for new, old in zip(NUMBER.findall(now), NUMBER.findall(then)):
         assert float(new) == pytest.approx(float(old), rel=2e-3, abs=2e-4)
