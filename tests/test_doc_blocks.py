@@ -41,8 +41,10 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
     doc_files.FILES.get(page.name, lambda folder: None)(tmp_path)
     names: dict[str, object] | None = None
     printed, stale = "", []
-    for block in (block for block in blocks(page) if find_spec(block.needs or "sys")):
+    for block in blocks(page):
         printed = printed if block.next_line else ""
+        if not find_spec(block.needs or "sys"):
+            continue
         if block.language == "text" and printed:
             stale += unprinted(block.text, printed)
         elif block.language == "sh" and block.why is None:
