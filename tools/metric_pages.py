@@ -47,7 +47,8 @@ def page() -> str:
     aliases += [f"- {', '.join(written)}: `{spec}`" for spec, written in names.items()]
     number = Counter(line for name in BUILTIN for line, _ in _parameters(name).values())
     shared = {line: key for name in BUILTIN for key, (line, _) in _parameters(name).items() if number[line] > 1}
-    sections = [_section(name, facts.get(name, {}), shared) for name in BUILTIN]
+    listed: dict[str, str] = {}
+    sections = [_section(name, facts.get(name, {}), shared, listed) for name in BUILTIN]
     common = [SHARED, *sorted(shared, key=lambda line: shared[line]), ""]
     found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
     titles = sorted(pair for pair in found if not any(
@@ -117,7 +118,8 @@ def _anchors(names: list[str]) -> list[str]:
     return found
 
 
-def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str:
+def _section(name: str, facts: dict[str, str], shared: Mapping[str, str], before: dict[str, str]) -> str:
+    """The entry of a metric; `before`: lists of shared parameters of earlier metrics, which are not repeated."""
     from wholetext.registry import metric_class
 
     kind = metric_class(name)
@@ -130,10 +132,14 @@ def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str
         cited = all(name in prose.replace("&", "and") for name in authors)
         cost = "" if facts["cost"] == "core, no model" else f" **Cost**: {facts['cost']}."
         use = f"{facts['when']}{cost}" + ("" if cited else f" **Paper**: {paper}.")
-        lines += ["```text", facts["formula"].strip(), "```", "", use, ""]
+        lines += ["```text", facts["formula"].strip(), "```", ""] if facts["formula"] else []
+        lines += [use.strip(), ""] if use.strip() else []
     lines += [] if view == "sentence" else [f"View: `{view}`.", ""]
     listed = _parameters(name).values()
     own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1)
            for line, default in listed if line not in shared]  # fmt: skip
-    also = [f"`{default}`" for line, default in listed if line in shared]
-    return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {', '.join(also)}.", ""] if also else [])])
+    also = ", ".join(f"`{default}`" for line, default in listed if line in shared)
+    if also.count("`, `") > 2:
+        first = before.setdefault(also, name)
+        also = also if first == name else f"the parameters of [{first}](#{first})"
+    return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {also}.", ""] if also else [])])

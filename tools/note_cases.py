@@ -210,13 +210,7 @@ def page() -> str:
         "- in Python as `scores.notes` and as `WholetextWarning` of `score` "
         "(readers' notes are in `read(…).warnings`, those of a comparison in its `warnings`);",
         "- in the report under *Read with care*.", "",
-        "Made by `make docs`: a note, when it appears, and what follows `wholetext score -s src.txt -t a.txt b.txt "
-        "-r ref.txt -d docs.txt -l de-en` to see it (*one file*: instead of these).", "",
+        "Made by `make docs`: a note, and when it appears.", "",
     ]
-    for case in CASES:
-        other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]
-        other += ["no `-d`"] if case.files.get("docs.txt") == () else []
-        other += ["and `c.txt`"] if "c.txt" in case.files else []
-        other = ["after `wholetext align`" if case.corpus == "aligned.jsonl" else "one file"] if case.corpus else other
-        lines.append(f"- **{case.note}**: {case.when}. `{case.command}`{', ' if other else ''}{', '.join(other)}")
+    lines += [f"- **{case.note}**: {case.when}." for case in CASES]
     return "\n".join(lines) + "\n"
