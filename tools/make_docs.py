@@ -171,6 +171,7 @@ def _signature(name: str, found: Any) -> str:
     if any(one.kind is one.VAR_POSITIONAL for one in plain):
         return name
     text = str(inspect.Signature(plain))
+    text = re.sub(r"\((?:'[^']*', ){3,}'[^']*'\)", "…", text)
     return name + re.sub(r"<factory>|<class '\w+'>|<function .*? at 0x[0-9a-f]+>", "…", text)
 
 

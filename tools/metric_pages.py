@@ -15,9 +15,8 @@ from typing import Any
 FACTS = Path(__file__).resolve().parent / "metric_facts.toml"
 HEAD = """# Metrics
 
-Made by `make docs` from the metrics themselves; `wholetext list NAME` prints the same in a terminal, with the
-paper behind each parameter.
-[Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
+Made by `make docs`; `wholetext list NAME` prints the same, with the paper behind each parameter.
+[Which metric for which question](which-metric.md) helps to choose. Every metric goes with every
 [view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
 is the size of what is downloaded by default. The view is `sentence`, and the core suffices,
 unless an entry says otherwise.
@@ -26,6 +25,7 @@ unless an entry says otherwise.
 TITLE = re.compile(r"([A-Z][^;,*]*(?:, [A-Z][^;,*]*)? \d{4}), \*([^*]+)\*")  # authors and year, title
 SOURCE = re.compile(  # a parenthesis that only cites
     r" \((?:[^()]*, )?(?:[A-Z][\w.]*(?: et al\.| (?:&|and) \w+)? \d{4}[a-z]?(?:, (?:§|[Ee]qs?\.) ?[\d.–]+)?(?:; )?)+\)")
+BRIEF = {"bertscore", "bleurt", "moverscore", "blonde", "terms"}  # formula, parameters or their own page say the rest
 SHARED = """## Shared parameters
 
 Metrics list them under *Also*, with their defaults.
@@ -53,7 +53,7 @@ def page() -> str:
     found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
     titles = sorted(pair for pair in found if not any(
         name == pair[0] and title != pair[1] and title.startswith(pair[1]) for name, title in found))  # fmt: skip
-    papers = ["## Papers", "", *(f"- {name}: *{title}*" for name, title in titles), ""]
+    papers = ["## Papers", "", "Titles without subtitles.", "", *(f"- {name}: *{title.partition(': ')[0]}*" for name, title in titles), ""]
     return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common, *papers])
 
 
@@ -124,6 +124,7 @@ def _section(name: str, facts: dict[str, str], shared: Mapping[str, str], before
 
     kind = metric_class(name)
     prose = (inspect.getdoc(kind) or "").replace("``", "`")
+    prose = prose.partition("\n\n")[0] if name in BRIEF else prose
     view = kind.view if isinstance(kind.view, str) else str(kind.view)
     lines = [f"## {name}", "", prose, ""]
     if facts:

@@ -135,15 +135,16 @@ def parts(said: str) -> tuple[str, str]:
     return what.removeprefix("error: "), step
 
 
-PLAIN = ("did you mean", "choose one of", "choose from", "check the path", "check that this")  # the answer says it all
+PLAIN = ("did you mean", "choose one of", "choose from", "check the path", "check that this", "e.g. ", "leave out @", "it has ",
+         "loggers: ", "arguments read ", "write slide(", "give a level ", "`wholetext score -h` ")  # the answer says it all
 
 
 def page() -> str:
     """docs/troubleshooting.md."""
     lines = [
         "# Troubleshooting", "",
-        "An answer says what is wrong and where, then the next step (after →); the exit code is 2. Names that do not exist "
-        "are answered with those that do, and not listed here. A traceback is a bug: please report it (`--debug` shows "
+        "An answer says what is wrong and where, then the next step (after →); the exit code is 2. Answers "
+        "that say all there is to say (a misspelled name, a value that does not exist) are not listed here. A traceback is a bug: please report it (`--debug` shows "
         "where it happened). Made by `make docs` with files as in the [tutorial](tutorial.md).", "",
     ]
     with workplace():
