@@ -53,7 +53,8 @@ def page() -> str:
     found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
     titles = sorted(pair for pair in found if not any(
         name == pair[0] and title != pair[1] and title.startswith(pair[1]) for name, title in found))  # fmt: skip
-    papers = ["## Papers", "", "Titles without subtitles.", "", *(f"- {name}: *{title.partition(': ')[0]}*" for name, title in titles), ""]
+    listing = [f"- {name}: *{title.partition(': ')[0]}*" for name, title in titles]
+    papers = ["## Papers", "", "Titles without subtitles.", "", *listing, ""]
     return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common, *papers])
 
 
