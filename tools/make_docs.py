@@ -158,7 +158,7 @@ def _entry(name: str, value: Any) -> str:
 def _is_large_result(kind: Any) -> bool:
     """Whether a dataclass is made by functions rather than by users, or has too many fields to list."""
     required = [one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
-    return len(fields(kind)) > 4 and len(required) > 1 or len(fields(kind)) > 8
+    return (len(fields(kind)) > 4 and len(required) > 1) or len(fields(kind)) > 8
 
 
 def _signature(name: str, found: Any) -> str:

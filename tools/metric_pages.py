@@ -132,7 +132,8 @@ def _section(name: str, facts: dict[str, str], shared: Mapping[str, str], before
         paper = TITLE.sub(r"\1", facts["paper"])
         authors = re.findall(r"[A-Z][^;,]*? \d{4}", paper.replace("&", "and"))
         cited = all(name in prose.replace("&", "and") for name in authors)
-        cost = "" if facts["cost"] == "core, no model" else f" **Cost**: {facts['cost']}."
+        said = facts["cost"] == "core, no model" or facts["when"].lower().startswith(facts["cost"])
+        cost = "" if said else f" **Cost**: {facts['cost']}."
         use = f"{facts['when']}{cost}" + ("" if cited else f" **Paper**: {paper}.")
         lines += ["```text", facts["formula"].strip(), "```", ""] if facts["formula"] else []
         lines += [use.strip(), ""] if use.strip() else []
