@@ -17,15 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 COMMANDS = """# Command line
 
-Made by `make docs` from the commands themselves. `wholetext COMMAND --help` prints the same in a terminal, `--help-all`
-with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are
-explained once, [at the end](#shared-options): *input*, *models* and *tests* are groups of them. Several metrics are
+Made by `make docs`. `wholetext COMMAND --help` prints the same, `--help-all` with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are
+explained once, [at the end](#shared-options), in groups: *input*, *models*, *tests*. Several metrics are
 `-m METRIC METRIC` or `-m METRIC,METRIC`; `--json` is `-f json`.
 """
-SHARED = """## Shared options
-
-They mean the same wherever a command lists them under *Also*.
-"""
+SHARED = "## Shared options\n"
 GROUPS = {
     "input": ("INPUT", "--sources", "--translations", "--references", "--docids", "--langs", "--test-set", "--reader",
               "--columns", "--system", "--segments"),
@@ -91,13 +87,14 @@ def _option(entry: Any) -> str:
     takes = "" if entry.positional or not entry.takes else f" {entry.takes.replace(' | ', '|')}"
     default = f" Default: `{entry.default}`." if entry.default else ""
     text = entry.text.replace(": -m METRIC METRIC, or METRIC,METRIC.", ".").replace("; --json is -f json.", ".")
+    text = text.replace(" (default: 0.05).", ". Default: `0.05`.")
     return f"- `{names}{takes}`: {text}{default}"
 
 
 API = """# Python
 
-Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs` from the
-functions themselves; large results and settings are listed without their fields (`help(wt.Options)` has them).
+Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs`;
+large results and settings are listed without their fields (`help(wt.Options)` has them).
 
 ```python
 import wholetext as wt
