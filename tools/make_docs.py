@@ -19,7 +19,8 @@ COMMANDS = """# Command line
 
 Made by `make docs`. `wholetext COMMAND --help` prints the same, `--help-all` with rare options, `wholetext help TOPIC`
 a page of this documentation. Options that several commands share are explained once,
-[at the end](#shared-options), in groups: *input*, *models*, *tests*. Several metrics are `-m METRIC METRIC` or `-m METRIC,METRIC`; `--json` is `-f json`.
+[at the end](#shared-options), in groups: *input*, *models*, *tests*. Several metrics are `-m METRIC METRIC`
+or `-m METRIC,METRIC`; `--json` is `-f json`.
 """
 SHARED = "## Shared options\n"
 GROUPS = {
