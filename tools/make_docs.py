@@ -17,14 +17,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 COMMANDS = """# Command line
 
-Made by `make docs` from the commands themselves. `wholetext COMMAND --help` prints the same in a terminal, `--help-all`
-with rare options, `wholetext help TOPIC` a page of this documentation. Options that several commands share are
-explained once, [at the end](#shared-options). `COMMAND --help` has more examples.
+Made by `make docs`. `wholetext COMMAND --help` prints the same, `--help-all` with rare options, `wholetext help TOPIC`
+a page of this documentation. Options that several commands share are explained once,
+[at the end](#shared-options), in groups: *input*, *models*, *tests*. Several metrics are `-m METRIC METRIC`
+or `-m METRIC,METRIC`; `--json` is `-f json`.
 """
-SHARED = """## Shared options
-
-They mean the same wherever a command lists them under *Also*.
-"""
+SHARED = "## Shared options\n"
+GROUPS = {
+    "input": ("INPUT", "--sources", "--translations", "--references", "--docids", "--langs", "--test-set", "--reader",
+              "--columns", "--system", "--segments"),
+    "models": ("--no-cache", "--device", "--dtype", "--batch-tokens", "--on", "--workers", "--gpus", "--endpoint",
+               "--parallel", "--timeout", "--prices", "--budget"),
+    "tests": ("--resample", "--test", "--draws", "--seed", "--alpha"),
+}  # fmt: skip
 OFTEN = 2  # commands that have an option in the same words: explained once
 
 
@@ -42,13 +47,26 @@ def command_reference() -> str:
     for name, command in commands.items():
         text = str(inspect.getdoc(command.default_command)).partition(EXAMPLES)[0].rstrip()
         lines += [f"## wholetext {name}", "", text, ""]
-        lines += ["```text", examples(command)[0], "```", ""] if examples(command) else []
+        first = examples(command)[0] if examples(command) else f"wholetext {name}"
+        lines += ["```text", first, "```", ""] if first != f"wholetext {name}" else []
         own = [_option(entry) for entry in options[name] if _option(entry) not in shared]
-        also = [f"`{_short(entry)}`" for entry in options[name] if _option(entry) in shared]
+        also = _grouped([_short(entry) for entry in options[name] if _option(entry) in shared])
         lines += [*own, ""] if own else []
         lines += [f"Also {', '.join(also)}.", ""] if also else []
     order = sorted(shared, key=lambda line: _short(shared[line]).lstrip("-").casefold())
-    return "\n".join([*lines, SHARED, *order, ""])
+    parts = {title: [line for line in order if _short(shared[line]) in names] for title, names in GROUPS.items()}
+    parts["others"] = [line for line in order if not any(line in part for part in parts.values())]
+    ends: list[str] = []
+    for title, part in parts.items():
+        ends += [f"### {title.capitalize()}", "", *part, ""]
+    return "\n".join([*lines, SHARED, *ends])
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """Shared options as a command lists them: a group of which it has all by its title."""
+    whole = [title for title, group in GROUPS.items() if {*group} <= {*names}]
+    inside = {name for title in whole for name in GROUPS[title]}
+    return [*(f"*{title}*" for title in whole), *(f"`{name}`" for name in names if name not in inside)]
 
 
 def leaves(app: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -69,13 +87,15 @@ def _option(entry: Any) -> str:
     names = entry.takes if entry.positional else ", ".join(entry.names)
     takes = "" if entry.positional or not entry.takes else f" {entry.takes.replace(' | ', '|')}"
     default = f" Default: `{entry.default}`." if entry.default else ""
-    return f"- `{names}{takes}`: {entry.text}{default}"
+    text = entry.text.replace(": -m METRIC METRIC, or METRIC,METRIC.", ".").replace("; --json is -f json.", ".")
+    text = text.replace(" (default: 0.05).", ". Default: `0.05`.")
+    return f"- `{names}{takes}`: {text}{default}"
 
 
 API = """# Python
 
-Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs` from the
-functions themselves; large results are listed without their fields (`help(wt.Comparison)` has them).
+Everything the command line can do is a function of `wholetext` or of one of its packages. Made by `make docs`;
+large results and settings are listed without their fields (`help(wt.Options)` has them).
 
 ```python
 import wholetext as wt
@@ -134,9 +154,9 @@ def _entry(name: str, value: Any) -> str:
 
 
 def _is_large_result(kind: Any) -> bool:
-    """Whether a dataclass is made by functions rather than by users: many fields, some without a default."""
+    """Whether a dataclass is made by functions rather than by users, or has too many fields to list."""
     required = [one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
-    return len(fields(kind)) > 4 and len(required) > 1
+    return (len(fields(kind)) > 4 and len(required) > 1) or len(fields(kind)) > 8
 
 
 def _signature(name: str, found: Any) -> str:
@@ -149,6 +169,7 @@ def _signature(name: str, found: Any) -> str:
     if any(one.kind is one.VAR_POSITIONAL for one in plain):
         return name
     text = str(inspect.Signature(plain))
+    text = re.sub(r"\((?:'[^']*', ){3,}'[^']*'\)", "…", text)
     return name + re.sub(r"<factory>|<class '\w+'>|<function .*? at 0x[0-9a-f]+>", "…", text)
 
 

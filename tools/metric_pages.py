@@ -15,9 +15,8 @@ from typing import Any
 FACTS = Path(__file__).resolve().parent / "metric_facts.toml"
 HEAD = """# Metrics
 
-Made by `make docs` from the metrics themselves; `wholetext list NAME` prints the same in a terminal, with the
-paper behind each parameter.
-[Which metric for which question](which-metric.md) helps to choose, and every metric can be put under every
+Made by `make docs`; `wholetext list NAME` prints the same, with the paper behind each parameter.
+[Which metric for which question](which-metric.md) helps to choose. Every metric goes with every
 [view](concepts.md): `context(prev=2):bertscore`. ↑ higher is better, ↓ lower; sides in brackets are optional; *model*
 is the size of what is downloaded by default. The view is `sentence`, and the core suffices,
 unless an entry says otherwise.
@@ -26,6 +25,7 @@ unless an entry says otherwise.
 TITLE = re.compile(r"([A-Z][^;,*]*(?:, [A-Z][^;,*]*)? \d{4}), \*([^*]+)\*")  # authors and year, title
 SOURCE = re.compile(  # a parenthesis that only cites
     r" \((?:[^()]*, )?(?:[A-Z][\w.]*(?: et al\.| (?:&|and) \w+)? \d{4}[a-z]?(?:, (?:§|[Ee]qs?\.) ?[\d.–]+)?(?:; )?)+\)")
+BRIEF = {"bertscore", "bleurt", "moverscore", "blonde", "terms"}  # formula, parameters or their own page say the rest
 SHARED = """## Shared parameters
 
 Metrics list them under *Also*, with their defaults.
@@ -47,12 +47,14 @@ def page() -> str:
     aliases += [f"- {', '.join(written)}: `{spec}`" for spec, written in names.items()]
     number = Counter(line for name in BUILTIN for line, _ in _parameters(name).values())
     shared = {line: key for name in BUILTIN for key, (line, _) in _parameters(name).items() if number[line] > 1}
-    sections = [_section(name, facts.get(name, {}), shared) for name in BUILTIN]
+    listed: dict[str, str] = {}
+    sections = [_section(name, facts.get(name, {}), shared, listed) for name in BUILTIN]
     common = [SHARED, *sorted(shared, key=lambda line: shared[line]), ""]
     found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
     titles = sorted(pair for pair in found if not any(
         name == pair[0] and title != pair[1] and title.startswith(pair[1]) for name, title in found))  # fmt: skip
-    papers = ["## Papers", "", *(f"- {name}: *{title}*" for name, title in titles), ""]
+    listing = [f"- {name}: *{title.partition(': ')[0]}*" for name, title in titles]
+    papers = ["## Papers", "", "Titles without subtitles.", "", *listing, ""]
     return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common, *papers])
 
 
@@ -117,23 +119,30 @@ def _anchors(names: list[str]) -> list[str]:
     return found
 
 
-def _section(name: str, facts: dict[str, str], shared: Mapping[str, str]) -> str:
+def _section(name: str, facts: dict[str, str], shared: Mapping[str, str], before: dict[str, str]) -> str:
+    """The entry of a metric; `before`: lists of shared parameters of earlier metrics, which are not repeated."""
     from wholetext.registry import metric_class
 
     kind = metric_class(name)
     prose = (inspect.getdoc(kind) or "").replace("``", "`")
+    prose = prose.partition("\n\n")[0] if name in BRIEF else prose
     view = kind.view if isinstance(kind.view, str) else str(kind.view)
     lines = [f"## {name}", "", prose, ""]
     if facts:
         paper = TITLE.sub(r"\1", facts["paper"])
         authors = re.findall(r"[A-Z][^;,]*? \d{4}", paper.replace("&", "and"))
         cited = all(name in prose.replace("&", "and") for name in authors)
-        cost = "" if facts["cost"] == "core, no model" else f" **Cost**: {facts['cost']}."
+        said = facts["cost"] == "core, no model" or facts["when"].lower().startswith(facts["cost"])
+        cost = "" if said else f" **Cost**: {facts['cost']}."
         use = f"{facts['when']}{cost}" + ("" if cited else f" **Paper**: {paper}.")
-        lines += ["```text", facts["formula"].strip(), "```", "", use, ""]
+        lines += ["```text", facts["formula"].strip(), "```", ""] if facts["formula"] else []
+        lines += [use.strip(), ""] if use.strip() else []
     lines += [] if view == "sentence" else [f"View: `{view}`.", ""]
     listed = _parameters(name).values()
     own = [line.replace(f"`{default.partition('=')[0]}`", f"`{default}`", 1)
            for line, default in listed if line not in shared]  # fmt: skip
-    also = [f"`{default}`" for line, default in listed if line in shared]
-    return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {', '.join(also)}.", ""] if also else [])])
+    also = ", ".join(f"`{default}`" for line, default in listed if line in shared)
+    if also.count("`, `") > 2:
+        first = before.setdefault(also, name)
+        also = also if first == name else f"the parameters of [{first}](#{first})"
+    return "\n".join([*lines, *own, *([""] if own else []), *([f"Also {also}.", ""] if also else [])])

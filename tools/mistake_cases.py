@@ -135,17 +135,23 @@ def parts(said: str) -> tuple[str, str]:
     return what.removeprefix("error: "), step
 
 
+PLAIN = ("did you mean", "choose one of", "choose from", "check the path", "check that this", "e.g. ", "leave out @", "it has ",
+         "loggers: ", "arguments read ", "write slide(", "give a level ", "`wholetext score -h` ")  # the answer says it all
+
+
 def page() -> str:
     """docs/troubleshooting.md."""
     lines = [
         "# Troubleshooting", "",
-        "Every command below was run, by `make docs`, in a folder with files as in the [tutorial](tutorial.md). An answer "
-        "says what is wrong and where, then the next step (after →); the exit code is 2. wholetext never answers a mistake "
-        "with a traceback: if it does, please report it (`--debug` shows where it happened).", "",
+        "An answer says what is wrong and where, then the next step (after →); the exit code is 2. Answers "
+        "that say all there is to say (a misspelled name, a value that does not exist) are not listed here. A traceback is a bug: please report it (`--debug` shows "
+        "where it happened). Made by `make docs` with files as in the [tutorial](tutorial.md).", "",
     ]
     with workplace():
         for mistake in MISTAKES:
             what, step = map(_cell, parts(answer(mistake)[1]))
+            if step.startswith(PLAIN):
+                continue
             command = f"wholetext {mistake.command}".replace(FILES, "…")
             lines.append(f"- **{mistake.what}**: `{command}`<br>{what} → {step}")
     lines += ["", f"… abbreviates `{FILES}`.", "", MORE]

