@@ -18,6 +18,7 @@ from wholetext.ranking.procedure import rank
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "wmt25.autorank"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "ranking.md"
+COMMANDS = Path(__file__).with_name("wmt25_commands.txt")
 
 
 def published(folder: Path, scores: dict[str, dict[str, list[list[float | None]]]], pair: str = "en-is_IS") -> Path:
@@ -38,9 +39,11 @@ def spread(mean: float, documents: int = 30, seed: int = 0) -> list[list[float |
 
 
 def commands() -> list[list[str]]:
-    """The commands of docs/ranking.md that print the published tables."""
-    found = re.findall(r"^wholetext rank wmt25/automatic_scores (.+)$", PAGE.read_text("utf-8"), re.M)
-    return [line.split() for line in found]
+    """The options that print the published tables; those of docs/ranking.md are among them."""
+    pattern = re.compile(r"^wholetext rank wmt25/automatic_scores (.+)$", re.M)
+    every, shown = (pattern.findall(path.read_text("utf-8")) for path in (COMMANDS, PAGE))
+    assert shown and {*shown} <= {*every}
+    return [line.split() for line in every]
 
 
 @pytest.mark.data
