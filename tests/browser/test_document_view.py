@@ -42,7 +42,7 @@ def test_colour_by_score_and_by_gain(look: Look, report: Path) -> None:
     values = page.locator("td.hyp .chipscore .value").all_inner_texts()
     block = page.evaluate("documentBlock(1)")
     assert float(values[0]) == pytest.approx(block["rows"][0]["v"][0][0], abs=0.006)
-    page.get_by_label("Colour by").select_option(label="gain by context: bertscore")
+    page.get_by_label("Colour by").select_option(label="gain by context: doc-bertscore")
     page.wait_for_function("document.querySelector('.chipscore .value').textContent.match(/^[+−]0/)")
     page.get_by_label("Colour by").select_option(label="nothing")
     page.wait_for_selector(".chipscore", state="detached")
@@ -52,12 +52,12 @@ def test_a_segment_opens_all_its_scores(look: Look, report: Path) -> None:
     page = look(report, "document?d=0")
     page.get_by_role("button", name="Segment 2: scores").click()
     rows = detail(page)
-    assert set(rows) == {"chrf", "bleu", "slide(size=3,step=1):chrf", "ter", "blonde", "bertscore", "context:bertscore",
-                         "comet@some/xcomet"}  # fmt: skip
+    assert set(rows) == {"chrf", "bleu", "slide(size=3,step=1):chrf", "ter", "blonde", "bertscore", "doc-bertscore",
+                         "comet@xcomet"}  # fmt: skip
     assert [line[0] for line in rows["slide(size=3,step=1):chrf"]] == ["segments 1–3", "segments 2–4"]
     assert page.locator("tr.detail .strip").count() == 2
     assert rows["blonde"][0][0] == "whole document"
-    without, read, gain = rows["context:bertscore"]
+    without, read, gain = rows["doc-bertscore"]
     assert [line[0] for line in (without, read, gain)] == ["without context", "with context", "gain"]
     assert without[1:] == rows["bertscore"][0][1:]
     shown = [float(cell.replace("−", "-")) for cell in (without[1], read[1], gain[1])]

@@ -37,7 +37,7 @@ def test_leaderboard_shows_systems_metrics_and_cautions(look: Look, report: Path
     assert page.locator("#leaderboard td .difference .zero").count() == 24
     assert page.locator("#leaderboard td .difference .reach").count() == 24 - len(best)
     care = page.locator("#care").inner_text()
-    for said in ("6 documents only", "made by hand", "context:bertscore: scored text was cut", "system-C: no text"):
+    for said in ("6 documents only", "made by hand", "doc-bertscore: scored text was cut", "system-C: no text"):
         assert said in care
     page.screenshot(path=artefacts / "leaderboard.png", full_page=True)
     page.locator("text=notes to read").click()

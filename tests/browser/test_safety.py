@@ -109,7 +109,7 @@ def test_a_browser_without_scripts_still_has_the_scores(chromium: Any, report: P
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.goto(report.as_uri())
     text = page.locator("noscript").inner_text()
-    assert "system-A" in text and "context:bertscore" in text
+    assert "system-A" in text and "doc-bertscore" in text
     page.context.close()
 
 
