@@ -266,6 +266,7 @@ def test_spans_of_a_judge(metric: str, tmp_path: Path, monkeypatch: pytest.Monke
     outputs = (wt.Output("A", {"d": tuple(JUDGED)}), wt.Output("fine", {"d": ("fine",) * 5}))
     with ScriptedServer(judged) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setattr("wholetext.judges.chat._FIRST_WAIT", 0.01)
         wt.score(
             wt.Loaded(corpus, outputs, ()),
             [f"sentence:{metric}@m"],
