@@ -101,7 +101,9 @@ def _outside(path: Path, where: Participants) -> Iterator[StoredFile]:
     names = sorted(entry for entry in entries(folder) if entry.name.endswith(".score"))
     if not names:
         raise InputError(
-            f"there are no score files (*.score) of {where.langs} here", where=str(folder)
+            f"there are no score files (*.score) of {where.langs} here",
+            where=str(folder),
+            next="give a run folder, a score file, or a folder of METRIC-REF.LEVEL.score files",
         )
     for entry in names:
         yield _outside_file(entry, where)
