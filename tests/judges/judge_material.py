@@ -1,4 +1,4 @@
-"""JudgedTexts for tests of judges: a piece of the demo corpus, or segments that can be told apart in a prompt."""
+"""Texts for tests of judges: a piece of the demo corpus, or segments that can be told apart in a prompt."""
 
 from __future__ import annotations
 

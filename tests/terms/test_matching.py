@@ -6,7 +6,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from wholetext.terms.matching import Matcher, Occurrence, exclusive, longest, overlapping
+from wholetext.terms.matching import Matcher, TermOccurrence, exclusive, longest, overlapping
 from wholetext.text.taggers.plain import PlainAnalyser
 from wholetext.text.taggers.simplemma_lemmas import SimplemmaAnalyser
 
@@ -85,5 +85,5 @@ def test_places_are_characters_of_the_joined_text():
     segments = ["A damper.", "No damper."]
     text = " ".join(segments)
     for each in matcher.find(PLAIN.run(segments), [0, len(segments[0]) + 1]):
-        assert isinstance(each, Occurrence)
+        assert isinstance(each, TermOccurrence)
         assert text[each.start : each.end] == "damper"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from wholetext.io.detect import read
 from wholetext.io.formats.bwb import read_layers
-from wholetext.io.formats.bwb_layers import Layers
+from wholetext.io.formats.bwb_layers import AnnotatedLine
 from wholetext.metrics.blonde.categories import load_table
 
-Chapters = Mapping[str, Sequence[Layers]]
+Chapters = Mapping[str, Sequence[AnnotatedLine]]
 GENDERS = ("masculine", "feminine", "neuter", "epicene")
 MEASURES = ("names", "entities", *GENDERS, "omitted")
 

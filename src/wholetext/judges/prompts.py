@@ -1,4 +1,4 @@
-"""Prompts of judges: files → messages. JudgedTexts to judge stand between marks that they cannot contain.
+"""Prompts of judges: files → messages. Texts to judge stand between marks that they cannot contain.
 
 A mark ends in a hash of all texts of the prompt, and in another one where a text contains that:
 none can close it.

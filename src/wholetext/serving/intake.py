@@ -65,7 +65,7 @@ class TooSlow(InputError):
     """A request that does not arrive in time."""
 
 
-class _Parser(MultiPartParser):
+class _FormParser(MultiPartParser):
     """Write files to a folder as they arrive, rather than to the folder for temporary files."""
 
     folder: Path
@@ -90,7 +90,7 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
         raise InputError(
             "the request has no form with files", next="send it as multipart/form-data"
         )
-    parser = _Parser(
+    parser = _FormParser(
         request.headers,
         limited(request, limit),
         max_files=PARTS,

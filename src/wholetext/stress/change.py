@@ -183,7 +183,7 @@ BUILTIN = {
     "pronoun": "consistency:Pronoun",
     "tense": "consistency:Tense",
     "name": "consistency:Name",
-    "term": "consistency:Term",
+    "term": "consistency:TermChange",
     "connective": "relations:ConnectiveSwap",
     "no-connective": "relations:ConnectiveDrop",
     "swap": "structure:Swap",

@@ -14,7 +14,7 @@ from wholetext.text.taggers.analysis import Analysis, Token
 SHORT = 3  # letters: keys up to this length must be written exactly as in the glossary
 
 
-class Occurrence(NamedTuple):
+class TermOccurrence(NamedTuple):
     """A term in a text: its number, its tokens, its characters, and the form that was used."""
 
     term: int
@@ -50,9 +50,9 @@ class Matcher:
                 for key in keys[0] if keys else ():
                     self._patterns.setdefault(key, []).append(_Pattern(term, keys))
 
-    def find(self, segments: Sequence[Analysis], offsets: Sequence[int]) -> list[Occurrence]:
+    def find(self, segments: Sequence[Analysis], offsets: Sequence[int]) -> list[TermOccurrence]:
         """List all occurrences, overlapping ones too, in the order of the text."""
-        occurrences: dict[tuple[int, int, int], Occurrence] = {}
+        occurrences: dict[tuple[int, int, int], TermOccurrence] = {}
         before = 0
         for number, (analysis, offset) in enumerate(zip(segments, offsets)):
             tokens = analysis.tokens
@@ -61,7 +61,7 @@ class Matcher:
                 place = (term, before + first, before + last)
                 start, end = offset + tokens[first].start, offset + tokens[last - 1].end
                 form = tuple(token.lemma.casefold() for token in tokens[first:last])
-                occurrences[place] = Occurrence(*place, start, end, number, form)
+                occurrences[place] = TermOccurrence(*place, start, end, number, form)
             before += len(tokens)
         return sorted(occurrences.values(), key=lambda each: each[1:3])
 
@@ -74,16 +74,18 @@ class Matcher:
                         yield term, first, last
 
 
-def longest(occurrences: Sequence[Occurrence]) -> list[Occurrence]:
+def longest(occurrences: Sequence[TermOccurrence]) -> list[TermOccurrence]:
     """Keep disjoint occurrences, from the left, the longest first: a term inside another is not one."""
-    kept: list[Occurrence] = []
+    kept: list[TermOccurrence] = []
     for each in sorted(occurrences, key=lambda each: (each.first, -each.last, each.term)):
         if not kept or each.first >= kept[-1].last:
             kept.append(each)
     return kept
 
 
-def exclusive(occurrences: Sequence[Occurrence], required: Mapping[int, int]) -> list[Occurrence]:
+def exclusive(
+    occurrences: Sequence[TermOccurrence], required: Mapping[int, int]
+) -> list[TermOccurrence]:
     """Choose as many disjoint occurrences as possible, of each term at most as many as required.
 
     Maximal, not greedy: nested and straddling renditions compete for text. Where none overlap
@@ -116,7 +118,7 @@ def exclusive(occurrences: Sequence[Occurrence], required: Mapping[int, int]) ->
     return [each for each, used in zip(candidates, solved.x) if used > 0.5]
 
 
-def overlapping(occurrences: Sequence[Occurrence], required: Mapping[int, int]) -> int:
+def overlapping(occurrences: Sequence[TermOccurrence], required: Mapping[int, int]) -> int:
     """How many requirements are met if spans may overlap: an upper bound of ``exclusive``."""
     counts = Counter(each.term for each in occurrences)
     return sum(min(number, counts[term]) for term, number in required.items())

@@ -21,7 +21,7 @@ import numpy as np
 from wholetext.errors import MetricError, MissingExtra
 from wholetext.terms.discovery import renditions, repeated_terms
 from wholetext.terms.glossary import Glossary, read_glossary
-from wholetext.terms.matching import Matcher, Occurrence, exclusive, longest, overlapping
+from wholetext.terms.matching import Matcher, TermOccurrence, exclusive, longest, overlapping
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, Analysis
 from wholetext.text.taggers.plain import PlainAnalyser
@@ -168,7 +168,7 @@ class Terms(TermMetric):
             return np.asarray(100 * totals[..., :3] / totals[..., [3, 3, 4]])
 
     def _spans(
-        self, hyp: Excerpt, required: Sequence[Occurrence], used: Sequence[Occurrence]
+        self, hyp: Excerpt, required: Sequence[TermOccurrence], used: Sequence[TermOccurrence]
     ) -> list[dict[str, Any]]:
         """Used terms where they stand; missing ones over the segment where they are expected."""
         terms = self._glossary.terms
@@ -281,7 +281,7 @@ def _find(
     texts: Mapping[tuple[bool, str], Analysis],
     *,
     source: bool = False,
-) -> list[Occurrence]:
+) -> list[TermOccurrence]:
     return matcher.find([texts[source, part] for part in view.scored], _offsets(view))
 
 

@@ -13,7 +13,7 @@ from wholetext.stress.changes.consistency import (
     Name,
     Pronoun,
     Tense,
-    Term,
+    TermChange,
 )
 
 Tagged = Callable[..., Text]
@@ -123,9 +123,9 @@ def test_names_that_are_not_sure_stay(tagged: Tagged) -> None:
 def test_a_term_gets_another_name_after_the_first_mention(tagged: Tagged) -> None:
     text = tagged("A/DT ship/NN sank/VBD ./.", "The/DT Ship/NN was/VBD old/JJ ./.", "Ships/NNS/ship sink/VBP ./.",
                   "The/DT ship/NN owner/NN left/VBD ./.")
-    assert after(Term(), text) == ("A ship sank.", "The Ferry was old.", "Ships sink.", "The ship owner left.")
+    assert after(TermChange(), text) == ("A ship sank.", "The Ferry was old.", "Ships sink.", "The ship owner left.")
     several = tagged("Ships/NNS/ship sank/VBD ./.", "These/DT ships/NNS/ship were/VBD old/JJ ./.")
-    assert after(Term(), several)[1] == "These ferries were old."
+    assert after(TermChange(), several)[1] == "These ferries were old."
 
 
 def test_terms_that_are_not_sure_stay(tagged: Tagged) -> None:
@@ -135,4 +135,4 @@ def test_terms_that_are_not_sure_stay(tagged: Tagged) -> None:
     both = tagged("A/DT ship/NN sank/VBD ./.", "The/DT ship/NN is/VBZ a/DT ferry/NN ./.")
     verb = tagged("A/DT ship/NN sank/VBD ./.", "They/PRP refuse/VBP to/TO ship/NN it/PRP ./.")
     once = tagged("A/DT ship/NN sank/VBD ./.", "All/DT slept/VBD ./.")
-    assert all("by itself" in refused(Term(), text) for text in (another, same, conjunction, both, verb, once))
+    assert all("by itself" in refused(TermChange(), text) for text in (another, same, conjunction, both, verb, once))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, count
 from wholetext.io.assembly import Langs, Loaded, assemble, pair
-from wholetext.io.formats.bwb_layers import Layers, ellipsis_line, names_line, parse
+from wholetext.io.formats.bwb_layers import AnnotatedLine, ellipsis_line, names_line, parse
 from wholetext.io.text import FilePath, TextFile, at, is_folder, read_lines
 from wholetext.types import Corpus, Document, Output
 
@@ -142,9 +142,9 @@ def has_layers(root: FilePath) -> bool:
     )
 
 
-def read_layers(root: FilePath, side: str = REFERENCE) -> dict[str, list[Layers]]:
+def read_layers(root: FilePath, side: str = REFERENCE) -> dict[str, list[AnnotatedLine]]:
     """Read the layers of 2023 of every chapter, a sentence per line; ``side`` is its file."""
-    chapters: dict[str, list[Layers]] = {}
+    chapters: dict[str, list[AnnotatedLine]] = {}
     for name, place in chapters_of(Path(root)).items():
         path = _layer_file(Path(root), place, side)
         if not path.is_file():

@@ -35,7 +35,7 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Layers:
+class AnnotatedLine:
     """A sentence without its marks, what was marked, and the marks that could not be read."""
 
     text: str
@@ -44,7 +44,7 @@ class Layers:
     slips: tuple[str, ...]
 
 
-def parse(line: str, where: str = "") -> Layers:
+def parse(line: str, where: str = "") -> AnnotatedLine:
     """Read the marks of a sentence."""
     text, last = "", 0
     mentions, quotations, slips = list[Mention](), list[tuple[int, str]](), list[str]()
@@ -79,16 +79,16 @@ def parse(line: str, where: str = "") -> Layers:
         slip(f"{opened[0].rstrip('{')} is not closed")
     for speaker, _ in quotes:
         slip(f"the quotation of {speaker} is not closed")
-    return Layers(text + line[last:], tuple(mentions), tuple(quotations), tuple(slips))
+    return AnnotatedLine(text + line[last:], tuple(mentions), tuple(quotations), tuple(slips))
 
 
-def ellipsis_line(layers: Layers) -> str:
+def ellipsis_line(layers: AnnotatedLine) -> str:
     """Write the pronouns that the source omits as a line of an.txt: errors of type 3, ellipsis."""
     phrases = [mention.text.strip() for mention in layers.mentions if mention.type == "O"]
     return "\t".join([layers.text, *(f"3,{phrase}, <>" for phrase in phrases)])
 
 
-def names_line(layers: Layers) -> str:
+def names_line(layers: AnnotatedLine) -> str:
     """Write the terms as a line of ner.txt: persons and others, with their counts."""
     groups: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for mention in layers.mentions:

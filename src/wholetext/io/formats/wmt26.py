@@ -38,7 +38,7 @@ _ERROR = (
 
 
 @dataclass(frozen=True)
-class Item:
+class WmtItem:
     """A segment: its source, its reference and the outputs of some systems."""
 
     id: str
@@ -72,7 +72,7 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
 
     A system without an output for an item is not scored there.
     """
-    by_doc, pairs, others = dict[str, list[Item]](), dict[tuple[str, str], None](), set[str]()
+    by_doc, pairs, others = dict[str, list[WmtItem]](), dict[tuple[str, str], None](), set[str]()
     requested = None if langs is None else pair(langs, file.name)
     for item in _items(file):
         if not any(all(map(same_language, item.langs, known)) for known in pairs):
@@ -93,13 +93,13 @@ def read(file: TextFile, langs: Langs = None) -> Loaded:
     return replace(loaded, others=frozenset(others))
 
 
-def read_items(path: FilePath) -> dict[str, Item]:
+def read_items(path: FilePath) -> dict[str, WmtItem]:
     """Return all items of a file by id, in its order."""
     with opened(path) as file:
         return {item.id: item for item in _items(file)}
 
 
-def _items(file: TextFile) -> Iterator[Item]:
+def _items(file: TextFile) -> Iterator[WmtItem]:
     lines: dict[tuple[str, int], str] = {}
     for number, fields in objects(file):
         where = at(file.name, number)
@@ -115,7 +115,7 @@ def _items(file: TextFile) -> Iterator[Item]:
         yield item
 
 
-def _item(fields: Mapping[str, Any], where: str) -> Item:
+def _item(fields: Mapping[str, Any], where: str) -> WmtItem:
     name, src, hyps = (fields.get(key) for key in ("item_id", "src", "hyps"))  # type: Any, Any, Any
     if hyps is None and any(task in fields for task in TASKS):
         raise InputError(
@@ -141,10 +141,10 @@ def _item(fields: Mapping[str, Any], where: str) -> Item:
     clean("".join((name, *texts)), where)
     outputs = {system: text for system, text in hyps.items() if text is not None}
     about = ref.get("text"), ref.get("type") or ""
-    return Item(name, (source, target), domain, segment, src, *about, outputs, where)
+    return WmtItem(name, (source, target), domain, segment, src, *about, outputs, where)
 
 
-def _document(doc: str, items: list[Item]) -> Document:
+def _document(doc: str, items: list[WmtItem]) -> Document:
     meta = {"domain": items[0].domain, "kind": doc.split(_SEPARATOR)[0]}
     meta[SEGMENTS] = json.dumps([item.segment for item in items])
     refs = [item.ref for item in items if item.ref is not None]
@@ -155,7 +155,7 @@ def _document(doc: str, items: list[Item]) -> Document:
     return Document(doc, tuple(item.src for item in items), complete, meta)
 
 
-def _output(system: str, by_doc: Mapping[str, list[Item]]) -> Output:
+def _output(system: str, by_doc: Mapping[str, list[WmtItem]]) -> Output:
     texts = {doc: [item.hyps.get(system) for item in items] for doc, items in by_doc.items()}
     gone = {doc: [i for i, text in enumerate(of) if text is None] for doc, of in texts.items()}
     return Output(
@@ -166,7 +166,7 @@ def _output(system: str, by_doc: Mapping[str, list[Item]]) -> Output:
 
 
 def _notes(
-    by_doc: Mapping[str, list[Item]], ordered: list[Item], outputs: list[Output]
+    by_doc: Mapping[str, list[WmtItem]], ordered: list[WmtItem], outputs: list[Output]
 ) -> Iterator[str]:
     """State what a reader of scores must know: kinds, gaps, references, missing outputs."""
     total, of = len(ordered), f"of {count(len(ordered), 'item')}"
@@ -194,7 +194,7 @@ def _notes(
             yield f"{output.system!r} has no output for {missing} {of}: they are not scored"
 
 
-def _has_gap(items: list[Item]) -> bool:
+def _has_gap(items: list[WmtItem]) -> bool:
     first, last = int(items[0].segment), int(items[-1].segment)
     return first > 1 or last - first >= len(items)
 
@@ -203,7 +203,7 @@ def _has_gap(items: list[Item]) -> bool:
 
 
 def read_submission(
-    path: FilePath, items: Mapping[str, Item], *, partial: bool = False
+    path: FilePath, items: Mapping[str, WmtItem], *, partial: bool = False
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Return the checked lines of a submission by item, and notes.
 
@@ -215,7 +215,7 @@ def read_submission(
 
 
 def parse_submission(
-    data: bytes, name: str, items: Mapping[str, Item], *, partial: bool = False
+    data: bytes, name: str, items: Mapping[str, WmtItem], *, partial: bool = False
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Parse and check a submission, as ``read_submission`` does."""
     predictions, notes = dict[str, dict[str, Any]](), list[str]()
@@ -247,7 +247,7 @@ def parse_submission(
     return predictions, notes
 
 
-def _check_task(task: str, values: Any, item: Item, where: str) -> None:
+def _check_task(task: str, values: Any, item: WmtItem, where: str) -> None:
     if values is not None and not isinstance(values, dict):
         raise InputError("predictions are objects by system", where=where, next=_ERROR)
     for system, value in (values or {}).items():

@@ -479,7 +479,7 @@ _OTHER_THING = {
 _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 
 
-class Term(Change):
+class TermChange(Change):
     """A noun of a list, from the second mention on, is the name of another thing that is near.
 
     Sure only for a definite noun by itself, which takes up the first mention: not beside another

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from wholetext.models.catalogue import Entry
+from wholetext.models.catalogue import ModelEntry
 
 FOLDERS = {"wt-mini": Path(__file__).parent / "wt-mini"}
 # by the base model that each reads with
-ENTRIES: Mapping[str, Entry] = {
-    "minilm": Entry(
+ENTRIES: Mapping[str, ModelEntry] = {
+    "minilm": ModelEntry(
         "wt-mini",
         ("wt-mini", "doc-wt-mini", "wt-mini-penalty"),
         "apache-2.0",

@@ -32,7 +32,7 @@ PER_LAYER, ONCE = 6, 9
 
 
 @dataclass(frozen=True)
-class Layers:
+class LayerSettings:
     """Which layers are compared (negative: from the last one back)."""
 
     layers: tuple[int, ...] = (0, 3, -1)
@@ -42,7 +42,9 @@ class Layers:
 class Units(EncoderBackend):
     """Backend: text → (layers, tokens, width) unit vectors of its scored tokens."""
 
-    def __init__(self, base: Located, precision: Precision, run: Runtime, settings: Layers) -> None:
+    def __init__(
+        self, base: Located, precision: Precision, run: Runtime, settings: LayerSettings
+    ) -> None:
         self.tokenizer = run.resource(("tokenizer", base.path), lambda: Tokenizer(base.path))
         depth = int(self.tokenizer.config.get("num_hidden_layers") or 12)
         self.layers = [layer + depth + 1 if layer < 0 else layer for layer in settings.layers]
@@ -78,11 +80,11 @@ class Units(EncoderBackend):
 class AlignedForm:
     """Per layer the mean, worst fifth and worst match of tokens; order; length; surface."""
 
-    Settings = Layers
+    Settings = LayerSettings
     predicts_directly = False
 
     def __init__(self, config: Config, base: Located, precision: Precision, run: Runtime) -> None:
-        self.units = Units(base, precision, run, Layers(**config.settings))
+        self.units = Units(base, precision, run, LayerSettings(**config.settings))
         self.id = f"{self.units.id}/1"
         self.deep = len(self.units.layers) * PER_LAYER + ONCE
         self.width = self.deep + len(NAMES)
