@@ -47,14 +47,17 @@ class Excerpt:
 
     @property
     def scored(self) -> tuple[str, ...]:
+        """The segments that are scored."""
         return self.parts[self.focus[0] : self.focus[1]]
 
     @property
     def before(self) -> tuple[str, ...]:
+        """The context before the scored segments."""
         return self.parts[: self.focus[0]]
 
     @property
     def after(self) -> tuple[str, ...]:
+        """The context after the scored segments."""
         return self.parts[self.focus[1] :]
 
     @property
@@ -130,6 +133,7 @@ class Rows(Sequence[Row]):
 
     @property
     def segments(self) -> int:
+        """Number of segments in all documents."""
         return int(self.sizes.sum())
 
     @property

@@ -251,8 +251,9 @@ def _rankings(answers: Path, key: Path, format: str) -> None:
 
 
 def _error_types(folder: Path, format: str) -> None:
-    """Print the sentences of BWB with each type of error (Jiang et al. 2022, Table 2), and what
-    outputs keep of its layers (Jiang et al. 2023).
+    """Print the sentences of BWB by type of error, and what outputs keep of its layers.
+
+    Jiang et al. 2022, Table 2, and Jiang et al. 2023.
     """
     from wholetext.annotation.bwb_layers import MEASURES, layer_statistics
     from wholetext.io.formats.bwb import error_types, has_errors, has_layers

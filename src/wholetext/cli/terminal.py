@@ -55,6 +55,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def print_json(value: object) -> None:
+    """Print a value as indented JSON."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
@@ -134,6 +135,7 @@ class Guarded:
     inner: TextIO
 
     def write(self, text: str) -> int:
+        """Write a text, escaped; return its own length."""
         self.inner.write(printable(text, keep="\n\t"))
         return len(text)
 

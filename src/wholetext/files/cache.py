@@ -86,6 +86,7 @@ class Cache:
             db.executemany("INSERT OR REPLACE INTO checked_items VALUES (?, ?, ?, ?)", rows)
 
     def info(self) -> CacheInfo:
+        """Return the size of the file and the number of values by kind."""
         with self._faults(), self._db as db:
             rows = db.execute(
                 "SELECT kind, count(*) FROM checked_items GROUP BY kind ORDER BY kind"
@@ -102,6 +103,7 @@ class Cache:
         return dropped
 
     def close(self) -> None:
+        """Close the file; the cache cannot be used afterwards."""
         self._db.close()
 
     @contextmanager

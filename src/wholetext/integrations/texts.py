@@ -33,7 +33,7 @@ def scored(
 
 
 def by_name(refs: Sequence[Any]) -> Mapping[str, list[Any]]:
-    """Transpose lists of references per text to texts per reference: ``ref``, or ``ref0`` …"""
+    """Transpose lists of references per text to texts per reference (``ref``, or ``ref0`` …)."""
     lists = [list(some) if isinstance(some, (list, tuple)) else [some] for some in refs]
     size = len(lists[0]) if lists else 0
     for at, some in enumerate(lists):

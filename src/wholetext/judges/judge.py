@@ -269,7 +269,7 @@ class Judge(Metric):
                 run.warn(message, i)
 
     def outcomes(self, details: Sequence[Mapping[str, Any] | None]) -> Mapping[str, object]:
-        """The models that answered, and how many answers were refused, unparsable …"""
+        """Name the models that answered, and count answers that were refused or unparsable."""
         judges = [detail["judge"] for detail in details if detail]
 
         def joined(key: str) -> str:

@@ -125,9 +125,7 @@ SETS: dict[str, Conventions] = {
 
 
 def known_set(name: str) -> str:
-    """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or
-    "".
-    """
+    """The longest known name that this folder's name begins with (``wmt22.da`` → ``wmt22``), or ""."""
     return max(
         (key for key in SETS if name == key or name.startswith(f"{key}.")), key=len, default=""
     )
@@ -168,17 +166,13 @@ def standard_gold(names: Sequence[str]) -> str | None:
 
 
 def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
-    """The standard gold among (name, level), but direct assessments standardised by rater, as they
-    are averaged.
-    """
+    """The standard gold among (name, level), but direct assessments standardised by rater, as they are averaged."""
     gold = standard_gold(list(dict.fromkeys(name for name, _ in names)))
     return "wmt-z" if gold == "wmt-raw" and ("wmt-z", "seg") in names else gold
 
 
 def is_human(system: str, references: Sequence[str]) -> bool:
-    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older
-    sets).
-    """
+    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(
         ("Human-", "ref.", "ref-")
     )

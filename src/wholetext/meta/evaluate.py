@@ -1,6 +1,4 @@
-"""From an EvalSet folder to agreement with its human scores, or to paragraphs: `wholetext meta` and
-`paragraphs`.
-"""
+"""From an EvalSet folder to agreement with its human scores, or to paragraphs: `wholetext meta` and `paragraphs`."""
 
 from __future__ import annotations
 
@@ -89,8 +87,9 @@ def meta_evaluate(
     out: Path | str | None = None,
     columns: Columns | None = None,
 ) -> Meta:
-    """Evaluate metrics against the human judgments of one or several EvalSets: agreement,
-    significance clusters, chance levels.
+    """Evaluate metrics against the human judgments of one or several EvalSets.
+
+    The result has agreement, significance clusters and chance levels.
 
     A file with human scores stands for an EvalSet: rated summaries, or a table whose ``columns``
     are guessed or named.
@@ -263,8 +262,7 @@ def paragraph_sets(
     joiner: Joiner = "auto",
     out: Path | str | None = None,
 ) -> ParagraphSets:
-    """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et
-    al. 2023).
+    """Split rated documents into paragraphs of given lengths, each scored by one rater (Deutsch et al. 2023).
 
     Direct assessments are averaged as z-scores unless ``gold`` names others. ``ratings`` is a file
     that WMT published, of MQM annotations or direct assessments, or a folder of the latter. With

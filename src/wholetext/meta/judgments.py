@@ -232,9 +232,7 @@ def penalty(severity: str, category: str, weights: Weights = STANDARD) -> float:
 
 
 def read_weights(text: str) -> Weights:
-    """``standard``, ``wmt22``, or rules such as
-    ``major=5,minor=1,minor/Fluency/Punctuation=0.1``.
-    """
+    """``standard``, ``wmt22``, or rules such as ``major=5,minor=1,minor/Fluency/Punctuation=0.1``."""
     if text in ("standard", "wmt22"):
         return STANDARD if text == "standard" else WMT22
     weights: dict[str, float] = {}
@@ -315,9 +313,7 @@ def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanR
 def rating_lines(
     path: FilePath, segments: Sequence[Segment]
 ) -> Iterator[tuple[str, str, Segment, str, dict[str, Any]]]:
-    """(place in the file, system, segment, rater, content) of each rating of a ``.seg.rating``
-    file.
-    """
+    """(place in the file, system, segment, rater, content) of each rating of a ``.seg.rating`` file."""
     blocks: dict[str, list[tuple[str, list[str]]]] = {}  # system → place and cells of its lines
     for line_number, line in enumerate(read_lines(path), 1):
         if line.strip():

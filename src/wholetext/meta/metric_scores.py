@@ -1,6 +1,4 @@
-"""Metric scores of the participants: from ``metric-scores`` files, or computed where a spec string
-asks for it.
-"""
+"""Metric scores of the participants: from ``metric-scores`` files, or computed where a spec string asks for it."""
 
 from __future__ import annotations
 
@@ -91,8 +89,7 @@ def gather(
     metrics: Sequence[str] | MetricSelection = (),
     options: Options | None = None,
 ) -> Gathered:
-    """Scores of each requested metric: a stored one by name or label, else a spec string to
-    compute; none = all stored.
+    """Scores of each requested metric: a stored one by name or label, else a spec string to compute; none = all stored.
 
     A system or score that is missing, or too many, is an error. With ``missing="drop"`` systems
     that some metric lacks are left out for all; with ``missing="zero"`` a missing system scores 0,
@@ -416,9 +413,7 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have
-    such rows.
-    """
+    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have such rows."""
     rows = scores.rows
     offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])

@@ -271,9 +271,7 @@ def _paragraphs(points: Sequence[Mapping[str, Any]]) -> list[Panel]:
 
 
 def contrast(record: Mapping[str, Any]) -> Study:
-    """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each
-    pair.
-    """
+    """Accuracy of each metric over all items, by type, by distance …, and McNemar's test of each pair."""
     metrics = record["metrics"]
     kinds = dict.fromkeys(kind for entry in metrics for kind in entry["groups"])
     panels: list[Panel] = [

@@ -46,8 +46,7 @@ class RatedParagraph:
 
 @dataclass(frozen=True)
 class Windows:
-    """How paragraphs are made: length, treatment of several raters, total of sentence scores, what
-    joins sentences.
+    """How paragraphs are made: length, treatment of several raters, total of sentence scores, what joins sentences.
 
     ``each`` walks every rater's ratings alone, ``first`` takes the first rater that all k segments
     have in common, ``mean`` the mean over raters of each segment.
@@ -127,9 +126,7 @@ class ParagraphSet:
 def paragraph_set(
     paragraphs: Sequence[RatedParagraph], systems: Sequence[str], order: Sequence[str] = ()
 ) -> ParagraphSet:
-    """Items over all systems; where several raters scored the same paragraph of a system, their
-    mean.
-    """
+    """Items over all systems; where several raters scored the same paragraph of a system, their mean."""
     scores: dict[tuple[str, int], dict[str, list[float]]] = {}
     for paragraph in paragraphs:
         if paragraph.system in systems:
@@ -158,9 +155,7 @@ def paragraph_set(
 def texts(
     loaded: Loaded, items: Sequence[tuple[str, int]], k: int, joiner: Joiner = "auto"
 ) -> Loaded:
-    """A corpus in which ``k`` segments from each (document, start) are a document of one segment,
-    for all systems.
-    """
+    """A corpus in which ``k`` segments from each (document, start) are a document of one segment, for all systems."""
     corpus = loaded.corpus
     by_id = {doc.id: doc for doc in corpus.docs}
     source, target = (languages.joiner(lang, joiner) for lang in corpus.langs)

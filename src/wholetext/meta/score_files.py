@@ -1,6 +1,4 @@
-"""Score files of a meta-evaluation: those of the EvalSet, others by path, and scores as WMT25
-published them.
-"""
+"""Score files of a meta-evaluation: those of the EvalSet, others by path, and scores as WMT25 published them."""
 
 from __future__ import annotations
 

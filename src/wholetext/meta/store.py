@@ -1,6 +1,4 @@
-"""Meta-evaluation ⇄ JSON: one file that tables, reports and other programs read (docs/meta.md
-describes it).
-"""
+"""Meta-evaluation ⇄ JSON: one file that tables, reports and other programs read (docs/meta.md describes it)."""
 
 from __future__ import annotations
 
@@ -180,8 +178,7 @@ def _task(result: TaskResult) -> dict[str, Any]:
 
 
 def write_meta(folder: Path, meta: Meta) -> None:
-    """``meta.json``, and the scores computed here as EvalSet files
-    (``metric-scores/LP/NAME-REF.LEVEL.score``).
+    """``meta.json``, and the scores computed here as EvalSet files (``metric-scores/LP/NAME-REF.LEVEL.score``).
 
     Scores are of what people judged: those for several golds or of several sets are kept apart, in
     folders named after each.

@@ -1,5 +1,6 @@
-"""Tasks of a meta-evaluation: how well metrics agree with people at a level, which are
-significantly better, and averages over several tasks, such as those of the WMT metrics tasks.
+"""Tasks of a meta-evaluation: how well metrics agree with people, and which agree significantly better.
+
+Tasks are averaged as the WMT metrics tasks do.
 """
 
 from __future__ import annotations
@@ -372,9 +373,7 @@ def preset(name: str | None) -> Preset:
 
 
 def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
-    """The language pairs of an official table: of the folder's own test set, else of the preset's
-    year, else all.
-    """
+    """The language pairs of an official table: of the folder's own test set, else of the preset's year, else all."""
     official = (conventions(test_set).pairs or conventions(name).pairs or " ".join(pairs)).split()
     # ``en-cs_CZ`` may also be called en-cs
     same = (
@@ -485,7 +484,7 @@ def set_means(
 
 
 def even_weights(keys: Sequence[tuple[str, ...]]) -> list[float]:
-    """Split weights evenly over the values of the first attribute, in each over the next …"""
+    """Split weights evenly over the values of the first attribute, in each over those of the next, and so on."""
     weights = []
     for key in keys:
         weight = 1.0
@@ -570,8 +569,9 @@ def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
 
 
 def gold_correlation(parts: Sequence[Gathered], level: Level) -> tuple[list[str], FloatArray]:
-    """Names and (golds, golds) Pearson correlation of kinds of human scores of the same texts, over
-    systems that have all of them (Zhao et al. 2023, Figure 3).
+    """Return names and (golds, golds) Pearson correlation of kinds of human scores of the same texts.
+
+    Over systems that have all of them (Zhao et al. 2023, Figure 3).
     """
     common = set(parts[0].participants.systems).intersection(
         *(part.participants.systems for part in parts)
@@ -586,8 +586,9 @@ def gold_correlation(parts: Sequence[Gathered], level: Level) -> tuple[list[str]
 
 
 def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray]:
-    """Names and (metrics, metrics) two-sided p of a t-test paired over tasks, of the agreement of
-    metrics; NaN where fewer than two tasks have both or all differences are equal.
+    """Return names and (metrics, metrics) two-sided p of t-tests of agreement, paired over tasks.
+
+    NaN where fewer than two tasks have both metrics, or all differences are equal.
     """
     from scipy import stats
 
@@ -608,9 +609,7 @@ def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray
 
 
 def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[str], FloatArray]:
-    """Names and (metrics, metrics) correlation of metrics' scores with one another, over what
-    people judged.
-    """
+    """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
     where = gathered.participants
     gold = where.gold(level)
     scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}

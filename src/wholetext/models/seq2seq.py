@@ -174,7 +174,7 @@ def head_input(model: Any, **inputs: Any) -> Any:
 
 
 def _log_probabilities(model: Any, hidden: Any, ids: list[int]) -> list[float]:
-    """log p of each wanted id from (n, d) hidden states, a bounded number at a time."""
+    """Return log p of each target id from (n, d) hidden states, a bounded number at a time."""
     torch, head = torch_module(), model.get_output_embeddings()
     bias = getattr(model, "final_logits_bias", None)
     targets = torch.tensor(ids, device=hidden.device)

@@ -95,7 +95,7 @@ def _expected(scores: FloatArray) -> FloatArray:
 
 
 def chrf_statistics(metric: Chrf, texts: Sequence[str]) -> FloatArray:
-    """chrF's counts of all pairs: n-grams of hypothesis, of reference, and in common.
+    """Count n-grams as chrF does, of all pairs: n-grams of hypothesis, of reference, and in common.
 
     Common n-grams of two texts are Σₖ [a ≥ k]·[b ≥ k] over n-grams and k = 1, 2 …, as
     min(a, b) = Σₖ [a ≥ k][b ≥ k]: a product of matrices of zeros and ones.

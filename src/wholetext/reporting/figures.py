@@ -163,6 +163,7 @@ def _slug(text: str) -> str:
 
 
 def altair_module() -> Any:
+    """Import altair, or raise an error that names the extra."""
     try:
         import altair
         import vl_convert  # noqa: F401 — fails now rather than after drawing
@@ -172,6 +173,7 @@ def altair_module() -> Any:
 
 
 def across(field: str, title: str) -> Any:
+    """Make a horizontal axis of numbers that need not start at 0."""
     alt = altair_module()
     return alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
 

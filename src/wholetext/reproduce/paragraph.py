@@ -140,9 +140,7 @@ def paragraph_curves(experiment: Experiment) -> Result:
 
 
 def preferences(experiment: Experiment) -> Result:
-    """Agreement with people's preferences: a row per metric; the paired permutation test of each
-    against the first.
-    """
+    """Agreement with people's preferences: a row per metric; the paired permutation test of each against the first."""
     metrics = available(experiment)
     if experiment.small and experiment.folder is None:
         experiment.notes.append("preferences are stand-ins: the demo's first system is preferred")

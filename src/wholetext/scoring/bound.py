@@ -278,6 +278,7 @@ def signature(
     mark: str,
     outcomes: Mapping[str, object],
 ) -> Signature:
+    """Make the signature of an output's scores; ``mark`` is the hash of the corpus."""
     view, metric = work.scorer.view, work.metric
     items: dict[str, object] = {"metric": metric.name, "view": view.name}
     items |= {f"view.{key}": value for key, value in settings_of(view).items()}

@@ -131,15 +131,18 @@ class Engine:
         return {x: backend.unpack(found[key]) for x, key in keys.items() if key in found}
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
+        """Return what ``make`` made at the first call with this key in this process."""
         if key not in _RESOURCES:
             _RESOURCES[key] = make()
         shared: Out = _RESOURCES[key]
         return shared
 
     def detail(self, index: int, **facts: Any) -> None:
+        """Attach facts to the ``index``-th request that is measured now."""
         self._details.setdefault(index, {}).update(facts)
 
     def warn(self, message: str, index: int | None = None) -> None:
+        """Add a note about one of the requests that are measured now, or about all."""
         notes = (
             self.warnings
             if index is None

@@ -44,10 +44,12 @@ class Explained:
 
     @property
     def spec(self) -> str:
+        """The canonical spec of the metric."""
         return self.scores.metric
 
     @property
     def system(self) -> str:
+        """The system whose output is explained."""
         return self.scores.system
 
     def values(self) -> dict[str, float]:
@@ -56,6 +58,7 @@ class Explained:
         return dict(zip(self.scores.outputs, row.tolist()))
 
     def as_json(self) -> dict[str, Any]:
+        """Plain values; undefined scores are null."""
         scores = {name: None if value != value else value for name, value in self.values().items()}
         return {
             "document": self.doc,

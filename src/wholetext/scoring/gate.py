@@ -50,6 +50,7 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
+        """Whether every check passed."""
         return all(check.passed for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:

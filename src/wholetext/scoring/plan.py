@@ -75,6 +75,7 @@ class Plan:
     __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
+        """Plain values."""
         return dataclasses.asdict(self)
 
 

@@ -93,6 +93,7 @@ class Results(RunTable):
 
     @property
     def systems(self) -> tuple[str, ...]:
+        """Names of the systems, in the order of the outputs."""
         return tuple(output.system for output in self.outputs)
 
     @property

@@ -111,6 +111,7 @@ class Cell:
 
     @property
     def rows(self) -> int:
+        """Rows of a system, at most."""
         return max((len(s.rows) for s in self.scores.values()), default=0)
 
     def _mean(self, shares: Sequence[float]) -> float:

@@ -73,7 +73,7 @@ class Trained:
 
 
 def train_runs(recipe: Recipe, session: Session) -> list[Trained]:
-    """Train as often as the recipe says; several runs share features and are in ``run-1`` …"""
+    """Train as often as the recipe says; several runs (``run-1`` …) share features."""
     if recipe.runs == 1:
         return [train(recipe, session)]
     work = session.work or session.out / ".train"

@@ -1,5 +1,4 @@
-"""Intervals for a metric's agreement with humans: documents, systems or both resampled with
-replacement.
+"""Intervals for a metric's agreement with humans: documents, systems or both resampled with replacement.
 
 BOOT-INPUTS, BOOT-SYSTEMS and BOOT-BOTH of Deutsch, Dror and Roth 2021. A resample is a weight per
 system and per item, so all draws are matrix products. A system drawn twice is not compared with its
@@ -95,9 +94,7 @@ def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
 def system_agreement(
     x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure
 ) -> FloatArray:
-    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each
-    draw.
-    """
+    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each draw."""
     weight = np.where(np.isnan(x), 0.0, weight)
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if measure.statistic == "pearson":

@@ -82,7 +82,7 @@ def williams_test(
 
 
 def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True) -> float:
-    """p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23, over n items.
+    """Return p for r12 (gold, metric 1) against r13 (gold, metric 2), given r23, over n items.
 
     NaN for 3 or fewer.
     """
@@ -107,9 +107,7 @@ def rank_rows(values: FloatArray) -> FloatArray:
 def average_rows(
     values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False
 ) -> FloatArray:
-    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it
-    is 0.
-    """
+    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it is 0."""
     weight = np.ones(values.shape) if weights is None else np.broadcast_to(weights, values.shape)
     defined = ~np.isnan(values)
     total = np.where(defined, values * weight, 0.0).sum(axis=-1)
@@ -128,9 +126,7 @@ def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Pairs of one row (or arrays of rows): both sides agree, disagree, or at least one side is
-    tied.
-    """
+    """Pairs of one row (or arrays of rows): both sides agree, disagree, or at least one side is tied."""
 
     concordant: IntArray
     discordant: IntArray
@@ -154,9 +150,7 @@ class PairCounts:
 
     @property
     def acc_eq(self) -> FloatArray:
-        """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without
-        pairs.
-        """
+        """Share of pairs ordered as gold orders them, equal where gold is equal; NaN without pairs."""
         return ratio(self.concordant + self.ties_both, self.total)
 
     @property

@@ -190,9 +190,7 @@ def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray 
 
 
 def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[IntArray, IntArray]:
-    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in
-    gold.
-    """
+    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in gold."""
     first, second = np.triu_indices(gold.shape[-1], 1)
     known = both_known(gold, metric)
     gold_gap = gold[..., first] - gold[..., second]  # (..., pairs)
@@ -203,8 +201,7 @@ def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[
 
 
 def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, float]:
-    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance
-    level.
+    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance level.
 
     A metric that knows nothing has uniform p: E|p - U| = p² - p + 1/2. Two systems with the same
     score on every segment have p = 1/2; the reference implementation gives 1 to the one that
@@ -234,8 +231,7 @@ def soft_masks(segments: int) -> NDArray[np.int8]:
 
 
 def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -> FloatArray:
-    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems
-    is better.
+    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems is better.
 
     ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed
     difference count half.
@@ -254,9 +250,7 @@ def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -
 
 
 def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[float, int]:
-    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the
-    number of pairs.
-    """
+    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the number of pairs."""
     first, second = np.triu_indices(len(gold), 1)
     known = both_known(gold, metric)
     usable = known[first] & known[second]  # (pairs, items)

@@ -1,5 +1,4 @@
-"""Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for
-all pairs of metrics.
+"""Is one metric's agreement with humans better than another's? PERM-BOTH and the pairs test, for all pairs of metrics.
 
 PERM-BOTH (Deutsch, Dror and Roth 2021): two metrics' standardised scores are exchanged at random,
 entry by entry, and the difference in correlation is compared with the observed one. All pairs of
@@ -68,8 +67,7 @@ def compare(
     block: int = 0,
     swaps: BoolArray | None = None,
 ) -> Comparisons:
-    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties,
-    else PERM-BOTH.
+    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties, else PERM-BOTH.
 
     With ``block``, PERM-BOTH settles a pair after so many draws, or a multiple, if its p is clear.
     ``swaps``, (draws, systems, items), are exactly the exchanges to make.
@@ -173,9 +171,7 @@ def _pairs_test(
 
 
 def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> Iterator[BoolArray]:
-    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as
-    in gold?
-    """
+    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold?"""
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
     first, second = np.triu_indices(n, 1)
@@ -368,9 +364,10 @@ class PermutedPairs:
                 into[1] += weight
 
     def _coefficients(self, rows: slice, pairs: IntArray) -> tuple[Single, Single]:
-        """(rows, columns·k, features) of the polynomials in (masks, 1, products of masks) of the
-        first hybrid; and what must be added to (masks, 1) for the second, whose mask is the
-        complement.
+        """Return (rows, columns·k, features) of the polynomials of the first hybrid.
+
+        They are in (masks, 1, products of masks). With them comes what must be added to (masks, 1)
+        for the second hybrid, whose mask is the complement.
         """
         ranks, size = self.ranks[rows], self.metrics
         sign = np.sign(
@@ -400,9 +397,7 @@ class PermutedPairs:
 
 
 class PermutedScores:
-    """Any other statistic: permuted metrics of a block of draws are passed to a function of whole
-    rows.
-    """
+    """Any other statistic: permuted metrics of a block of draws are passed to a function of whole rows."""
 
     def __init__(self, gold: FloatArray, metrics: FloatArray, measure: Measure) -> None:
         judged = (~np.isnan(gold)).sum(axis=1) >= 2
@@ -474,6 +469,6 @@ def _soft_block(
 
 
 def _limit(total: FloatArray | Single, squares: FloatArray | Single) -> FloatArray | Single:
-    """p that the first system is better; 1/2 where no segment differs: a tie."""
+    """Return p that the first system is better; 1/2 where no segment differs: a tie."""
     flat = squares < 1e-12
     return np.where(flat, 0.5, ndtr(-total / np.sqrt(np.where(flat, 1.0, squares))))

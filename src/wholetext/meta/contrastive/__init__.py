@@ -1,3 +1,1 @@
-"""Contrastive sets: does a metric prefer a correct translation to one that is wrong in its
-context?
-"""
+"""Contrastive sets: does a metric prefer a correct translation to one that is wrong in its context?"""

@@ -1,5 +1,4 @@
-"""Decisions of metrics on a contrastive set, and their accuracy: overall, by group, and two metrics
-against each other.
+"""Decisions of metrics on a contrastive set, and their accuracy: overall, by group, and two metrics against each other.
 
 The correct candidate must score strictly better than every other. ``contrast.json``, which reports
 and other programs read, is described in docs/contrast.md.
@@ -165,8 +164,7 @@ def stored_decisions(
 
 
 def with_controls(items: ContrastSet, scorer: Scorer) -> tuple[ContrastSet, Scorer]:
-    """The items with the context that ``context(source=…)`` asks for, and the metric under
-    ``source=same``.
+    """The items with the context that ``context(source=…)`` asks for, and the metric under ``source=same``.
 
     Views draw wrong context document by document, and every candidate is a separate document: drawn
     there, candidates of one item would be compared in different contexts.
@@ -201,9 +199,7 @@ def _shuffled(item: Item, seed: int) -> Item:
 
 
 def _of_another(items: Sequence[Item], seed: int) -> list[Item]:
-    """The context of an item whose source context is another one, and as long where there is such
-    an item.
-    """
+    """The context of an item whose source context is another one, and as long where there is such an item."""
     circle = sorted(range(len(items)), key=lambda at: (draw(seed, items[at].id), at))
     replaced = list(items)
     for place, at in enumerate(circle):

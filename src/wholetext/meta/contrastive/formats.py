@@ -1,5 +1,7 @@
-"""Contrastive items, a source sentence in context and candidates of which the first is correct, and
-readers of contrastive sets: JSONL, DiscEvalMT and ContraPro, told apart by name and content.
+"""Contrastive items and readers of contrastive sets: JSONL, DiscEvalMT and ContraPro.
+
+An item is a source sentence in context and candidates of which the first is correct. Formats are
+told apart by name and content.
 """
 
 from __future__ import annotations
@@ -70,9 +72,7 @@ class ContrastSet:
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str]:
-    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is
-    another.
-    """
+    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
     same = [item for item in items if item.candidates[0] in item.candidates[1:]]
     twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
     for faulty, what in (
@@ -196,9 +196,7 @@ def _preference(record: dict[str, Any], name: str) -> Item:
 
 
 def _discevalmt(blocks: Mapping[str, Any], path: Path, langs: Langs | None) -> ContrastSet:
-    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in
-    another.
-    """
+    """DiscEvalMT (Bawden et al. 2018): each candidate is correct in one context and wrong in another."""
     items: list[Item] = []
     for block in sorted(blocks, key=int):
         with reading(f"{path}, block {block}", what=_FAULT):

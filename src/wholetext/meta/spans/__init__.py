@@ -1,3 +1,1 @@
-"""Error spans and error-free segments: what metrics and raters mark in outputs, and how well it
-agrees.
-"""
+"""Error spans and error-free segments: what metrics and raters mark in outputs, and how well it agrees."""

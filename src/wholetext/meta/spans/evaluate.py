@@ -94,9 +94,7 @@ def _characters(gold: Spans, predicted: Spans, credit: float) -> tuple[float, fl
 
 
 def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float]:
-    """Hits of the metric's spans (shares of them that overlap with their partner), hits of
-    gold's.
-    """
+    """Hits of the metric's spans (shares of them that overlap with their partner), hits of gold's."""
     if not gold or not predicted:
         return 0.0, 0.0
     from scipy.optimize import linear_sum_assignment  # a second to import
@@ -116,9 +114,7 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
 
 
 def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """(4,) true positives, false positives, false negatives and true negatives of error-free
-    segments.
-    """
+    """(4,) true positives, false positives, false negatives and true negatives of error-free segments."""
     return np.array(
         [
             gold and predicted,
@@ -131,9 +127,7 @@ def free_statistics(gold: bool, predicted: bool) -> FloatArray:
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
-    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11)
-    totals.
-    """
+    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11) totals."""
     t = np.moveaxis(totals, -1, 0)
     hit_p, hit_r, pred, gold = {
         "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
@@ -166,9 +160,11 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray) -> FloatArray:
-    """(..., docs) how often each document is drawn → (...,) share of the pairs of an error-free
-    segment and another in which the error-free one has the higher score; ties count half (Hanley &
-    McNeil 1982). NaN where either kind of segment lacks.
+    """(..., docs) how often each document is drawn → (...,) area under the ROC curve.
+
+    It is the share of the pairs of an error-free segment and another in which the error-free one
+    has the higher score; ties count half (Hanley & McNeil 1982). NaN where either kind of segment
+    is missing.
     """
     values, rank = np.unique(scores, return_inverse=True)  # (segments,) of equal scores
 
@@ -240,8 +236,7 @@ class SpanResults:
 def evaluate_spans(
     gold: Annotations, metrics: Sequence[Annotations], options: SpanOptions | None = None
 ) -> SpanResults:
-    """Compare the spans and scores of metrics with gold spans: characters, matching, error-free
-    segments.
+    """Compare the spans and scores of metrics with gold spans: characters, matching, error-free segments.
 
     Segments that some metric does not have are left out for all, with a note. Where several raters
     marked a segment, the metric is compared with each of them. Documents are the units of intervals

@@ -1,5 +1,6 @@
-"""Error spans: what one rater or metric marks in one segment, and the files that hold such marks: MQM
-tables, EvalSet ratings, JSONL, and run folders (any metric that marks spans).
+"""Error spans: what one rater or metric marks in one segment, and the files that hold such marks.
+
+These are MQM tables, EvalSet ratings, JSONL, and run folders (of any metric that marks spans).
 """
 
 from __future__ import annotations
@@ -191,8 +192,7 @@ _EXAMPLE = (
 
 @reader
 def read_spans(path: FilePath, name: str = "", metrics: Sequence[str] = ()) -> list[Annotations]:
-    """The spans of a file, or of each metric of a run folder (of those named, else of all), by
-    content.
+    """The spans of a file, or of each metric of a run folder (of those named, else of all), by content.
 
     ``name`` is what a file's spans are called in tables; its own name by default.
     """
@@ -299,9 +299,7 @@ def _raw_span(span: Mapping[str, Any]) -> RawSpan:
 
 
 def _evalset_ratings(path: Path, name: str) -> Annotations:
-    """``human-scores/LP.NAME.seg.rating`` of an EvalSet, with the texts of its outputs where they
-    are there.
-    """
+    """``human-scores/LP.NAME.seg.rating`` of an EvalSet, with the texts of its outputs where they are there."""
     evalset = EvalSet.open(path.resolve().parent.parent, path.name.split(".")[0])
     parser, marks = SpanParser(), []
     outputs = evalset.load().outputs if evalset.systems else ()

@@ -164,7 +164,7 @@ def predictions(
 
 
 def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
-    """The same as a torch module: buffers ``mean`` and ``spread``, layers ``0``, ``1`` …
+    """Return it as a torch module: buffers ``mean`` and ``spread``, numbered layers.
 
     Inputs are centred and scaled as these (n, width) features are spread.
     """
