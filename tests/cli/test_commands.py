@@ -32,6 +32,7 @@ def test_help_has_examples_that_parse_and_few_options(
     shown = [entry for entry in help.entries(command) if not entry.rare and not entry.positional]
     examples = help.examples(command)
     assert 2 <= len(examples) <= 4 and len(shown) <= 15
+    assert command.default_command.__doc__ and all(entry.text for entry in help.entries(command))
     code, out, _ = call(capsys, *name.split(), "--help")
     assert code == 0 and max(map(len, out.splitlines())) <= 80
     for example in examples:

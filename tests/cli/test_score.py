@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.demo_lines import demo_files
 from tests.in_process import call
 from wholetext.cli.main import main
 from wholetext.demo import load
@@ -22,29 +23,8 @@ Capture = pytest.CaptureFixture[str]
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo corpus as parallel line files."""
-    folder = tmp_path_factory.mktemp("lines")
-    corpus, outputs = load("de-en")
-
-    def write(name: str, lines: list[str]) -> None:
-        (folder / f"{name}.txt").write_text("".join(line + "\n" for line in lines), "utf-8")
-
-    write("docs", [doc.id for doc in corpus.docs for _ in range(len(doc))])
-    write("src", [segment for doc in corpus.docs for segment in doc.src or ()])
-    write("ref", [segment for doc in corpus.docs for segment in doc.refs["human"]])
-    for output in outputs:
-        write(output.system, [segment for doc in corpus.docs for segment in output.docs[doc.id]])
-    return folder
-
-
 def arguments(files: Path, *more: str) -> list[str]:
-    systems = [str(files / f"{name}.txt") for name in ("coherent", "patchwork", "literal")]
-    return [
-        "score", "-s", str(files / "src.txt"), "-t", *systems, "-r", str(files / "ref.txt"), "-d",
-        str(files / "docs.txt"), "-l", "de-en", *METRICS, *more,
-    ]
+    return ["score", *demo_files(files, "coherent", "patchwork", "literal"), *METRICS, *more]
 
 
 def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
