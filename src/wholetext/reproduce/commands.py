@@ -82,8 +82,10 @@ def reproduce(
 
 def _list(paper: Paper, brief: bool) -> None:
     print(f"{paper.letter}  {paper.authors}: {paper.title}")
+    width = max(map(len, paper.entries))
     for name, entry in paper.entries.items() if not brief else ():
-        terminal.entry(f"  {name:10}", entry.title + ("" if entry.kind else " (not computed)"))
+        title = entry.title + ("" if entry.kind else " (not computed)")
+        terminal.entry(f"  {name:{width}}  ", title)
 
 
 def _check(entry: Entry, data: Path | None) -> None:
