@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import wholetext as wt
 from wholetext.errors import MetricError
 from wholetext.metrics import meteor
+from wholetext.metrics.words import words_of
 from wholetext.scoring.evaluate import Options, score
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracle" / "meteor_cider.json").read_text("utf-8"))
@@ -113,6 +116,45 @@ def test_static_vectors_by_hand(metric: str, expected: float, vectors: Path) -> 
     scores = results[spec]["hyp"]
     assert scores.score == pytest.approx(expected, abs=1e-6)
     assert any("without a vector" in str(note) for note in scores.notes)
+
+
+def cosine(one: list[float], two: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, two)) / math.sqrt(sum(a * a for a in one) * sum(b * b for b in two))
+
+
+def average(one: list[list[float]], two: list[list[float]]) -> float:
+    return cosine(*([sum(column) / len(words) for column in zip(*words)] for words in (one, two)))
+
+
+def extrema(one: list[list[float]], two: list[list[float]]) -> float:
+    return cosine(*([max(column, key=lambda x: (abs(x), x)) for column in zip(*words)] for words in (one, two)))
+
+
+def greedy(one: list[list[float]], two: list[list[float]]) -> float:
+    ways = ((one, two), (two, one))
+    return sum(sum(max(cosine(a, b) for b in other) for a in words) / len(words) for words, other in ways) / 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "define"), [("embedding-average", average), ("vector-extrema", extrema), ("greedy-matching", greedy)]
+)
+def test_static_vectors_equal_their_definitions_on_112_segments(metric: str, define: Any, tmp_path: Path) -> None:
+    corpus, outputs, _ = wt.read(DEMO)
+    texts = [
+        (words_of(hyp.lower()), words_of(ref.lower()))
+        for doc in corpus.docs
+        for hyp, ref in zip(outputs[0].docs[doc.id], doc.refs["human"])
+    ]
+    chance = random.Random(1)
+    vocabulary = sorted({word for pair in texts for words in pair for word in words})
+    known = {word: [chance.randint(-8, 8) / 8 for _ in range(5)] for word in vocabulary if chance.random() < 0.9}
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in known.items()), "utf-8")
+    expected = [define(*([known[word] for word in words if word in known] for words in pair)) for pair in texts]
+    spec = f'{metric}(vectors="{path}")'
+    results = score(wt.read(DEMO), spec, options=Options(cache=False))
+    assert len(expected) == 112
+    assert results[spec][outputs[0].system].at("row") == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_text_without_known_words_has_no_score(vectors: Path) -> None:
