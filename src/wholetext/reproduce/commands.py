@@ -128,8 +128,10 @@ def _print(result: Reproduction) -> None:
         pairs = zip(cells, result.published(row))
         table.add_row(row, *(cell(ours, theirs) for ours, theirs in pairs))
     terminal.console().print(table, markup=False)
-    if not result.small:
-        print("[ ] published")
+    if result.small:
+        print(result.status)
+        return
+    print("[ ] published")
     print(result.status)
     for note in filter(None, (entry.note, *entry.remarks)):
         terminal.entry("", note)
