@@ -3,9 +3,10 @@
     python studies/qwen_model.py FOLDER
     WHOLETEXT_DATA=../shared/data python studies/llm_contrast.py FOLDER/*.gguf [--minutes 60]
 
-`llm-prob` (English to French) with Qwen2.5-Coder-1.5B-Instruct through llama.cpp: DiscEvalMT whole and 1,000 random
+`llm-prob` (English to French) with Qwen2.5-Coder-1.5B-Instruct through llama.cpp: DiscEvalMT whole, and 1,000 random
 items of ContraPro. A line of the file is a part (10 items) under a view; the study resumes after the last line. Parts
-of the three sets alternate, in a random order of blocks or items, so that whatever was reached is a random sample.
+of the two sets of DiscEvalMT alternate, then comes ContraPro, in a random order of blocks or items, so that whatever was
+reached of a set is a random sample.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from contrast import gain, share
 from llama import Llama
 
 from wholetext.meta.contrastive.decisions import decide, with_controls
@@ -82,16 +85,9 @@ def work(model: str, minutes: float) -> None:
         for view in VIEWS[name]
     }
     begin = time.monotonic()
-    # a part of ContraPro costs as much as four of each of the others
-    order = sorted(
-        (
-            (part * (4 if name == "ContraPro" else 1), part, name, view)
-            for name, view in controlled
-            for part in range(MOST // PART)
-        ),
-        key=lambda place: place[0],
-    )
-    for _, part, name, view in order:
+    # DiscEvalMT first: its pairs are balanced, and an item of ContraPro costs five times as much
+    order = [(part, *place) for part in range(MOST // PART) for place in controlled]
+    for part, name, view in sorted(order, key=lambda place: place[1] == "ContraPro"):
         items, bound = controlled[name, view]
         some = replace(items, items=items.items[part * PART : (part + 1) * PART])
         if not some.items or (name, part, view) in done:
@@ -131,9 +127,35 @@ def read() -> list[dict[str, Any]]:
     )
 
 
+def table() -> list[str]:
+    """What was reached, as Markdown: accuracies with Wilson's intervals, differences with intervals over items."""
+    margins: dict[tuple[str, str], list[float]] = {}
+    parts: dict[str, dict[int, set[str]]] = {}
+    rows = read()
+    for row in rows:
+        parts.setdefault(row["set"], {}).setdefault(row["part"], set()).add(row["view"])
+    for row in rows:
+        if parts[row["set"]][row["part"]] == set(VIEWS[row["set"]]):  # whole parts only: the same items in every column
+            margins.setdefault((row["set"], row["view"]), []).extend(row["margins"])
+    lines = []
+    for name in SETS:
+        right = {view: np.array(margins.get((name, view), [])) > 0 for view in VIEWS[name]}
+        cells = [f"{view}: {share(values.astype(float))}" for view, values in right.items()]
+        own, none, other = (right[view].astype(float) for view in (
+            "context(prev=3)" if name == "ContraPro" else "context(prev=1)", "sentence", VIEWS[name][-1]))  # fmt: skip
+        lines.append(f"| {name} | {len(none)} | {' | '.join(cells)} | {gain(own, none)} | {gain(own, other)} |")
+    tokens, cpu, wall = (sum(row[key] for row in rows) for key in ("tokens", "cpu", "wall"))
+    lines.append(f"{tokens} tokens, {cpu:.0f} s of a processor ({tokens / cpu:.1f} a second), {wall / 60:.0f} minutes; "
+                 f"{max(row['gb'] for row in rows)} GB")  # fmt: skip
+    return lines
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", help="the GGUF file")
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--table", action="store_true", help="print what was reached")
     args = parser.parse_args()
-    work(args.model, args.minutes)
+    if not args.table:
+        work(args.model, args.minutes)
+    print("\n".join(table()))
