@@ -6,8 +6,7 @@ import dataclasses
 import functools
 import re
 import typing
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
@@ -287,6 +286,8 @@ def label(text: str) -> str:
     ``context(prev=2):comet`` is ``doc-comet``, ``learned@/data/models/mine`` is ``learned@mine``.
     """
     spec = parse(text)
+    if spec == Spec(Call(spec.metric.name)):
+        return text
     alias, covered, most = "", Spec(Call("")), 0
     for name in ALIASES:
         if expand(parse(name)).metric.name != spec.metric.name:
@@ -319,13 +320,6 @@ def label(text: str) -> str:
 def _last_part(path: str) -> str:
     """Shorten a path, or the name of a model on the hub, to its last part."""
     return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
-
-
-def labels(specs: Iterable[str]) -> dict[str, str]:
-    """Label every spec of a run; two that would look the same keep their specs."""
-    short = {spec: label(spec) for spec in specs}
-    shared = Counter(short.values())
-    return {spec: name if shared[name] == 1 else spec for spec, name in short.items()}
 
 
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:

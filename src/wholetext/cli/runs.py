@@ -87,7 +87,7 @@ def compare(
     results = replace(results, significance=how)
     render(results, comparisons, format, signatures, decimals, by_domain)
     if format == "table":
-        pairs([comparisons[spec] for spec in specs], decimals)
+        pairs(results, [comparisons[spec] for spec in specs], decimals)
 
 
 def _documents(

@@ -348,7 +348,7 @@ def _show_grid(grid: Sweep, format: str) -> None:
     legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     console.print(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim")
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 def demo(

@@ -15,7 +15,7 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MARKS = "-_./:@(), "  # characters after which long names are wrapped
 TIED = "\N{NO-BREAK SPACE}"  # between words that stay on one line: p ≤ 0.05
-_SHOWN_NOTES = 3  # notes on documents of one system or side
+_SHOWN_NOTES = 3  # of a group
 # cells that spreadsheets evaluate, which numbers and a sign alone are not
 _FORMULA = re.compile(r"[=@]|[-+](?!$|(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$|inf$|nan$)", re.IGNORECASE)
 LATEX = str.maketrans(
@@ -96,33 +96,26 @@ def print_tsv(head: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
 # ---------------------------------------------------------------- messages and notes
 
 
-def condensed(notes: Iterable[str]) -> list[str]:
-    """Show at most three notes on documents of the same system or side, then how many follow."""
+def warn(notes: Iterable[str], console: Console | None = None) -> None:
+    """Print notes to stderr as warnings, or with a ``console`` below its table.
+
+    At most three of a group are shown, then how many follow.
+    """
     shown, numbers = list[str](), Counter[str]()
     for note in notes:
-        owner, on_document, _ = note.partition(", document ")
-        numbers[owner] += bool(on_document)
-        if not on_document or numbers[owner] <= _SHOWN_NOTES:
+        group = getattr(note, "group", "")
+        numbers[group] += bool(group)
+        if numbers[group] <= _SHOWN_NOTES:
             shown.append(note)
-    return shown + [
-        f"{owner}: similar notes on {count(total - _SHOWN_NOTES, 'more document')}"
-        " (-f json prints all)"
-        for owner, total in numbers.items()
-        if total > _SHOWN_NOTES
-    ]
-
-
-def warn(notes: Iterable[str]) -> None:
-    """Print notes to stderr as warnings."""
-    for note in condensed(notes):
-        print(f"warning: {printable(note)}", file=sys.stderr)
-
-
-def notes(texts: Iterable[str], console: Console) -> None:
-    """Print notes below a table, wrapped to its width."""
-    for note in condensed(texts):
-        lines = wrapped(f"! {printable(note)}", console.width, " ", "  ")
-        console.print(lines, style="yellow")
+    for group, total in numbers.items():
+        if total > _SHOWN_NOTES:
+            more = count(total - _SHOWN_NOTES, "more document")
+            shown.append(f"{group}: similar notes on {more} (-f json prints all)")
+    for note in map(printable, shown):
+        if console is None:
+            print(f"warning: {note}", file=sys.stderr)
+        else:
+            console.print(wrapped(f"! {note}", console.width, " ", "  "), style="yellow")
 
 
 # ---------------------------------------------------------------- standard output
@@ -254,27 +247,25 @@ def print_signature(signature: str, console: Console) -> None:
 MINUTE = 60.0
 
 
-def line_progress(clock: Callable[[], float] = time.monotonic) -> Progress:
-    """Print a line per stage and minute, for logs; a stage that takes less prints none."""
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+    """Show progress on stderr: rows and time left of each metric.
+
+    In a log, print a line per stage and minute; a stage that takes less prints none.
+    """
+    if quiet:
+        yield None
+        return
     last: dict[str, float] = {}
 
-    def progress(stage: str, done: int, total: int) -> None:
-        now = clock()
+    def log(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
         if now - last.setdefault(stage, now) >= MINUTE:
             last[stage] = now
             print(f"{printable(stage)}: {done:,} of {total:,}", file=sys.stderr, flush=True)
 
-    return progress
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """Show progress on stderr: rows and time left of each metric, elsewhere a line a minute."""
-    if quiet:
-        yield None
-        return
     if not sys.stderr.isatty():
-        yield line_progress()
+        yield log
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column

@@ -61,7 +61,7 @@ def help_(
         wholetext help formats
         wholetext help score
     """
-    from wholetext.cli.main import main, names
+    from wholetext.cli.main import COMMANDS, main
 
     if not topic:
         print("Topics:")
@@ -72,12 +72,12 @@ def help_(
         )
     elif topic in TOPICS:
         print(page(topic))
-        if topic in names():
+        if topic in COMMANDS:
             print(f"\n`wholetext {topic} --help` shows examples and options.")
-    elif topic in names():
+    elif topic in COMMANDS:
         main([topic, "--help"])
     else:
-        step = choices(topic, [*TOPICS, *names()])
+        step = choices(topic, [*TOPICS, *COMMANDS])
         raise InputError(f"there is no topic {topic!r}", where="wholetext help", next=step)
 
 

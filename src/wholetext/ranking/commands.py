@@ -142,4 +142,4 @@ def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
         )
     terminal.print_footer(summary, console)
     terminal.print_signature(ranking.signature, console)
-    terminal.notes(ranking.notes, console)
+    terminal.warn(ranking.notes, console)

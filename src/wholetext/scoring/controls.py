@@ -116,22 +116,8 @@ def control_notes(
     return notes
 
 
-def stored(controls: Sequence[Control]) -> list[dict[str, object]]:
-    """Plain values for JSON; undefined scores are null."""
-    return [
-        {
-            "name": control.name,
-            "text": control.text,
-            "scores": {
-                spec: None if np.isnan(value) else value for spec, value in control.scores.items()
-            },
-        }
-        for control in controls
-    ]
-
-
 def restored(values: Sequence[Mapping[str, object]]) -> tuple[Control, ...]:
-    """Read back what ``stored`` made."""
+    """Read back controls that a run folder stores; null is NaN."""
     return tuple(
         Control(
             str(entry["name"]),

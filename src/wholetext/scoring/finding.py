@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from wholetext.errors import count
 from wholetext.notebook.display import printed, shortened
-from wholetext.scoring.significance.compare import Comparison, SystemResult
-from wholetext.scoring.significance.power import attainable
+from wholetext.scoring.significance.compare import Comparison
+from wholetext.scoring.significance.resample import attainable
 from wholetext.scoring.significance.verdicts import BETTER, SAME, UNTESTED, WORSE
 
 NAMED = 3  # systems that a clause names; of more it gives the number
@@ -197,20 +197,16 @@ def _without_score(metrics: Mapping[str, _Metric]) -> list[str]:
 
 def _alone(metrics: Mapping[str, _Metric]) -> str:
     """State the scores of the only system."""
-    scores = [
-        f"{_score(metric.comparison.standings[0], metric.comparison.decimals)} on {label}"
-        for label, metric in metrics.items()
-    ]
+    scores = []
+    for label, metric in metrics.items():
+        decimals, (standing,) = metric.comparison.decimals, metric.comparison.standings
+        half = standing.interval.half_width
+        spread = "" if math.isnan(half) else f" ± {printed(half, decimals)}"
+        scores.append(f"{printed(standing.score, decimals)}{spread} on {label}")
     more = len(scores) - CLAUSES
     scores = [*scores[:CLAUSES], *([f"on {count(more, 'more metric')}"] if more > 0 else [])]
     system = _name(next(iter(metrics.values())).comparison.baseline)
     return f"{system} scores {_and(scores)}; there is no other system to compare it with."
-
-
-def _score(standing: SystemResult, decimals: int) -> str:
-    half = standing.interval.half_width
-    score = printed(standing.score, decimals)
-    return score if math.isnan(half) else f"{score} ± {printed(half, decimals)}"
 
 
 def _too_few(comparison: Comparison, baseline: str | None) -> str:

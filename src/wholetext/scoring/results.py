@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -19,13 +20,13 @@ from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
-from wholetext.notes import merged
-from wholetext.registry import labels, scorer
+from wholetext.notes import Note, merged
+from wholetext.registry import label, scorer
 from wholetext.scoring import controls, run_files
 from wholetext.scoring.controls import Control
 from wholetext.scoring.engine import trait
 from wholetext.scoring.finding import finding
-from wholetext.scoring.run_files import AGAIN, FORMAT
+from wholetext.scoring.run_files import AGAIN, FORMAT, plain
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
@@ -62,8 +63,10 @@ class Results(RunTable):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Spec → short name, as tables show it."""
-        return labels(self.scores)
+        """Spec → short name, as tables show it; two that would look the same keep their specs."""
+        short = {spec: label(spec) for spec in self.scores}
+        shared = Counter(short.values())
+        return {spec: name if shared[name] == 1 else spec for spec, name in short.items()}
 
     @cached_property
     def standings(self) -> Mapping[str, Comparison]:
@@ -89,7 +92,7 @@ class Results(RunTable):
 
     def references(self, spec: str) -> tuple[str, ...]:
         """Names of the references that a metric used."""
-        return next(iter(self[spec].values())).references
+        return next(iter(self.scores[spec].values())).references
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -188,6 +191,11 @@ def write_run(
                     "signatures": [dict(scores.signature) for scores in by_system.values()],
                 }
             )
+        groups = [getattr(note, "group", "") for note in results.warnings]
+        comparison = {
+            "settings": results.significance,
+            "outcomes": list(results.comparisons.values()),
+        }
         head = {
             "format": FORMAT,
             "wholetext": __version__,
@@ -198,13 +206,12 @@ def write_run(
             "systems": results.systems,
             "metrics": metrics,
             "warnings": results.warnings,
+            **({"groups": groups} if any(groups) else {}),
             "counts": results.counts,
             "flags": results.flags,
-            "comparison": run_files.stored(results.significance, results.comparisons.values())
-            if results.significance
-            else {},
+            "comparison": plain(comparison) if results.significance else {},
             "environment": dict(results.environment),
-            **({"controls": controls.stored(results.controls)} if results.controls else {}),
+            **({"controls": plain(results.controls)} if results.controls else {}),
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
         (staged / "run.json").write_text(run_files.seal(head), "utf-8")
@@ -271,6 +278,7 @@ def _read_run(folder: Path) -> Results:
             entry["spec"]: _read_scores(folder, i, entry, digests, corpus)
             for i, entry in enumerate(head["metrics"])
         }
+        groups = head.get("groups") or [""] * len(head["warnings"])
         significance, comparisons = None, dict[str, Comparison]()
         if head.get("comparison"):
             significance, comparisons = _read_comparison(head, folder)
@@ -278,7 +286,10 @@ def _read_run(folder: Path) -> Results:
             corpus,
             outputs,
             scores,
-            tuple(head["warnings"]),
+            tuple(
+                Note("stored", text, group=group) if group else text
+                for text, group in zip(head["warnings"], groups)
+            ),
             head["counts"],
             head["flags"],
             significance,

@@ -10,8 +10,8 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,8 @@ def plain(value: Any) -> Any:
     """Convert to nested plain values for JSON; NaN becomes null, infinity a word."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
+    elif is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -113,23 +115,8 @@ def plain(value: Any) -> Any:
     return value
 
 
-def stored(significance: Significance, comparisons: Iterable[Comparison]) -> dict[str, Any]:
-    """Convert the settings and outcomes of comparisons to plain values."""
-    outcomes = [
-        plain(
-            {
-                **vars(comparison),
-                "standings": [asdict(standing) for standing in comparison.standings],
-                "signature": dict(comparison.signature),
-            }
-        )
-        for comparison in comparisons
-    ]
-    return {"settings": asdict(significance), "outcomes": outcomes}
-
-
 def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Comparison]]:
-    """Read back what ``stored`` made: the settings, and the comparisons by metric."""
+    """Read back the settings of the tests, and the comparisons by metric."""
     comparisons = {}
     for outcome in values["outcomes"]:
         tested = int(outcome["signature"]["units"]) > 1

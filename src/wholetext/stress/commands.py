@@ -136,7 +136,7 @@ def _tables(study: Stress, notes: list[str]) -> None:
         "and other doses: -f json and the report.",
         console,
     )
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str:

@@ -21,7 +21,7 @@ from wholetext.notebook.display import (
 )
 from wholetext.notebook.frames import frame
 from wholetext.registry import label
-from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
+from wholetext.scoring.significance.power import Power, power, standard_error
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
@@ -31,6 +31,7 @@ from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
+    few_documents,
     holm,
     holm_levels,
     interval,
@@ -105,16 +106,15 @@ class Significance:
             )
         trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
-        pairs = list(combinations(range(len(ranked.names)), 2))
-        if not trials or len(ranked.units[0]) < 2:
-            values = np.full(len(pairs), np.nan)  # not tested
-        elif self.test == "randomization":
-            values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
-        else:
-            values = bootstrap_p(
-                samples, ranked.observed, pairs, centred=self.test == "bootstrap-centred"
-            )
-        p = square(values, len(ranked.names))
+        p = np.full((len(ranked.names), len(ranked.names)), np.nan)
+        pairs = list(combinations(range(len(p)), 2))
+        if pairs and trials and len(ranked.units[0]) > 1:  # otherwise nothing is tested
+            if self.test == "randomization":
+                values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
+            else:
+                centred = self.test == "bootstrap-centred"
+                values = bootstrap_p(samples, ranked.observed, pairs, centred=centred)
+            p = square(values, len(p))
         # resamples of a single document do not estimate the variance between documents
         drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
         standings = _standings(ranked, drawn, p, self)
@@ -140,7 +140,7 @@ class Significance:
             warnings=(
                 *_warnings(label(first.metric), ranked, samples, self),
                 *(_unlike_rows(scores, ranked) if pairs else ()),
-                *_cluster_notes(label(first.metric), standings),
+                *(_cluster_notes(label(first.metric), standings) if standings[0].rank else ()),
             ),
             deltas=interval_table(drawn),
             decimals=first.places,
@@ -179,12 +179,6 @@ class Comparison:
     deltas: FloatArray  # (systems, systems, 2) [baseline, system] 95 % interval of the difference
     decimals: int  # of a printed score
     main: bool = True  # whether ``output`` is the metric's score itself
-
-    @property
-    def label(self) -> str:
-        """What heads its column: the metric, and the output where it is not the score itself."""
-        name = label(self.metric)
-        return name if self.main else f"{name} {self.output}"
 
     @property
     def tested(self) -> bool:
@@ -241,8 +235,9 @@ class Comparison:
             ]
             for s in self.standings
         ]
+        name = label(self.metric) + ("" if self.main else f" {self.output}")
         systems, baseline = count(len(rows), "system"), shortened(self.baseline, 80)
-        return f"{shortened(self.label, 200)}: {systems} against {baseline}", [head, *rows]
+        return f"{shortened(name, 200)}: {systems} against {baseline}", [head, *rows]
 
     def __repr__(self) -> str:
         title, table = self._cells()
@@ -365,8 +360,6 @@ def interval_table(samples: FloatArray) -> FloatArray:
 def _cluster_notes(metric: str, standings: Sequence[SystemResult]) -> list[str]:
     """Explain where rank clusters and verdicts seem to disagree."""
     base = next(standing for standing in standings if standing.verdict == BASELINE)
-    if base.rank is None:
-        return []
     marked = [s.system for s in standings if s.verdict in (BETTER, WORSE) and s.rank == base.rank]
     apart = [s.system for s in standings if s.verdict == SAME and s.rank != base.rank]
     many, notes = len(standings) - 1, []
