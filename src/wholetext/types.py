@@ -122,7 +122,8 @@ class Rows(Sequence[Row]):
         )
 
     def __repr__(self) -> str:
-        return f"<{count(len(self), 'row')} of {count(self.segments, 'segment')}, {count(len(self.docs), 'document')}>"
+        segments, docs = int(self.sizes.sum()), len(self.docs)
+        return f"<{count(len(self), 'row')} of {count(segments, 'segment')}, {count(docs, 'document')}>"
 
     def of(self, doc: int) -> slice:
         """The rows of the ``doc``-th document."""
@@ -130,11 +131,6 @@ class Rows(Sequence[Row]):
             int(np.searchsorted(self.doc, doc, "left")),
             int(np.searchsorted(self.doc, doc, "right")),
         )
-
-    @property
-    def segments(self) -> int:
-        """Number of segments in all documents."""
-        return int(self.sizes.sum())
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -145,7 +141,7 @@ class Rows(Sequence[Row]):
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
         """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
-        edge = np.zeros(self.segments + 1)
+        edge = np.zeros(int(self.sizes.sum()) + 1)
         add = np.ones(len(self)) if values is None else values
         np.add.at(edge, offset + self.start, add)
         if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
@@ -155,7 +151,7 @@ class Rows(Sequence[Row]):
 
     def by_segment(self, table: FloatArray) -> FloatArray:
         """(segments, outputs) the mean over the rows that cover a segment and have a score."""
-        means = np.zeros((self.segments, table.shape[1]))
+        means = np.zeros((int(self.sizes.sum()), table.shape[1]))
         for j, column in enumerate(table.T):
             count = self.coverage((~np.isnan(column)).astype(float))
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -392,10 +388,10 @@ class Scores(Tabular):
         scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
         unit = UNITS.get(self.signature.get("view", ""), "segments")
         notes = row_notes(self.stated, scores, self.lost, self.details, unit)
-        dropped = int((~self.rows.covered).sum())
-        if dropped:
+        covered = self.rows.covered
+        if not covered.all():
             text = "text that fills no window is not scored; partial=include scores it"
-            notes.append(Note("dropped", text, "", dropped, self.rows.segments))
+            notes.append(Note("dropped", text, "", int((~covered).sum()), len(covered)))
         return tuple(notes)
 
     def table(self, level: Level) -> FloatArray:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -51,9 +51,8 @@ def option(
     return Parameter(name=names, show=not rare, negative=how.pop("negative", ()), **how)
 
 
-def several(*names: str, **how: Any) -> Parameter:
-    """Declare an option that takes one value or more: ``-t a b``, or ``-t a -t b``."""
-    return option(*names, consume_multiple=(1, None), **how)
+# an option that takes one value or more: ``-t a b``, or ``-t a -t b``
+several = partial(option, consume_multiple=(1, None))
 
 
 def metrics_option(help: str) -> Parameter:

@@ -26,7 +26,6 @@ from wholetext.files.parsing import printable as printable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from wholetext.scoring.compute import Progress
 
@@ -194,16 +193,19 @@ def print_blocks(
     from rich.cells import cell_len
     from rich.text import Text
 
-    def cell(value: Any, width: int) -> Text:
-        if isinstance(value, Text):
-            return value
-        return Text(wrapped(printable(value), width, MARKS) if width else printable(value))
-
-    names = max(12, console.width // 3)
-    titles = [cell(title, names if i < fixed else 30) for i, title in enumerate(head)]
-    body = [[cell(value, names if i < fixed else 0) for i, value in enumerate(row)] for row in rows]
+    names, table = max(12, console.width // 3), list[list[Text]]()
+    for row in [head, *rows]:
+        cells = []
+        for i, value in enumerate(row):
+            width = names if i < fixed else 30 if row is head else 0
+            if not isinstance(value, Text):
+                text = printable(value)
+                value = Text(wrapped(text, width, MARKS) if width else text)
+            cells.append(value)
+        table.append(cells)
+    titles, *body = table
     widths = [
-        max(cell_len(line) for row in [titles, *body] for line in row[i].plain.split("\n"))
+        max(cell_len(line) for row in table for line in row[i].plain.split("\n"))
         for i in range(len(head))
     ]
     begin = fixed

@@ -139,9 +139,10 @@ def _beside_lines(
     sided = files.src is not None or files.refs
     plain = {name: path for name, path in hyps.items() if not sided or is_plain(path, columns)}
     loaded, free, first = lines.read_parallel(replace(files, hyps=plain), langs)
-    notes, command = [*notes, *loaded.warnings], align_command(files)
+    notes = [*notes, *loaded.warnings]
     outputs = [
-        of_lines(loaded.corpus, column, resegmented, notes, command, first) for column in free
+        of_lines(loaded.corpus, column, resegmented, notes, align_command(files), first)
+        for column in free
     ]
     loaded = assemble(loaded.corpus, [*loaded.outputs, *outputs], notes, first)
     for name, path in hyps.items():

@@ -233,8 +233,8 @@ def _category(
     scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance
 ) -> dict[str, Any]:
     totals = system_totals(scores, testing.unit, name)
-    draws = testing.resamples(len(scores))
-    samples = bootstrap_scores(totals.units, totals.score, draws, testing.seed)
+    _, resamples = testing.sizes(len(scores))
+    samples = bootstrap_scores(totals.units, totals.score, resamples, testing.seed)
     deltas = interval_table(samples if len(totals.units[0]) > 1 else samples[:, :0])
     at = [totals.names.index(system) for system in systems]
     observed, digits = totals.observed[at], next(iter(scores.values())).places

@@ -141,7 +141,8 @@ class BoundMetric:
             nulls = f" omitted={omitted} added={added}" if output.nulls else ""
             part = f"{len(output.realigned)}/{len(self.corpus)}"
             items |= {"realigned": f"{part} {' '.join(how)}{nulls}"}
-        items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
+        covered = rows.covered
+        items |= {"rows": len(rows), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
         items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
         items |= {**outcomes, "corpus": self.corpus_hash, "wholetext": __version__}
         return Signature(items, given_parameters(self.scorer.spec))

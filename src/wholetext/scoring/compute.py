@@ -190,9 +190,7 @@ class Part:
 
     work: BoundMetric
     output: Output
-    spans: array[float] = field(
-        default_factory=lambda: array("d")
-    )  # document and Span of each row
+    spans: array[float] = field(default_factory=lambda: array("d"))  # document and Span of each row
     chunks: list[Measured] = field(default_factory=list)
 
     def scores(self) -> Scores:

@@ -22,11 +22,25 @@ from wholetext.files.storage import sha256
 from wholetext.notebook.run_table import RunTable
 from wholetext.notes import Note, merged
 from wholetext.registry import label, scorer
-from wholetext.scoring import controls, run_files
-from wholetext.scoring.controls import Control
+from wholetext.scoring.controls import Control, restored as restored_controls
 from wholetext.scoring.engine import trait
 from wholetext.scoring.finding import finding
-from wholetext.scoring.run_files import AGAIN, FORMAT, plain
+from wholetext.scoring.run_files import (
+    AGAIN,
+    DAMAGED,
+    FORMAT,
+    plain,
+    read_details,
+    read_file,
+    read_head,
+    read_stats,
+    read_texts,
+    restored,
+    seal,
+    write_results,
+    write_stats,
+    write_texts,
+)
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
@@ -168,11 +182,11 @@ def write_run(
     with replacing_folder(Path(folder), RUN, overwrite=overwrite) as staged:
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
-        run_files.write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
-        run_files.write_results(staged / "results.jsonl", results.scores)
+        write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
+        write_results(staged / "results.jsonl", results.scores)
         metrics = []
         for i, (spec, by_system) in enumerate(results.scores.items()):
-            run_files.write_stats(staged / f"stats{i}.npz", by_system)
+            write_stats(staged / f"stats{i}.npz", by_system)
             details = [list(scores.details) for scores in by_system.values()]
             if any(details):
                 (staged / f"details{i}.json").write_text(
@@ -214,7 +228,7 @@ def write_run(
             **({"controls": plain(results.controls)} if results.controls else {}),
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
-        (staged / "run.json").write_text(run_files.seal(head), "utf-8")
+        (staged / "run.json").write_text(seal(head), "utf-8")
 
 
 def run_file(folder: Path, name: str) -> Path:
@@ -270,10 +284,10 @@ def _read_run(folder: Path) -> Results:
             where=str(folder),
             next="give a folder that `wholetext score --out` wrote",
         )
-    head = run_files.read_head(folder)
-    with reading(str(folder / "run.json"), *run_files.DAMAGED):
+    head = read_head(folder)
+    with reading(str(folder / "run.json"), *DAMAGED):
         digests, path = head.get("files") or {}, folder / "texts.jsonl"
-        corpus, outputs = run_files.read_texts(run_files.read_file(path, digests), path, head)
+        corpus, outputs = read_texts(read_file(path, digests), path, head)
         scores = {
             entry["spec"]: _read_scores(folder, i, entry, digests, corpus)
             for i, entry in enumerate(head["metrics"])
@@ -295,7 +309,7 @@ def _read_run(folder: Path) -> Results:
             significance,
             comparisons,
             head.get("environment") or {},
-            controls.restored(head.get("controls") or ()),
+            restored_controls(head.get("controls") or ()),
         )
 
 
@@ -303,7 +317,7 @@ def _read_comparison(
     head: Mapping[str, Any], folder: Path
 ) -> tuple[Significance, dict[str, Comparison]]:
     with reading(str(folder), "score again", RunError, "the stored comparison is damaged"):
-        significance, comparisons = run_files.restored(head["comparison"])
+        significance, comparisons = restored(head["comparison"])
         for entry in head["metrics"]:
             standings = comparisons[entry["spec"]].standings
             if {standing.system for standing in standings} != set(entry["systems"]):
@@ -319,12 +333,12 @@ def _read_scores(
     if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
         metric = metric.resolve(corpus.langs)
     path = folder / f"stats{i}.npz"
-    every = run_files.read_stats(run_files.read_file(path, digests), path, entry, corpus, metric)
+    every = read_stats(read_file(path, digests), path, entry, corpus, metric)
     details: list[list[Any]] = [[]] * len(every)
     if entry["details"]:
         path = folder / f"details{i}.json"
         sizes = [len(stats) for _, stats, _ in every]
-        details = run_files.read_details(run_files.read_file(path, digests), path, sizes)
+        details = read_details(read_file(path, digests), path, sizes)
     return {
         system: Scores(
             metric=entry["spec"],

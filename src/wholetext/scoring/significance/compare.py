@@ -86,15 +86,15 @@ class Significance:
                 f"alpha is {self.alpha}", next="give a level between 0 and 1, such as 0.05"
             )
 
-    def trials(self, systems: int) -> int:
-        """Draws of the test; a corrected p-value is at least pairs / (draws + 1)."""
+    def sizes(self, systems: int) -> tuple[int, int]:
+        """Draws of the test, and corpora drawn for intervals.
+
+        A corrected p-value is at least pairs / (draws + 1).
+        """
         usual = TRIALS if self.test == "randomization" else RESAMPLES
         needed = math.ceil(math.comb(systems, 2) / self.alpha)
-        return max(usual, needed) if self.draws is None else self.draws
-
-    def resamples(self, systems: int) -> int:
-        """Corpora drawn for intervals."""
-        return RESAMPLES if self.test == "randomization" else self.trials(systems) or RESAMPLES
+        trials = max(usual, needed) if self.draws is None else self.draws
+        return trials, RESAMPLES if self.test == "randomization" else trials or RESAMPLES
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """Compare the systems of one metric in this way."""
@@ -104,7 +104,7 @@ class Significance:
                 f"there is no system {self.baseline!r} to compare with",
                 next=choices(self.baseline, ranked.names),
             )
-        trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
+        trials, resamples = self.sizes(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
         p = np.full((len(ranked.names), len(ranked.names)), np.nan)
         pairs = list(combinations(range(len(p)), 2))
@@ -421,7 +421,7 @@ def _warnings(
     comparisons = math.comb(systems, 2) if how.baseline is None else systems - 1
     few = few_documents(documents, how.alpha, comparisons)
     warnings += [few] if few else []
-    draws, pairs = how.trials(systems), math.comb(systems, 2)
+    (draws, _), pairs = how.sizes(systems), math.comb(systems, 2)
     if 0 < draws * how.alpha < pairs:
         warnings.append(
             f"{draws} draws are too few for {systems} systems: no corrected p-value can "
