@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 
@@ -112,6 +113,29 @@ def choices(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known names after an unknown one, else all of them."""
     names = list(dict.fromkeys(known))
     return did_you_mean(word, names) or f"choose one of {', '.join(names) or 'none'}"
+
+
+def known(
+    kind: str,
+    name: str | None,
+    names: Iterable[str],
+    *,
+    where: str = "",
+    error: type[WholetextError] = InputError,
+) -> str:
+    """Return a name that is among ``names``; for another, raise an error that suggests the nearest."""
+    names = list(names)
+    if name not in names:
+        raise error(f"there is no {kind} {name!r}", where=where, next=choices(str(name), names))
+    return name
+
+
+def optional(module: str, extra: str, what: str = "") -> Any:
+    """Import a module of an optional package; if it is missing, raise an error that names the extra."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(what or module, extra) from None
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count
+from wholetext.errors import InputError, MetricError, count, known
 from wholetext.notebook.display import brief, listed, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import UNITS, Note, row_notes
@@ -404,19 +404,19 @@ class Scores(Tabular):
             table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
             return table
-        if level == "corpus":
-            return self.reduce(self.totals().sum(axis=0))[None, :]
-        raise MetricError(
-            f"there is no level {level!r}", next="a level is one of row, segment, doc, corpus"
-        )
+        known("level", level, get_args(Level), error=MetricError)
+        return self.reduce(self.totals().sum(axis=0))[None, :]
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) scores at a level: the main output, or ``output`` (``precision``, a category …)."""
-        if output not in (None, *self.outputs):
-            raise MetricError(
-                f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}"
-            )
-        return self.table(level)[:, self.outputs.index(output) if output else 0]
+        return self.table(level)[:, self.column(output)]
+
+    def column(self, output: str | None) -> int:
+        """The column of an output in tables; the first is the score itself."""
+        if output is None:
+            return 0
+        known("output", output, self.outputs, where=self.metric, error=MetricError)
+        return self.outputs.index(output)
 
     @property
     def score(self) -> float:

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from wholetext import slices
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError, known
 from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
@@ -525,15 +525,12 @@ def sweep_settings(texts: Sequence[str]) -> dict[str, list[str]]:
     settings: dict[str, list[str]] = {}
     for text in texts:
         axis, equals, values = text.partition("=")
-        step = "write context=3 or window=6; files come before --sweep"
         if not equals:
+            step = "write context=3 or window=6; files come before --sweep"
             raise InputError(f"{text} is not a setting", where="--sweep", next=step)
-        if axis not in AXES:
-            raise InputError(f"there is no {axis!r}", where="--sweep", next=choices(axis, AXES))
+        known("setting", axis, AXES, where="--sweep")
         for value in filter(None, values.split(",")):
-            if AXES[axis] and value not in AXES[axis]:
-                step = choices(value, AXES[axis])
-                raise InputError(f"there is no {axis} {value!r}", where="--sweep", next=step)
+            known(axis, value, AXES[axis] or (value,), where="--sweep")
             settings.setdefault(axis, []).append(value)
     return settings
 

@@ -13,7 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from wholetext.cli.terminal import columns
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError, known
 
 PAGES = (Path(__file__).parents[1] / "pages", Path(__file__).parents[3] / "docs")
 TOPICS = {
@@ -74,11 +74,9 @@ def help_(
         print(page(topic))
         if topic in COMMANDS:
             print(f"\n`wholetext {topic} --help` shows examples and options.")
-    elif topic in COMMANDS:
-        main([topic, "--help"])
     else:
-        step = choices(topic, [*TOPICS, *COMMANDS])
-        raise InputError(f"there is no topic {topic!r}", where="wholetext help", next=step)
+        known("topic", topic, [*TOPICS, *COMMANDS], where="wholetext help")
+        main([topic, "--help"])
 
 
 def page(topic: str) -> str:

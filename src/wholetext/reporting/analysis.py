@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices, count
+from wholetext.errors import RunError, count, known
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare
@@ -56,8 +56,7 @@ def analyse(
         first, key=lambda name: (np.isnan(first[name].score), sign * first[name].score, name)
     )
     if baseline is not None:
-        if baseline not in systems:
-            raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
+        known("system", baseline, systems, error=RunError)
         testing = replace(testing or results.significance or Significance(), baseline=baseline)
     comparisons = compare(results, testing)
     testing = testing or results.significance or Significance()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, count, known
 from wholetext.notes import Note
 from wholetext.types import Corpus, Output, Scores
 
@@ -31,9 +31,8 @@ class Control:
 
 def check_controls(names: Sequence[str], corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Raise an error, before any work, if a control is unknown or cannot be made."""
-    unknown = next((name for name in names if name not in CONTROLS), None)
-    if unknown is not None:
-        raise InputError(f"there is no control {unknown!r}", next=choices(unknown, CONTROLS))
+    for name in names:
+        known("control", name, CONTROLS)
     if "copy" in names and any(doc.src is None for doc in corpus.docs):
         raise InputError(
             "the control copy needs a source, and there is none",

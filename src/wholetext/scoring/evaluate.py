@@ -19,8 +19,8 @@ from wholetext.errors import (
     MetricError,
     WholetextError,
     WholetextWarning,
-    choices,
     count,
+    known,
 )
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
@@ -190,12 +190,8 @@ def score(
     check(loaded.corpus, loaded.outputs)
     if options.controls:
         check_controls(options.controls, loaded.corpus, loaded.outputs)
-    if significance:
-        baseline, systems = significance.baseline, [output.system for output in loaded.outputs]
-        if baseline is not None and baseline not in systems:
-            raise InputError(
-                f"there is no system {baseline!r} to compare with", next=choices(baseline, systems)
-            )
+    if significance and significance.baseline is not None:
+        known("system", significance.baseline, [output.system for output in loaded.outputs])
     if metrics is None:
         metrics = default_metrics(loaded.corpus, loaded.outputs)
     specs: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import InputError, RunError, choices
+from wholetext.errors import InputError, RunError, known
 from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
@@ -125,10 +125,9 @@ class Results(RunTable):
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
         """System → scores under a spec; aliases and spelled-out defaults are understood."""
-        by_system = self.scores.get(spec) or self.scores.get(scorer(spec).spec)
-        if by_system is None:
-            raise RunError(f"there are no scores of {spec!r} here", next=choices(spec, self.scores))
-        return by_system
+        if spec not in self:
+            known("metric", spec, self.scores, error=RunError)
+        return self.scores.get(spec) or self.scores[scorer(spec).spec]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the specs, as a mapping does."""

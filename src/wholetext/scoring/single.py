@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import AlignmentError, InputError, SpecError, WholetextWarning, choices
+from wholetext.errors import AlignmentError, InputError, SpecError, WholetextWarning, known
 from wholetext.flags.degenerate import SideBySide, copied, wrong_language, wrong_script
 from wholetext.io.assembly import pair
 from wholetext.io.formats.lines import from_texts
@@ -49,11 +49,8 @@ class Treatment:
     align: bool = False  # align the output with the segments of source and references
 
     def __post_init__(self) -> None:
-        if self.language not in (None, "worst", "null"):
-            raise InputError(
-                f"there is no language={self.language!r}",
-                next=choices(str(self.language), ("worst", "null")),
-            )
+        if self.language is not None:
+            known("score", self.language, ("worst", "null"), where="language")
         if self.language and not self.langs:
             raise InputError("the language cannot be checked: it is unknown", next="add langs")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, RunError, choices, count
+from wholetext.errors import InputError, MetricError, RunError, count, known
 from wholetext.files.parsing import read_json
 from wholetext.io.formats.wmt26 import (
     SEGMENTS,
@@ -96,9 +96,7 @@ def _spec(results: Results, metric: str | None) -> str:
             next=f"choose one with -m: {', '.join(results)}",
         )
     spec = next(iter(results)) if metric is None else scorer(metric).spec
-    if spec not in results.scores:
-        raise RunError(f"the run has no metric {metric!r}", next=choices(spec, results.scores))
-    return spec
+    return known("metric", spec, results.scores, error=RunError)
 
 
 def _predictions(

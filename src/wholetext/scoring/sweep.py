@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from wholetext.errors import SpecError, choices
+from wholetext.errors import SpecError, known
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
@@ -54,10 +54,9 @@ class Axes:
         ):
             if not valid:
                 raise SpecError(what, next=next_step)
-        for name, words, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
+        for name, words, every in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             for word in words or ("",):
-                if word not in known:
-                    raise SpecError(f"there is no {name} {word!r}", next=choices(word, known))
+                known(name, word, every, error=SpecError)
 
     def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
+from wholetext.errors import AlignmentError, InputError, MetricError, count, known
 from wholetext.notebook.display import (
     MOST,
     html_table,
@@ -73,14 +73,8 @@ class Significance:
     baseline: str | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("test", self.test, get_args(Test)),
-            ("unit", self.unit, get_args(Unit)),
-        ):
-            if value not in known:
-                raise InputError(
-                    f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}"
-                )
+        known("test", self.test, get_args(Test))
+        known("unit", self.unit, get_args(Unit))
         if not 0 < self.alpha < 1:
             raise InputError(
                 f"alpha is {self.alpha}", next="give a level between 0 and 1, such as 0.05"
@@ -99,11 +93,8 @@ class Significance:
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """Compare the systems of one metric in this way."""
         ranked, first = system_totals(scores, self.unit, output), next(iter(scores.values()))
-        if self.baseline is not None and self.baseline not in ranked.names:
-            raise MetricError(
-                f"there is no system {self.baseline!r} to compare with",
-                next=choices(self.baseline, ranked.names),
-            )
+        if self.baseline is not None:
+            known("system", self.baseline, ranked.names, error=MetricError)
         trials, resamples = self.sizes(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
         p = np.full((len(ranked.names), len(ranked.names)), np.nan)
@@ -279,11 +270,7 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
                 f"{first.system!r}",
                 next="score all systems on one corpus, or compare by document",
             )
-    if output is not None and output not in first.outputs:
-        raise MetricError(
-            f"{first.metric} has no output {output!r}", next=f"it has {', '.join(first.outputs)}"
-        )
-    column = 0 if output is None else first.outputs.index(output)
+    column = first.column(output)
 
     def score(totals: FloatArray) -> FloatArray:
         return np.asarray(first.reduce(totals)[..., column])
