@@ -20,7 +20,7 @@ WholetextWarning      a note on scores: what was cut, dropped, guessed or left o
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -136,6 +136,14 @@ def optional(module: str, extra: str, what: str = "") -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtra(what or module, extra) from None
+
+
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """Join names as in a sentence: ``a, b and c``; of more than ``most`` how many follow."""
+    shown = list(names[:most])
+    if len(shown) < len(names):
+        shown[-1] = f"{len(names) - len(shown) + 1} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -18,9 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from wholetext.errors import count
+from wholetext.errors import count, listed as enumerated
 from wholetext.files.parsing import printable as printable
 
 if TYPE_CHECKING:
@@ -45,12 +46,7 @@ def number(value: float, places: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{places}f}"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Join names as in a sentence: the first ones, and how many follow."""
-    shown = list(names[:most])
-    if len(names) > most:
-        shown = [*shown[:-1], f"{len(names) - most + 1} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
+listed = partial(enumerated, most=3)
 
 
 def print_json(value: object) -> None:
