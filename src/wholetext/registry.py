@@ -195,13 +195,13 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
 def catalogue() -> dict[str, dict[str, typing.Any]]:
     """Describe every metric, alias and view, and why some plug-ins cannot be used."""
     listing: dict[str, dict[str, typing.Any]] = {
-        "metrics": {name: _metric_entry(name) for name in BUILTIN},
+        "metrics": {name: metric_entry(name) for name in BUILTIN},
         "aliases": {alias: str(expand(parse(alias))) for alias in ALIASES},
         "views": {name: _view_entry(name) for name in VIEWS},
         "broken": {},
     }
     for kind, group, describe in (
-        ("metrics", plugins.METRICS, _metric_entry),
+        ("metrics", plugins.METRICS, metric_entry),
         ("views", plugins.VIEWS, _view_entry),
     ):
         for name, load in plugins.load(group, set(listing[kind])).items():
@@ -219,7 +219,8 @@ def reference_free(alias: str) -> bool:
     return "ref" not in metric.needs and getattr(metric, "model", "") != "Unbabel/wmt22-comet-da"
 
 
-def _metric_entry(name: str) -> dict[str, typing.Any]:
+def metric_entry(name: str) -> dict[str, typing.Any]:
+    """Describe a metric with its defaults."""
     metric = metric_class(name)()
     return {
         "summary": metric.summary,

@@ -294,11 +294,6 @@ class Corpus:
         written = any(any(doc.src or ()) for doc in self.docs)
         object.__setattr__(self, "has_source", sourced and written)
 
-    @property
-    def scored_with(self) -> tuple[str, ...]:
-        """The references that metrics use unless others are chosen."""
-        return self.standard or self.references
-
     def __len__(self) -> int:
         return len(self.docs)
 

@@ -31,7 +31,8 @@ def scores() -> dict[str, Any]:
 
 @pytest.fixture
 def kept(scores: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(plain({"settings": HOW, "outcomes": [HOW.compare(scores)]}), allow_nan=False))
+    values = plain({"settings": HOW, "outcomes": [HOW.compare(scores)]})
+    found: dict[str, Any] = json.loads(json.dumps(values, allow_nan=False))
     return found
 
 

@@ -130,38 +130,39 @@ def main(argv: list[str] | None = None) -> None:
     words = sys.argv[1:] if argv is None else argv
     debug = "--debug" in words  # before or after the command
     words = [part for word in words for part in SHORTHANDS.get(word, (word,)) if word != "--debug"]
+    code = 0
     try:
         guard: Any = Guarded(sys.stdout)
         with warnings.catch_warnings(), redirect_stdout(guard):
             warnings.simplefilter("ignore", WholetextWarning)  # commands print notes themselves
-            _run(words)
+            code = _run(words)
     except BrokenPipeError:  # the pipe was closed; exit quietly
         sys.stderr.close()
-        raise SystemExit(0) from None
     except KeyboardInterrupt:
         cached = not SCORING.isdisjoint(words[:1]) and "--no-cache" not in words
         resume = ": finished rows are cached; run the same command again to resume"
         print("interrupted" + (resume if cached else ""), file=sys.stderr)
-        raise SystemExit(130) from None
+        code = 130
     except Exception as fault:
         if debug:
             raise
         print(f"error: {_message(fault)}", file=sys.stderr)
-        raise SystemExit(2 if isinstance(fault, WholetextError) else 1) from None
-    raise SystemExit(0)
+        code = 2 if isinstance(fault, WholetextError) else 1
+    raise SystemExit(code)
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
+    """Run a command; return the exit code."""
     first = words[0] if words else ""
     if first in {"", *HELP}:
         print(help.overview(sections()), file=sys.stdout if first else sys.stderr)
-        raise SystemExit(0 if first else 2)
+        return 0 if first else 2
     if first == "--version":
         print(f"wholetext {__version__}")
-        return
+        return 0
     if first == "--install-completion":
         print(f"completion is installed: {build().install_completion()}; start a new shell")
-        return
+        return 0
     verbs = COMMANDS if first in COMMANDS else [*COMMANDS, *plugins.load(plugins.VERBS)]
     line = _with_default(words) if first in help.DEFAULTS else words
     if first not in verbs:
@@ -187,7 +188,7 @@ def _run(words: list[str]) -> None:
         stream = sys.stdout if help_requested else sys.stderr
         name = " ".join(("wholetext", *path))
         print(help.of_command(apps[-1], name, columns(), "--help-all" in rest), file=stream)
-        raise SystemExit(0 if help_requested else 2)
+        return 0 if help_requested else 2
     try:
         function, bound, _ = app.parse_args(
             line, print_error=False, exit_on_error=False, verbose=False
@@ -201,6 +202,7 @@ def _run(words: list[str]) -> None:
         for group in bound.arguments.values():
             if "executor" in getattr(group, "__dict__", ()):  # cached: it was used
                 group.executor.close()
+    return 0
 
 
 def _refuse_renamed(words: list[str]) -> None:

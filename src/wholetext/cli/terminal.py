@@ -235,11 +235,6 @@ def print_footer(text: str, console: Console) -> None:
     console.print(Text(f"\n{text}", style="dim"))
 
 
-def print_signature(signature: str, console: Console) -> None:
-    """Print a signature below a table, wrapped between its fields."""
-    console.print(wrapped(signature, console.width, "| ", "  "), style="dim")
-
-
 # ---------------------------------------------------------------- progress
 
 MINUTE = 60.0

@@ -211,7 +211,7 @@ def _tokens(kind: FormatKind, text: str) -> Counter[str]:
 
 def looks_like_json(text: str) -> bool:
     """Tell whether a document is a JSON object or array, or a fenced block of one."""
-    body = _body(text)
+    body = _FENCED.sub(r"\1", text).strip()
     return (
         len(body) > 2
         and body[0] + body[-1] in ("{}", "[]")
@@ -236,14 +236,9 @@ def json_fault(output: str, source: str | None) -> str:
     return f"keys: {'; '.join(parts)}" if parts else ""
 
 
-def _body(text: str) -> str:
-    fenced = _FENCED.match(text)
-    return (fenced[1] if fenced else text).strip()
-
-
 def _value(text: str) -> object:
     try:
-        return read_json(_TRAILING_COMMA.sub("", _body(text)))
+        return read_json(_TRAILING_COMMA.sub("", _FENCED.sub(r"\1", text).strip()))
     except WholetextError:
         return None
 

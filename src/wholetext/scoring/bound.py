@@ -203,7 +203,7 @@ def sides_of(
     metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
 ) -> Sides:
     """Choose the sides that the metric reads; raise an error if one that it needs is missing."""
-    refs = corpus.scored_with if chosen is None else chosen
+    refs = chosen if chosen is not None else corpus.standard or corpus.references
     refs = corpus.references if refs == (ALL,) else refs
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:

@@ -10,8 +10,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from wholetext.errors import InputError, count, known
 from wholetext.notes import Note
 from wholetext.types import Corpus, Output, Scores
@@ -113,18 +111,3 @@ def control_notes(
                     )
                 )
     return notes
-
-
-def restored(values: Sequence[Mapping[str, object]]) -> tuple[Control, ...]:
-    """Read back controls that a run folder stores; null is NaN."""
-    return tuple(
-        Control(
-            str(entry["name"]),
-            str(entry["text"]),
-            {
-                spec: np.nan if value is None else float(value)
-                for spec, value in entry["scores"].items()  # type: ignore[attr-defined]
-            },
-        )
-        for entry in values
-    )

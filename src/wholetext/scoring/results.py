@@ -32,13 +32,14 @@ from wholetext.notebook.display import (
 from wholetext.notebook.frames import Level, Tabular
 from wholetext.notes import Note, merged
 from wholetext.registry import label, scorer
-from wholetext.scoring.controls import Control, restored as restored_controls
+from wholetext.scoring.controls import Control
 from wholetext.scoring.engine import trait
 from wholetext.scoring.finding import finding
 from wholetext.scoring.run_files import (
     AGAIN,
     DAMAGED,
     FORMAT,
+    numbers,
     plain,
     read_details,
     read_file,
@@ -407,7 +408,10 @@ def _read_run(folder: Path) -> Results:
             significance,
             comparisons,
             head.get("environment") or {},
-            restored_controls(head.get("controls") or ()),
+            tuple(
+                Control(entry["name"], entry["text"], numbers(entry["scores"]))
+                for entry in head.get("controls") or ()
+            ),
         )
 
 

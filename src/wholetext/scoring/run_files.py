@@ -123,10 +123,10 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
         places = [
             {
                 **place,
-                **_numbers({name: place[name] for name in ("score", "delta", "p", "p_holm")}),
-                "interval": Interval(**_numbers(place["interval"])),
-                "delta_interval": Interval(**_numbers(place["delta_interval"])),
-                "power": place["power"] and Power(**_numbers(place["power"])),
+                **numbers({name: place[name] for name in ("score", "delta", "p", "p_holm")}),
+                "interval": Interval(**numbers(place["interval"])),
+                "delta_interval": Interval(**numbers(place["delta_interval"])),
+                "power": place["power"] and Power(**numbers(place["power"])),
                 **_outcome(place, tested),
             }
             for place in outcome["standings"]
@@ -151,7 +151,7 @@ def _outcome(place: Mapping[str, Any], tested: bool) -> dict[str, Any]:
     return {} if tested else {"rank": None}
 
 
-def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers as ``plain`` wrote them: null is NaN, a word is infinity."""
     return {
         name: math.nan if value is None else float(value) if isinstance(value, str) else value

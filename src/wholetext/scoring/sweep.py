@@ -40,20 +40,13 @@ class Axes:
 
     def __post_init__(self) -> None:
         sizes = [*self.step, self.window or 1]
-        for valid, what, next_step in (
-            (
-                (self.context is None) != (self.window is None),
-                "a sweep varies either the context or the window",
-                "write context=3, or window=6",
-            ),
-            (
-                (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0,
-                "context sizes must be at least 0, windows and strides at least 1",
-                "write context=3, or window=6 step=1",
-            ),
-        ):
-            if not valid:
-                raise SpecError(what, next=next_step)
+        sized = (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0
+        if (self.context is None) == (self.window is None) or not sized:
+            raise SpecError(
+                "a sweep varies either the context, from 0 segments, or the window and its stride, "
+                "from 1",
+                next="write context=3, or window=6 step=1",
+            )
         for name, words, every in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             for word in words or ("",):
                 known(name, word, every, error=SpecError)
@@ -203,8 +196,8 @@ def possible(
 ) -> tuple[Axes, list[str]]:
     """Leave out settings that do not apply to this corpus; return the axes and notes."""
     metric = parsed.metric.resolve(corpus.langs)
-    refs = corpus.scored_with if options.refs is None else options.refs
-    if "ref" not in metric.needs | metric.wants or not refs:
+    used = corpus.references if options.refs is None else options.refs
+    if "ref" not in metric.needs | metric.wants or not used:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if axes.context is None or "other" not in axes.source or len(corpus.docs) > 1:
         return axes, []
