@@ -164,7 +164,8 @@ def test_options_without_effect_are_refused(words: str, option: str, capsys: pyt
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    (["window=2", "depth=3"], "there is no setting 'depth'"), (["window=x"], "'x' is not an integer"), (["window=0"], "from 1"),
+    (["window=2", "depth=3"], "there is no setting 'depth'"),
+    (["window=x"], "'x' is not an integer"), (["window=0"], "from 1"),
     (["context=2..3"], "write the largest size"),
     (["corpus.jsonl"], "files come before --sweep"), (["hyp=own"], "either the context or the window"),
     (["context=1", "hyp=mine"], "there is no hyp 'mine'"), (["context=1", "window=2"], "either the context or"),
