@@ -584,9 +584,9 @@ def load(files: Files, chosen: Chosen, resegmented: bool = False) -> Loaded:
     )
 
 
-def refuse_beside(mode: str, given: Mapping[str, object]) -> None:
+def refuse_beside(mode: str, options: Mapping[str, object]) -> None:
     """Raise if an option was given that has no effect beside ``mode``."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise InputError(f"{name} has no effect beside {mode}", next=f"leave out {name}")
 

@@ -170,12 +170,14 @@ def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
     return "\n".join(map(str.rstrip, lines)).replace(TIED, " ")
 
 
+_PLAIN: Any = {"box": None, "pad_edge": False, "header_style": "bold", "padding": (0, 2, 0, 0)}
+
+
 def plain_table(*columns: str) -> Table:
     """Make a table without rules, with columns whose long words are folded."""
     from rich.table import Column, Table
 
-    heads = [Column(name, overflow="fold") for name in columns]
-    return Table(*heads, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    return Table(*(Column(name, overflow="fold") for name in columns), **_PLAIN)
 
 
 def print_blocks(
@@ -187,6 +189,7 @@ def print_blocks(
     wrapped; no other cell is.
     """
     from rich.cells import cell_len
+    from rich.table import Table
     from rich.text import Text
 
     names, table = max(12, console.width // 3), list[list[Text]]()
@@ -210,7 +213,7 @@ def print_blocks(
         while end < len(head) and widths[end] + 2 <= room:
             room -= widths[end] + 2
             end += 1
-        block = plain_table()
+        block = Table(**_PLAIN)
         for i in (*range(fixed), *range(begin, end)):
             side: Any = "left" if i < fixed else "right"
             block.add_column(titles[i], min_width=widths[i], no_wrap=True, justify=side)

@@ -177,13 +177,15 @@ def _changed(kind: FormatKind, text: _Text, whole: _Text) -> str:
     expected, actual = _tokens(kind, text.src or ""), _tokens(kind, text.hyp)
     if expected == actual:
         return ""
-    here, there = _tokens(kind, whole.hyp), _tokens(kind, whole.src or "")
-    lost = [*((expected - actual) & (there - here))]
-    added = [*((actual - expected) & (here - there))]
+    output, source = _tokens(kind, whole.hyp), _tokens(kind, whole.src or "")
+    lost = [*((expected - actual) & (source - output))]
+    added = [*((actual - expected) & (output - source))]
     if whole.refs:  # as often as in some reference is enough
-        theirs = [_tokens(kind, ref) for ref in whole.refs]
-        lost = [token for token in lost if here[token] < min(ref[token] for ref in theirs)]
-        added = [token for token in added if here[token] > max(ref[token] for ref in theirs)]
+        by_reference = [_tokens(kind, ref) for ref in whole.refs]
+        lost = [token for token in lost if output[token] < min(ref[token] for ref in by_reference)]
+        added = [
+            token for token in added if output[token] > max(ref[token] for ref in by_reference)
+        ]
     if kind in ("url", "email"):  # other words for the same place are common: only a loss counts
         lost, added = [token for token in lost if token not in whole.hyp.lower()], []
     parts = [

@@ -96,11 +96,12 @@ class Engine:
         done = self.stored(backend, inputs)
         missing = [x for x in dict.fromkeys(inputs) if x not in done]
 
-        def keep(found: dict[In, Out]) -> None:
-            done.update(found)
+        def keep(outputs: dict[In, Out]) -> None:
+            done.update(outputs)
             if hasattr(backend, "pack"):
                 packed = {
-                    content_key(backend.id, x): backend.pack(output) for x, output in found.items()
+                    content_key(backend.id, x): backend.pack(output)
+                    for x, output in outputs.items()
                 }
                 if self.cache:
                     self.cache.put(f"outputs:{backend.id}", packed.items())
@@ -110,8 +111,10 @@ class Engine:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
 
         if hasattr(backend, "arrive"):
-            found = dict(zip(missing, backend.arrive(missing, lambda x, output: keep({x: output}))))
-            return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
+            arrived = dict(
+                zip(missing, backend.arrive(missing, lambda x, output: keep({x: output})))
+            )
+            return [done[x] if x in done else arrived[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
         run = partial(run_or_halve, backend)
@@ -127,8 +130,8 @@ class Engine:
         if not hasattr(backend, "unpack"):
             return {}
         keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
-        found = self.cache.get(list(keys.values())) if self.cache else self._memory
-        return {x: backend.unpack(found[key]) for x, key in keys.items() if key in found}
+        stored = self.cache.get(list(keys.values())) if self.cache else self._memory
+        return {x: backend.unpack(stored[key]) for x, key in keys.items() if key in stored}
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         """Return what ``make`` made at the first call with this key in this process."""

@@ -65,18 +65,18 @@ def write_submission(
     predictions, notes = _predictions(results, spec, by_id, shown(items), range)
     earlier: Mapping[str, dict[str, Any]] = {}
     if exists and not overwrite:
-        earlier, said = read_submission(path, by_id, partial=True)
-        notes += said
+        earlier, remarks = read_submission(path, by_id, partial=True)
+        notes += remarks
     lines, filled, kept, empty = [], Counter[str](), 0, 0
     for key, item in by_id.items():
         line = {"item_id": key, **earlier.get(key, {})}
         for task in TASKS:
             values = dict(line.get(task) or {})
             for system in item.hyps:
-                value, there = predictions.get((key, system, task)), values.get(system)
-                values[system] = value if there is None else there
-                filled[task] += there is None and value is not None
-                kept += None not in (there, value) and value != there
+                value, earlier_value = predictions.get((key, system, task)), values.get(system)
+                values[system] = value if earlier_value is None else earlier_value
+                filled[task] += earlier_value is None and value is not None
+                kept += None not in (earlier_value, value) and value != earlier_value
                 empty += values[system] is None
             line[task] = values
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
