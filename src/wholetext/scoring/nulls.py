@@ -8,7 +8,6 @@ so by themselves: an empty or surplus text matches nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -37,7 +36,7 @@ def with_policy(outputs: Sequence[Output], policy: Policy) -> tuple[Output, ...]
             output,
             nulls={doc: replace(nulls, policy=policy) for doc, nulls in output.nulls.items()},
             realigned={
-                doc: re.sub(r"(^|,)nulls=\w+", "", how) + f",nulls={policy}"
+                doc: f"{how.partition(',nulls=')[0]},nulls={policy}"
                 for doc, how in output.realigned.items()
             },
         )
