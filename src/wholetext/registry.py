@@ -358,11 +358,10 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         args[key] = _checked(known[key][0], key, value, text, at)
     try:
         return kind(**args)
-    except SpecError as fault:
-        raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
-    except TypeError as fault:  # a plug-in's field without a default
-        next_step = "every field of a metric needs a default; see `wholetext list NAME`"
-        raise SpecError(f"{fault}\n  in {text}", next=next_step) from None
+    except (SpecError, TypeError) as fault:  # TypeError: a plug-in's field without a default
+        step = "every field of a metric needs a default; see `wholetext list NAME`"
+        what, step = getattr(fault, "what", fault), getattr(fault, "next", step)
+        raise SpecError(f"{what}\n  in {text}", next=step) from None
 
 
 def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
@@ -373,25 +372,19 @@ def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
         if str(value).lower() in literals:
             return typing.cast(Value, literals[str(value).lower()])
         known = [str(choice) for choice in kinds]
-        raise caret(
-            text,
-            at,
-            f"{key} is one of {', '.join(known)}; got {value!r}",
-            did_you_mean(str(value), known) or f"e.g. {key}={known[0]}",
-        )
-    if type(value) in kinds:
+        takes = f"is one of {', '.join(known)}"
+        step = did_you_mean(str(value), known) or f"e.g. {key}={known[0]}"
+    elif type(value) in kinds:
         return value
-    if float in kinds and type(value) is int:
+    elif float in kinds and type(value) is int:
         return float(value)
-    if str in kinds:
+    elif str in kinds:
         return str(value)
-    types = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
-    raise caret(
-        text,
-        at,
-        f"{key} takes {types.removesuffix(' or NoneType')}; got {value!r}",
-        "`wholetext list NAME` lists the arguments",
-    )
+    else:
+        types = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+        takes = f"takes {types.removesuffix(' or NoneType')}"
+        step = "`wholetext list NAME` lists the arguments"
+    raise caret(text, at, f"{key} {takes}; got {value!r}", step)
 
 
 def arguments(made: object) -> dict[str, Value]:

@@ -271,19 +271,17 @@ class Corpus:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
-        if not all(isinstance(doc, Document) for doc in self.docs):
-            raise InputError(
-                "docs is a list of Document",
-                where=str(self.id),
-                next='write Document("id", ["source segment"], {"ref": ["reference segment"]})',
-            )
+        documents = all(isinstance(doc, Document) for doc in self.docs)
         langs = tuple(self.langs) if isinstance(self.langs, (tuple, list)) else ()
-        if list(map(type, langs)) != [str, str]:
-            raise InputError(
-                f"langs is a pair of language codes, not {self.langs!r}",
-                where=str(self.id),
-                next='write ("de", "en"), or ("", "") where they are not known',
+        if not documents or list(map(type, langs)) != [str, str]:
+            what, step = (
+                "docs is a list of Document",
+                'write Document("id", ["source"], {"ref": [""]})',
             )
+            if documents:
+                what = f"langs is a pair of language codes, not {self.langs!r}"
+                step = 'write ("de", "en"), or ("", "") where they are not known'
+            raise InputError(what, where=str(self.id), next=step)
         object.__setattr__(self, "langs", langs)
         object.__setattr__(self, "ids", tuple(doc.id for doc in self.docs))
         object.__setattr__(self, "sizes", np.array(list(map(len, self.docs)), dtype=np.int64))

@@ -97,19 +97,14 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
 def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise kind.error(
-            f"this file is not a {kind.noun}", where=str(folder), next="choose another --out"
-        )
-    written = kind.written(folder)
-    names = [path.name for path in sorted(folder.iterdir())]
-    foreign = [name for name in names if not kind.ignored.fullmatch(name)]
+    written, what = None, f"this file is not a {kind.noun}"
+    names, foreign = list[str](), [folder.name]
+    if folder.is_dir():
+        written, names = kind.written(folder), [path.name for path in sorted(folder.iterdir())]
+        foreign = [name for name in names if not kind.ignored.fullmatch(name)]
+        what = f"the folder holds {foreign[0]!r} and is not a {kind.noun}" if foreign else ""
     if written is None and foreign:
-        raise kind.error(
-            f"the folder holds {foreign[0]!r} and is not a {kind.noun}",
-            where=str(folder),
-            next="choose another --out",
-        )
+        raise kind.error(what, where=str(folder), next="choose another --out")
     if written is not None and not overwrite:
         raise kind.error(
             "there is a run here already",
