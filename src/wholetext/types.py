@@ -467,7 +467,7 @@ class Fit:
 
 
 class Backend(Protocol[In_contra, Out_co]):
-    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders.
+    """The model behind a metric: In = Excerpt for encoders, Request for cross-encoders.
 
     A backend may have more methods. ``pack(output) -> bytes`` and ``unpack(data)``: outputs are
     cached between runs, by id and (JSON-ready) input. ``spread(work, batches)`` runs batches in
@@ -489,7 +489,7 @@ class OutOfMemory(Exception):
 
 
 class Runtime(Protocol):
-    """What a metric may ask of the engine while it measures."""
+    """The interface of the engine that a metric uses while it measures."""
 
     langs: tuple[str, str]
     device: str  # auto, cpu, cuda, mps

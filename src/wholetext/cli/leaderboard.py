@@ -119,7 +119,7 @@ def _table(
 
 
 def _print_controls(results: Results, comparisons: Sequence[Comparison], console: Console) -> None:
-    """Print how the metrics score nonsense, in a table of its own."""
+    """Print the scores of the controls in a table of their own."""
     main = [comparison for comparison in comparisons if comparison.main]
     rows = [
         [
@@ -135,7 +135,7 @@ def _print_controls(results: Results, comparisons: Sequence[Comparison], console
 
 
 def _stated_controls(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
-    """What the metrics give to nonsense, for formats whose rows are systems."""
+    """Scores of the controls as notes, for formats whose rows are systems."""
     return [
         f"control, {control.text}: "
         + ", ".join(

@@ -495,9 +495,9 @@ class Testing:
     ] = None
 
     def significance(self, baseline: str | None, run: Results | None = None) -> Significance | None:
-        """Settings of the tests; those of a run's stored comparison, where there is one.
+        """Settings of the tests: those of the run's stored comparison, changed by the options.
 
-        None: the stored comparison is what was requested.
+        None if the stored comparison is as requested.
         """
         from dataclasses import replace
 

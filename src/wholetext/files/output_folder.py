@@ -203,7 +203,7 @@ def _staged(parent: Path, folder: Path, kind: OwnFolder | SharedFolder) -> Itera
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder against other writers; void where the system has no such locks."""
+    """Lock a folder against other writers; a no-op on systems without such locks."""
     try:
         from fcntl import LOCK_EX, flock
     except ImportError:  # Windows

@@ -70,8 +70,7 @@ def flags(corpus: Corpus, output: Output) -> list[Flag]:
     """Flag the output of one system: degenerate texts, then faults of format.
 
     A text may have several faults of format, each once. Segments for which the file has no output
-    have no flags. Without a source, only leaked prompts and
-    JSON that is not valid are noticed.
+    have no flags. Without a source, only leaked prompts and invalid JSON are detected.
     """
     texts = side_by_side(corpus, output)
     units: dict[str, list[tuple[int | None, _Text]]] = {}

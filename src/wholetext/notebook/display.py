@@ -46,7 +46,7 @@ def _value(value: Any) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first names and how many there are more."""
+    """The first names, and how many more there are."""
     shown = ", ".join(shortened(str(name), 2 * NAME) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 

@@ -49,7 +49,7 @@ def read_study(path: Path) -> Study:
 
 
 def controls(results: Results) -> list[Study]:
-    """Show what the metrics of a run give to nonsense, beside their best and worst system."""
+    """Show the scores of controls beside those of the best and the worst system."""
     if not results.controls:
         return []
     rows = [

@@ -66,7 +66,7 @@ class Measured:
     details: list[dict[str, Any] | None]
 
     def of(self, which: IntArray) -> Measured:
-        """Some of them, or some several times."""
+        """Select requests by index, repeated ones included."""
         return Measured(
             self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()]
         )
@@ -74,7 +74,7 @@ class Measured:
 
 @dataclass
 class Engine:
-    """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
+    """Runs metrics over requests; metrics see it as a ``types.Runtime``."""
 
     langs: tuple[str, str] = ("", "")
     device: str = "auto"
@@ -89,7 +89,7 @@ class Engine:
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
     _memory: dict[bytes, bytes] = field(default_factory=dict)  # in place of a cache
 
-    # -------------------------------------------------------- what metrics may ask (types.Run)
+    # -------------------------------------------------------- what metrics may use (types.Runtime)
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
@@ -154,7 +154,7 @@ class Engine:
         if message not in notes:
             notes.append(message)
 
-    # -------------------------------------------------------- what the pipeline asks
+    # -------------------------------------------------------- what the pipeline uses
 
     def rows(
         self,
@@ -227,7 +227,7 @@ def request_key(salt: str, request: Request) -> bytes:
 
 
 def decoded(encoded: Sequence[bytes]) -> Measured:
-    """What ``Engine.rows`` encoded."""
+    """Decode the rows of ``Engine.rows``."""
     heads = [_HEADER.unpack_from(row) for row in encoded]
     ends = [_HEADER.size + 8 * head[0] for head in heads]
     stats = b"".join(row[_HEADER.size : end] for row, end in zip(encoded, ends))

@@ -1,7 +1,6 @@
 """Files of a run folder: run.json, texts.jsonl, statsN.npz, detailsN.json; results.jsonl is an export.
 
-Each file is compared with the SHA-256 that run.json has of it. What is wrong with a file is one
-RunError that names it.
+Each file is compared with its SHA-256 in run.json. Any fault is one RunError that names the file.
 """
 
 from __future__ import annotations
