@@ -122,7 +122,7 @@ class Results(Tabular):
 
     def references(self, spec: str) -> tuple[str, ...]:
         """Names of the references that a metric used."""
-        return next(iter(self.scores[spec].values())).references
+        return next(iter(self[spec].values())).references
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -141,9 +141,8 @@ class Results(Tabular):
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
         """System → scores under a spec; aliases and spelled-out defaults are understood."""
-        if spec not in self:
-            known("metric", spec, self.scores, error=RunError)
-        return self.scores.get(spec) or self.scores[scorer(spec).spec]
+        spec = spec if spec in self.scores else scorer(spec).spec
+        return self.scores[known("metric", spec, self.scores, error=RunError)]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the specs, as a mapping does."""
