@@ -46,8 +46,8 @@ class Axes:
         sized = (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0
         if (self.context is None) == (self.window is None) or not sized:
             raise SpecError(
-                "a sweep varies either the context, from 0 segments, or the window and its stride, "
-                "from 1",
+                "a sweep varies either the context or the window: context sizes are at least 0, "
+                "windows and strides at least 1",
                 next="write context=3, or window=6 step=1",
             )
         for name, words, every in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
