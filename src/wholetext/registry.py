@@ -38,6 +38,7 @@ CORE_METRICS: Mapping[str, str] = {
     "moverscore": "wholetext.metrics.moverscore:MoverScore",
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
+    "llm-prob": "wholetext.metrics.llm_prob:LlmProb",
     "metricx": "wholetext.metrics.metricx:MetricX",
     "blonde": "wholetext.metrics.blonde.metric:Blonde",
     "d-blonde": "wholetext.metrics.blonde.metric:DBlonde",
