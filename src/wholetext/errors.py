@@ -20,7 +20,7 @@ WholetextWarning      a note on scores: what was cut, dropped, guessed or left o
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 
@@ -112,6 +112,19 @@ def choices(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known names after an unknown one, else all of them."""
     names = list(dict.fromkeys(known))
     return did_you_mean(word, names) or f"choose one of {', '.join(names) or 'none'}"
+
+
+def check_known(
+    kind: str,
+    names: Iterable[str],
+    known: Collection[str],
+    where: str = "",
+    error: type[WholetextError] = InputError,
+) -> None:
+    """Raise for the first name that is not known, with the names to choose from."""
+    for name in names:
+        if name not in known:
+            raise error(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -17,7 +17,7 @@ from wholetext.alignment.segments import Sentences, beads_of_segments, moved, pl
 from wholetext.alignment.similarity import Features, Span, shared_words
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.alignment.word_cuts import segments_by_words
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, check_known, count
 from wholetext.executor import Executor
 from wholetext.notebook.display import brief
 from wholetext.notes import Note
@@ -53,9 +53,7 @@ class AlignOptions:
     def __post_init__(self) -> None:
         known = {"nulls": Nulls.POLICIES, "similarity": ("auto", "vectors", "words")}
         for name, values in known.items():
-            value = getattr(self, name)
-            if value not in values:
-                raise InputError(f"there is no {name}={value!r}", next=choices(str(value), values))
+            check_known(name, [getattr(self, name)], values)
 
 
 @dataclass(frozen=True)

@@ -229,14 +229,13 @@ def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:
         *(key for key in values if key not in (*KEYS, "examples")),
         *(f"{{{field}}}" for field in fields if field not in _FIELDS),
     ]
-    if unknown:
-        raise ValueError(f"{unknown[0]} is unknown; fields are {', '.join(_FIELDS)}")
     # a judge that does not see what it judges would answer all the same
     needed = ["{a}", "{b}"] if name == "pairwise" else ["{hyp}"]
     needed = [] if "{texts}" in shown else needed
-    for field in [*needed, *(["{errors}"] if name == "esa" else [])]:
-        if field not in shown:
-            raise ValueError(f"{field} is missing")
+    missing = [field for field in (*needed, *["{errors}"] * (name == "esa")) if field not in shown]
+    if unknown or missing:
+        what = f"{unknown[0]} is unknown" if unknown else f"{missing[0]} is missing"
+        raise ValueError(f"{what}; fields are {', '.join(_FIELDS)}")
     pairs = [
         (_example_texts(example), [Fault(*map(str, error)) for error in example["errors"]])
         for example in examples

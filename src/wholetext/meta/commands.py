@@ -516,10 +516,6 @@ def contrast(
         option("--context", low=0, help="Number of context sentences to take from --context-from."),
     ] = 3,
     langs: options.Langs = None,
-    intra: Annotated[
-        Literal["distance", "flag"],
-        option("--intra", help="What is inside a sentence: distance 0, or the item's flag."),
-    ] = "distance",
     format: options.TableOrJson = "table",
     out: Annotated[
         Path | None, option("-o", "--out", help="Output `FOLDER` for contrast.json.")
@@ -549,7 +545,6 @@ def contrast(
         metric or (),
         options.named(scores),
         higher_is_better=not minimize,
-        split=intra,
         options=execution.options(),
         out=out,
     )
@@ -580,11 +575,11 @@ def _accuracies(results: ContrastResults) -> None:
         1,
         console,
     )
-    kinds = [kind for kind, parts in groups(results.decisions[0], results.split).items() if parts]
+    kinds = groups(results.decisions[0])
     terminal.print_footer(
         f"{count(totals[0].total, 'item')}; random scores without ties reach "
         f"{100 * totals[0].chance:.1f} %. Ties and undefined scores are errors; intervals are "
-        f"Wilson's. -f json and the report have it by {terminal.listed(kinds, 9)}.",
+        f"Wilson's. -f json and the report have it by {terminal.listed([*kinds], 9)}.",
         console,
     )
 

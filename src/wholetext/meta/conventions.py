@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from wholetext.errors import InputError, choices
 
 _GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "wmt-z", "da")
 
@@ -136,28 +134,12 @@ def conventions(name: str) -> Conventions:
     return SETS.get(known_set(name), Conventions({}))
 
 
-def check_known(kind: str, names: Iterable[str], known: Collection[str], where: str = "") -> None:
-    """Raise for the first name that is not known, with what there is to choose from."""
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
-
-
-def standard_reference(test_set: str, langs: str, references: Sequence[str]) -> str | None:
-    """The reference that metrics use in this set, if it is there.
-
-    Else the only or the first one.
-    """
-    standard = conventions(test_set).reference(langs)
-    return standard if standard in references else next(iter(references), None)
-
-
 def standard_references(test_set: str, langs: str, references: Sequence[str]) -> tuple[str, ...]:
-    """The references that metrics use in this set: all where it is agreed, else a single one."""
-    if conventions(test_set).reference(langs) == ALL:
+    """The references that metrics use in this set: all of them, the agreed one, or the first."""
+    standard = conventions(test_set).reference(langs)
+    if standard == ALL:
         return tuple(references)
-    name = standard_reference(test_set, langs, references)
-    return () if name is None else (name,)
+    return (standard,) if standard in references else tuple(references[:1])
 
 
 def standard_gold(names: Sequence[str]) -> str | None:

@@ -69,6 +69,11 @@ class Gathered:
     notes: list[str] = field(default_factory=list)
     length: LengthBaseline | None = None  # where a metric is a sum over the text
 
+    def at(self, level: Level) -> dict[str, FloatArray]:
+        """Metric → (systems, items) scores, of the metrics that have scores at a level."""
+        scores = {metric.name: metric.at(level, self.participants) for metric in self.metrics}
+        return {name: values for name, values in scores.items() if values is not None}
+
 
 @dataclass(frozen=True)
 class MetricSelection:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, check_known, choices, count
 from wholetext.io.assembly import DocumentRun
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
@@ -145,15 +145,22 @@ def read_participants(
     notes = [*evalset.notes]
     test_set = conventions.known_set(choice.test_set or evalset.set_name)
     if not test_set:
-        conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
+        check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
         notes.append(
             f"{evalset.root.name} is not the name of a WMT test set: no standard reference, "
             "outliers or primary submissions apply (--conventions names the set if the folder was "
             "renamed)"
         )
     agreed, names = conventions.conventions(test_set), evalset.human_names
-    name = _gold_name(evalset, gold)
-    refs = _references(choice, evalset.references, agreed.reference(evalset.langs), evalset.name)
+    known_golds = [known for known, _ in names]
+    name = gold if gold is not None else conventions.standard_gold(known_golds) or ""
+    if name not in known_golds:
+        raise InputError(
+            f"there are no human scores {name!r} for {evalset.langs}",
+            where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
+            next=choices(name, known_golds),
+        )
+    refs = _references(choice, evalset, test_set)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
     of_systems = "wmt-z" if name == "wmt-raw" and standardised and not gold else name
@@ -196,31 +203,21 @@ def read_participants(
     )
 
 
-def _gold_name(evalset: EvalSet, requested: str | None) -> str:
-    names = [name for name, _ in evalset.human_names]
-    gold = conventions.standard_gold(names) if requested is None else requested
-    if gold is None or gold not in names:
-        raise InputError(
-            f"there are no human scores {requested or ''!r} for {evalset.langs}",
-            where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
-            next=choices(gold or "", names),
-        )
-    return gold
+def _references(choice: Selection, evalset: EvalSet, test_set: str) -> tuple[str, ...]:
+    """References by name, ``A`` for ``refA``; by default the standard ones, else the first.
 
-
-def _references(
-    choice: Selection, known: tuple[str, ...], standard: str, place: str
-) -> tuple[str, ...]:
-    """References by name, ``A`` for ``refA``; by default the standard ones, else the first."""
-    if choice.refs is None and standard == conventions.ALL:
-        return known
-    if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
-        return (standard,) if standard and (standard in known or not known) else known[:1]
+    Where there are no texts, the name of the standard one is in the labels of metrics.
+    """
+    known = evalset.references
+    if choice.refs is None:
+        standard = conventions.conventions(test_set).reference(evalset.langs)
+        named = known or (standard,) * (standard not in ("", conventions.ALL))
+        return conventions.standard_references(test_set, evalset.langs, named)
     refs = tuple(
         f"ref{name}" if name not in known and f"ref{name}" in known else name
         for name in choice.refs
     )
-    conventions.check_known("reference", refs if known else (), known, place)
+    check_known("reference", refs if known else (), known, evalset.name)
     return refs
 
 
@@ -236,7 +233,7 @@ def _take_part(
     for judgments in scores:
         for system, row in zip(judgments.systems, judgments.values):
             judged[system] = judged.get(system, False) or not np.isnan(row).all()
-    conventions.check_known("judged system", choice.systems, judged, evalset.name)
+    check_known("judged system", choice.systems, judged, evalset.name)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         reasons = {
@@ -269,7 +266,7 @@ def _kept(
     evalset: EvalSet, seg: FloatArray | None, choice: Selection, notes: list[str]
 ) -> BoolArray:
     """(segments,) those of the chosen domains and of a random sample of the judged documents."""
-    conventions.check_known("domain", choice.domains, evalset.domains, evalset.name)
+    check_known("domain", choice.domains, evalset.domains, evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
     if choice.sample:

@@ -16,7 +16,7 @@ from wholetext.meta.grid import drawn, win_counts
 from wholetext.meta.tasks import Average, SetMean, TaskResult
 
 if TYPE_CHECKING:
-    from wholetext.meta.grid import GridCell
+    from wholetext.meta.grid import GridCell, Setting
     from wholetext.meta.paragraphs import Point
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
@@ -80,7 +80,7 @@ def headline(meta: Meta) -> list[Column]:
     average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
     if meta.named or not meta.means:
         return [*average, *meta.means, *results]
-    pooled: list[Column] = [result for result in results if " + " in result.where]
+    pooled: list[Column] = [result for result in results if result.pooled]
     tasks = {str(result.task) for result in results}
     means = [mean for mean in meta.means if mean.task in tasks]
     if average:
@@ -99,7 +99,7 @@ def short(result: TaskResult, meta: Meta) -> str:
     """A column's title: the task, and the language pair and the gold where there are several."""
     names = [part.participants.name for part in meta.parts]
     title, sets = str(result.task), {part.participants.evalset.root for part in meta.parts}
-    if " + " in result.where:
+    if result.pooled:
         title += " (all)"
     elif len(set(names)) > 1:
         title += f" {result.where if len(sets) > 1 else result.where.split(' ')[-1]}"
@@ -142,15 +142,16 @@ def _cell(column: Column, name: str) -> str:
         return "–"
     i = column.metrics.index(name)
     if isinstance(column, SetMean):
-        bounds = column.intervals[i]
-        return number(column.values[i]) + (_within(bounds) if bounds else "")
+        return number(column.values[i]) + _within(column.intervals[i])
     low, high = (getattr(column, side, ()) for side in ("low", "high"))  # of tasks only
-    interval = _within((low[i], high[i])) if low else ""
+    interval = _within((low[i], high[i]) if low else None)
     return f"{_rank(column.ranks[i])}{number(column.value(name))}{interval}"
 
 
-def _within(bounds: tuple[float, float]) -> str:
-    return "" if math.isnan(bounds[0]) else f" [{number(bounds[0])}, {number(bounds[1])}]"
+def _within(bounds: Sequence[float] | None) -> str:
+    if bounds is None or math.isnan(bounds[0]):
+        return ""
+    return f" [{number(bounds[0])}, {number(bounds[1])}]"
 
 
 def _rank(rank: int | None) -> str:
@@ -161,7 +162,7 @@ def _chances(column: SetMean | TaskResult, meta: Meta) -> list[float]:
     """Chance levels of the metrics of a column; of means over sets, their means."""
     own = [column] if isinstance(column, TaskResult) else []
     if isinstance(column, SetMean):
-        single = [result for result in meta.results if " + " not in result.where]
+        single = [result for result in meta.results if not result.pooled]
         own = [r for r in single if str(r.task) == column.task and r.gold in column.gold]
     levels = [[estimate.chance for estimate in result.estimates] for result in own]
     means = [sum(row) / len(row) for row in zip(*levels)]
@@ -191,32 +192,35 @@ def _print(meta: Meta) -> None:
         terminal.print_blocks(head, [*rows, *dim], 1, console)
     for line in ["", *_explanations(meta, columns)]:
         console.print(Text(line, style="dim"))
-    for where, level, names, table in meta.between:
-        console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
-        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
-    for where, level, names, table in meta.golds:
-        console.print(Text(f"\nbetween human scores, {where}, {level} (Pearson)", style="dim"))
-        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
+    for title, further_head, further, fixed in _further(meta):
+        console.print(Text(f"\n{title}", style="dim"))
+        terminal.print_blocks(further_head, further, fixed, console)
+    terminal.notes(meta.notes, console)
+
+
+def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], int]]:
+    """Title, head, rows and number of leading columns of each table below the first."""
+    kinds = (("metrics", meta.between), ("human scores", meta.golds))
+    matrices = [
+        (f"between {kind}, {where}, {level} (Pearson)", names, table)
+        for kind, tables in kinds
+        for where, level, names, table in tables
+    ]
     if meta.paired_t:
-        names, table = meta.paired_t
         over = f"paired over {count(len(meta.results), 'task')}"
-        console.print(Text(f"\nt-test between metrics, {over} (p, two-sided)", style="dim"))
+        matrices.append((f"t-test between metrics, {over} (p, two-sided)", *meta.paired_t))
+    for title, names, table in matrices:
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
+        yield title, ["", *names], cells, 1
     for test in meta.williams:
-        title = f"\nWilliams' test, {test.where}, {test.level}: p that the row correlates higher"
-        console.print(Text(title, style="dim"))
+        title = f"Williams' test, {test.where}, {test.level}: p that the row correlates higher"
         values = zip(test.metrics, test.pearson, test.p.tolist())
         cells = [[name, number(r), *map(number, row)] for name, r, row in values]
-        terminal.print_blocks(["", "|Pearson|", *test.metrics], cells, 2, console)
+        yield title, ["", "|Pearson|", *test.metrics], cells, 2
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
-            console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
-            lines = [_curve(point) for point in points if point.gold == gold]
-            terminal.print_blocks(CURVE, lines, 3, console)
-    terminal.notes(meta.notes, console)
+            title = f"by paragraph length, {where}, gold {gold}"
+            yield title, CURVE, [_curve(point) for point in points if point.gold == gold], 3
 
 
 Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
@@ -231,35 +235,24 @@ def _grids(meta: Meta) -> Iterator[Block]:
         for metric in dict.fromkeys(cell.metric for cell in cells):
             own = [cell for cell in cells if cell.metric == metric and cell.settings]
             across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
-            rows = dict.fromkeys(_row(cell, down) for cell in own if not cell.sentence)
-            rows = dict.fromkeys(_row(cell, down) for cell in own) if down == "size" else rows
+            known = {name: number(column.value(name)) for name in column.metrics}
             places = {(_row(cell, down), cell.settings[across]): cell.name for cell in own}
-            start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
             heads = sorted({head for _, head in places}, key=int)
-            lines = [
-                [
-                    row,
-                    *(
-                        places.get((row, head), "" if down == "size" else start.get(head, ""))
-                        for head in heads
-                    ),
-                ]
-                for row in rows
+            start: dict[Setting, str] = {}  # by column, where every row of contexts begins
+            if down == "hyp":
+                start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
+                own = [cell for cell in own if not cell.sentence]
+            rows = [
+                [row, *(known.get(places.get((row, h), start.get(h, "")), "") for h in heads)]
+                for row in dict.fromkeys(_row(cell, down) for cell in own)
             ]
-            shown = [[row, *(_value(column, name) for name in names)] for row, *names in lines]
-            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], shown
+            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], rows
 
 
 def _row(cell: GridCell, down: str) -> str:
     """The row of a grid: its size, or where its context comes from; partial windows apart."""
-    more = [str(cell.settings[key]) for key in ("partial", "source") if key in cell.settings]
-    return " ".join(
-        [str(cell.settings.get(down, "")), *(m for m in more if m not in ("drop", "same"))]
-    )
-
-
-def _value(column: SetMean | TaskResult, name: str) -> str:
-    return "" if name not in column.metrics else number(column.value(name))
+    parts = [cell.settings.get(key, "") for key in (down, "partial", "source")]
+    return " ".join(str(part) for part in parts if part not in ("", "drop", "same"))
 
 
 def _finding(meta: Meta, columns: Sequence[Column]) -> str:
@@ -437,7 +430,10 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
             row.first,
             row.second,
             f"{row.segments:,}",
-            *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures),
+            *(
+                f"{number(row.scores[name])}{_within(_bounds(row.intervals[name]))}"
+                for name in measures
+            ),
         ]
         for row in raters
     ]
@@ -503,10 +499,6 @@ def _span_cell(measure: SpanMeasure, name: str) -> str:
     half = measure.intervals[i].half_width
     within = "" if math.isnan(half) else f" ±{number(half)}"
     return f"{_rank(measure.ranks[i])}{number(measure.values[i])}{within}"
-
-
-def _bracketed(bounds: Interval) -> str:
-    return _within((bounds.low, bounds.high))
 
 
 def _bounds(bounds: Interval) -> list[float] | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices
+from wholetext.errors import RunError, check_known, choices
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.io.formats.published_scores import read_published
@@ -354,8 +354,7 @@ def rank(
     rest on a paired bootstrap test of the value (Efron & Tibshirani 1993, ch. 16), Holm-corrected
     over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
-    if method not in METHODS:
-        raise RunError(f"unknown method {method!r}", next=choices(method, METHODS))
+    check_known("method", [method], METHODS, error=RunError)
     if not 0 < alpha < 1:
         raise RunError(f"invalid alpha {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _panel(source, langs).restrict(metrics, without, lower_is_better)

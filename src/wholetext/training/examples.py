@@ -15,7 +15,7 @@ from wholetext.io import Loaded
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.measures import calibrate
-from wholetext.meta.conventions import paragraph_gold, standard_reference
+from wholetext.meta.conventions import paragraph_gold
 from wholetext.meta.judgments import find_ratings, mean_table
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
@@ -145,8 +145,7 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Training
     source = find_ratings(evalset, human)
     loaded = evalset.load()
     available = loaded.corpus.references
-    standard = standard_reference(folder.name, lp, available)
-    refs = data.refs or ((standard,) if standard else ())
+    refs = data.refs or evalset.standard[:1]
     if "ref" in recipe.reads and (not refs or not set(refs) <= {*available}):
         raise InputError(
             f"there is no reference {', '.join(refs)!r}",

@@ -11,9 +11,9 @@ from wholetext.stress.change import NotApplicable, Text, applied
 from wholetext.stress.changes.relations import (
     LEFT_OUT,
     TURNED,
-    ConnectiveDrop,
-    ConnectiveSwap,
+    connective,
     connectives,
+    no_connective,
 )
 
 
@@ -31,9 +31,9 @@ from wholetext.stress.changes.relations import (
 ])
 def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: str, left: str | None) -> None:
     text = Text("doc", lang, (sentence, sentence), glue="" if lang == "zh" else " ")
-    assert applied(text.segments, ConnectiveSwap().sites(text, random.Random(0)))[0] == (sentence, turned)
+    assert applied(text.segments, connective.sites(text, random.Random(0)))[0] == (sentence, turned)
     if left:
-        assert applied(text.segments, ConnectiveDrop().sites(text, random.Random(0)))[0] == (sentence, left)
+        assert applied(text.segments, no_connective.sites(text, random.Random(0)))[0] == (sentence, left)
 
 
 @pytest.mark.parametrize("sentence", [
@@ -41,7 +41,7 @@ def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: st
     "Therefore, she went on foot.", "But the train was late."])
 def test_a_connective_without_which_nothing_is_lost_stays(sentence: str) -> None:
     with pytest.raises(NotApplicable):
-        ConnectiveDrop().sites(Text("doc", "en", ("The sun came out.", sentence)), random.Random(0))
+        no_connective.sites(Text("doc", "en", ("The sun came out.", sentence)), random.Random(0))
 
 
 @pytest.mark.parametrize("sentence", ["But for him all was lost.", "But is it safe to go there?", "But no.",
@@ -51,7 +51,7 @@ def test_a_connective_without_which_nothing_is_lost_stays(sentence: str) -> None
 def test_what_only_looks_like_a_connective_stays(sentence: str) -> None:
     lang = "fr" if sentence.startswith("Mais") else "en"
     with pytest.raises(NotApplicable):
-        ConnectiveSwap().sites(Text("doc", lang, ("The sun came out again.", sentence)), random.Random(0))
+        connective.sites(Text("doc", lang, ("The sun came out again.", sentence)), random.Random(0))
 
 
 def test_every_pattern_is_found_and_turned_into_something_else() -> None:
