@@ -249,11 +249,6 @@ class _Plan:
 # ---------------------------------------------------------------- statistics
 
 
-def ratio_of_ratios(totals: FloatArray) -> FloatArray:
-    """First column over second, over third over fourth."""
-    return np.asarray(totals[..., 0] / totals[..., 1] / (totals[..., 2] / totals[..., 3]))
-
-
 def pearson(totals: FloatArray) -> FloatArray:
     """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined if a judge gives the same score to all."""
     n, x, y, xx, yy, xy = (totals[..., i] for i in range(6))
@@ -319,7 +314,7 @@ def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]
     """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
     totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
     if len(scored) > 1:
-        yield "ratio of error rates", totals, ratio_of_ratios, 0
+        yield "ratio of error rates", totals, lambda t: ratio(t) / ratio(t[..., 2:]), 0
     else:
         rows = sum(len(scores.rows) for scores in scored[0].values())
         yield "errors per 1,000 characters", totals, ratio, rows

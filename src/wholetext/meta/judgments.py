@@ -395,7 +395,7 @@ def find_ratings(evalset: EvalSet, gold: str) -> Source:
             where=str(evalset.root / "human-scores"),
             next=f"there are {', '.join(names) or 'none'}",
         )
-    ratings = gather(gold, _rows(released, segments), segments)
+    ratings = gather(gold, released_rows(released, segments), segments)
     return Source(
         ratings,
         _total(gold, ratings),
@@ -510,7 +510,7 @@ def _span_ratings(
                 f"there are no scores '{gold}.seg' here, and ratings have no overall score",
                 where=str(path),
             )
-        known = {row[:2]: row[3] for row in _rows(released, segments)}
+        known = {row[:2]: row[3] for row in released_rows(released, segments)}
         scores = [known.get((rating.system, rating.segment)) for rating in rated]
         note = "ratings have no overall score: the segment's released score is used instead"
     rows = [
@@ -521,10 +521,10 @@ def _span_ratings(
     return Source(gather(gold, rows, segments), "mean" if esa else "sum", str(path), note)
 
 
-def _rows(released: Judgments, segments: tuple[Segment, ...]) -> list[Rated]:
+def released_rows(released: Judgments, segments: Sequence[Segment]) -> list[Rated]:
     """Released scores as ratings of one rater."""
     return [
-        (system, segments[item], "unknown", float(values[item]))
+        (system, segments[int(item)], "unknown", float(values[item]))
         for system, values in zip(released.systems, released.values)
         for item in np.flatnonzero(~np.isnan(values))
     ]

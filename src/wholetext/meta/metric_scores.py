@@ -52,14 +52,6 @@ class MetricScores:
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
 
-@dataclass(frozen=True, eq=False)
-class LengthBaseline:
-    """Minus the length of the reference: what a penalty that sums errors owes to long text."""
-
-    name: str
-    seg: FloatArray  # (segments,)
-
-
 @dataclass
 class Gathered:
     """Metrics that can be compared on the same systems, and what had to be left out."""
@@ -67,7 +59,8 @@ class Gathered:
     participants: Participants
     metrics: list[MetricScores] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    length: LengthBaseline | None = None  # where a metric is a sum over the text
+    # where a metric is a sum over the text: name and (segments,) scores of a length alone
+    length: tuple[str, FloatArray] | None = None
 
     def at(self, level: Level) -> dict[str, FloatArray]:
         """Metric → (systems, items) scores, of the metrics that have scores at a level."""
@@ -140,18 +133,14 @@ def gather(
     gathered.metrics += [
         _mean(text, [scored[name] for name in part]) for text, part in ensembles.items()
     ]
-    if any(_grows(name) for name in names if name in computed):
+    own = [scorer(name).metric for name in names if name in computed]
+    if any(metric.outputs[0] in trait(metric, "sums") for metric in own):  # longer text has more
         gathered.length = _length(where)
     return _common(gathered)
 
 
-def _grows(spec: str) -> bool:
-    """Whether the score of a spec is a sum, so that longer text has a larger one."""
-    metric = scorer(spec).metric
-    return metric.outputs[0] in trait(metric, "sums")
-
-
-def _length(where: Participants) -> LengthBaseline | None:
+def _length(where: Participants) -> tuple[str, FloatArray] | None:
+    """Minus the length of the reference: what a penalty that sums errors owes to long text."""
     loaded = where.evalset.load()
     name = next((ref for ref in where.refs if ref in loaded.corpus.references), None)
     if name is None:
@@ -160,7 +149,7 @@ def _length(where: Participants) -> LengthBaseline | None:
     texts = [text for doc in loaded.corpus.docs for text in doc.refs[name]]
     sizes = [len(text.split() if blank else text) for text in texts]
     noun = "words" if blank else "characters"
-    return LengthBaseline(f"− reference {noun}", -np.array(sizes, dtype=float))
+    return f"− reference {noun}", -np.array(sizes, dtype=float)
 
 
 def _mean(name: str, members: Sequence[MetricScores]) -> MetricScores:

@@ -17,7 +17,6 @@ from wholetext.meta.tasks import Average, SetMean, TaskResult
 
 if TYPE_CHECKING:
     from wholetext.meta.grid import GridCell, Setting
-    from wholetext.meta.paragraphs import Point
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
     from wholetext.scoring.significance.resample import Interval
@@ -220,7 +219,13 @@ def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], 
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
             title = f"by paragraph length, {where}, gold {gold}"
-            yield title, CURVE, [_curve(point) for point in points if point.gold == gold], 3
+            lines = [
+                [str(p.k), p.metric, p.mode, *map(number, values)]
+                for p in points
+                if p.gold == gold
+                for values in [(p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson)]
+            ]
+            yield title, CURVE, lines, 3
 
 
 Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
@@ -332,12 +337,6 @@ def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
             f"{count(len(where.systems), 'system')}, left out: {out}."
         )
     return lines
-
-
-def _curve(p: Point) -> list[str]:
-    """A line of the table of paragraph lengths, as ``CURVE`` names its columns."""
-    values = [p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson]
-    return [str(p.k), p.metric, p.mode, *map(number, values)]
 
 
 def _tsv(content: dict[str, Any]) -> None:

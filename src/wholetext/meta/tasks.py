@@ -194,7 +194,7 @@ def _baseline(
     """The agreement of the reference's length; NaN where outputs of an item are compared."""
     if gathered.length is None:
         return None
-    name, values, measure = gathered.length.name, gathered.length.seg, task.measure
+    (name, values), measure = gathered.length, task.measure
     correlation = measure.statistic in ("pearson", "spearman", "kendall")
     if task.level not in ("seg", "doc") or not correlation or measure.average == "item":
         return name, np.nan

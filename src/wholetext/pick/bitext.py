@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wholetext.errors import InputError
 from wholetext.files.storage import write_file, writing
 from wholetext.io import from_texts
+from wholetext.io.assembly import pair
 from wholetext.io.text import FilePath, opened
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
@@ -97,7 +98,7 @@ def filter_bitext(
             file.write(by_system["bitext"].at("segment").astype(np.float32).tobytes())
             file.flush()
     scores = np.fromfile(stored, dtype=np.float32)
-    higher = chosen.metric.resolve(_pair(langs)).higher_is_better
+    higher = chosen.metric.resolve(pair(langs)).higher_is_better
     keep, threshold = _selection(scores if higher else -scores, least, share, higher)
     with writing(out) as target:
         for (source, text), kept in zip(_pairs(src, hyp), keep, strict=True):
@@ -163,8 +164,3 @@ def _fingerprint(path: FilePath) -> str:
     with Path(path).open("rb") as file:
         head = hashlib.sha256(file.read(1 << 20)).hexdigest()[:16]
     return f"{Path(path).stat().st_size}:{head}"
-
-
-def _pair(langs: str | None) -> tuple[str, str]:
-    source, _, target = (langs or "-").partition("-")
-    return source, target

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wholetext.errors import InputError
-from wholetext.files.parsing import read_json
 from wholetext.io import Loaded, from_texts
-from wholetext.io.text import FilePath, opened
+from wholetext.io.formats.jsonl import objects
+from wholetext.io.text import FilePath, at, opened
 
-_NEXT = 'write {"src": "…", "candidates": ["…", "…"]}, with "ref" and "doc" where there are some'
+_NEXT = (
+    'write {"src": "…", "candidates": ["…", "…"]} in every line, with "ref" and "doc" in all or '
+    'none; "" stands for a missing candidate'
+)
 
 
 def is_candidates(path: FilePath) -> bool:
@@ -21,45 +22,33 @@ def is_candidates(path: FilePath) -> bool:
 
 def read_candidates(path: FilePath, langs: str | None = None) -> Loaded:
     """Read candidates as the systems ``1``, ``2`` … of a corpus; all lists have the same length."""
-    rows: list[dict[str, Any]] = []
     with opened(path) as file:
-        for number, line in enumerate(file.lines(), 1):
-            if not line.strip():
-                continue
-            where = f"{file.name}:{number}"
-            row = read_json(line.encode(), where=where)
-            if not isinstance(row, dict) or not _texts(row.get("candidates")):
-                raise InputError("no list of candidates", where=where, next=_NEXT)
-            if rows and len(row["candidates"]) != len(rows[0]["candidates"]):
-                raise InputError(
-                    f"{len(row['candidates'])} candidates, where the first line has "
-                    f"{len(rows[0]['candidates'])}",
-                    where=where,
-                    next='give every segment equally many; "" stands for a missing one',
-                )
-            for key in ("src", "ref", "doc"):
-                if (key in row) != (key in (rows or [row])[0]):
-                    raise InputError(
-                        f"only some lines have {key!r}", where=where, next="give all or none"
-                    )
-                if key in row and not isinstance(row[key], str):
-                    raise InputError(f"{key!r} is not text", where=where, next=_NEXT)
-            rows.append(row)
+        rows = [(at(file.name, number), row) for number, row in objects(file)]
     if not rows:
         raise InputError("the file has no candidates", where=str(path), next=_NEXT)
-
-    def column(key: str) -> list[str] | None:
-        return [row[key] for row in rows] if key in rows[0] else None
-
-    names = [str(i + 1) for i in range(len(rows[0]["candidates"]))]
+    columns: dict[str, list[str]] = {key: [] for key in ("src", "ref", "doc") if key in rows[0][1]}
+    lists: list[list[str]] = []
+    for where, row in rows:
+        candidates, what = row.get("candidates", []), ""
+        if not isinstance(candidates, list) or not candidates:
+            what = "no list of candidates"
+        elif lists and len(candidates) != len(lists[0]):
+            what = f"{len(candidates)} candidates, where the first line has {len(lists[0])}"
+        elif (
+            not columns.keys() <= row.keys() or {"src", "ref", "doc"} & row.keys() - columns.keys()
+        ):
+            what = "other fields than in the first line"
+        elif not all(isinstance(x, str) for x in (*candidates, *map(row.get, columns))):
+            what = "a candidate or another field that is not text"
+        if what:
+            raise InputError(what, where=where, next=_NEXT)
+        lists.append(candidates)
+        for key, texts in columns.items():
+            texts.append(row[key])
     return from_texts(
-        {name: [row["candidates"][i] for row in rows] for i, name in enumerate(names)},
-        srcs=column("src"),
-        refs={"ref": texts} if (texts := column("ref")) else (),
-        docs=column("doc"),
+        {str(i): list(texts) for i, texts in enumerate(zip(*lists), 1)},
+        srcs=columns.get("src"),
+        refs={"ref": columns["ref"]} if "ref" in columns else (),
+        docs=columns.get("doc"),
         langs=langs,
     )
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)

@@ -26,9 +26,7 @@ class TermOccurrence(NamedTuple):
     form: tuple[str, ...]  # lemmas
 
 
-class _Pattern(NamedTuple):
-    term: int
-    keys: tuple[frozenset[str], ...]
+Keys = frozenset[str]  # forms by which a word is found
 
 
 class Matcher:
@@ -39,16 +37,17 @@ class Matcher:
 
     def __init__(self, analysed: Sequence[Sequence[Analysis]]) -> None:
         """Index the renditions of each term."""
-        self._patterns: dict[str, list[_Pattern]] = {}
+        self._patterns: dict[str, list[tuple[int, tuple[Keys, ...]]]] = {}
         for term, renditions in enumerate(analysed):
             for analysis in renditions:
-                exact = _exact("".join(token.text for token in analysis.tokens))
+                text = "".join(token.text for token in analysis.tokens)
+                exact = sum(map(str.isalpha, text)) <= SHORT or text.isupper()
                 keys = tuple(
                     frozenset({"=" + token.text}) if exact else _keys(token)
                     for token in analysis.tokens
                 )
                 for key in keys[0] if keys else ():
-                    self._patterns.setdefault(key, []).append(_Pattern(term, keys))
+                    self._patterns.setdefault(key, []).append((term, keys))
 
     def find(self, segments: Sequence[Analysis], offsets: Sequence[int]) -> list[TermOccurrence]:
         """List all occurrences, overlapping ones too, in the order of the text."""
@@ -70,7 +69,7 @@ class Matcher:
             for key in here & self._patterns.keys():
                 for term, pattern in self._patterns[key]:
                     last = first + len(pattern)
-                    if last <= len(keys) and all(map(_meet, pattern, keys[first:last])):
+                    if last <= len(keys) and all(map(Keys.__and__, pattern, keys[first:last])):
                         yield term, first, last
 
 
@@ -126,11 +125,3 @@ def overlapping(occurrences: Sequence[TermOccurrence], required: Mapping[int, in
 
 def _keys(token: Token) -> frozenset[str]:
     return frozenset({token.text.casefold(), token.lemma.casefold()})
-
-
-def _exact(text: str) -> bool:
-    return sum(map(str.isalpha, text)) <= SHORT or text.isupper()
-
-
-def _meet(one: frozenset[str], other: frozenset[str]) -> bool:
-    return not one.isdisjoint(other)

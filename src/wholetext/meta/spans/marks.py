@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import integer, number, read_json, reader, reading
+from wholetext.files.parsing import integer, number, reader, reading
 from wholetext.io.formats.evalset import EvalSet
+from wholetext.io.formats.jsonl import objects
 from wholetext.io.text import FilePath, at, is_folder, opened, shown, stem
 from wholetext.meta.judgments import corpus_segments, rating_lines, read_mqm
 from wholetext.notebook.display import brief
@@ -259,12 +260,10 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
     """A segment per line; ``segment`` is its position in the document from 0."""
     parser, marks = SpanParser(), list[Marked]()
     with opened(path) as file:
-        for line_number, line in enumerate(file.lines(), 1):
-            if line.strip():
-                where = at(file.name, line_number)
-                record = read_json(line, where=where, next=_EXAMPLE)
-                with reading(where, _EXAMPLE, what="this line cannot be read"):
-                    marks.append(_record(record, name, parser, where))
+        for line_number, record in objects(file):
+            where = at(file.name, line_number)
+            with reading(where, _EXAMPLE, what="this line cannot be read"):
+                marks.append(_record(record, name, parser, where))
     return Annotations(name, unique(marks, shown(path)), parser.notes(name))
 
 
