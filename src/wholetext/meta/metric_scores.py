@@ -133,10 +133,15 @@ def gather(
     gathered.metrics += [
         _mean(text, [scored[name] for name in part]) for text, part in ensembles.items()
     ]
-    own = [scorer(name).metric for name in names if name in computed]
-    if any(metric.outputs[0] in trait(metric, "sums") for metric in own):  # longer text has more
+    if any(_grows(name) for name in names if name in computed):
         gathered.length = _length(where)
     return _common(gathered)
+
+
+def _grows(spec: str) -> bool:
+    """Whether the score of a spec is a sum, so that longer text has a larger one."""
+    metric = scorer(spec).metric
+    return metric.outputs[0] in trait(metric, "sums")
 
 
 def _length(where: Participants) -> tuple[str, FloatArray] | None:

@@ -17,8 +17,7 @@ from typing import Any
 
 from wholetext.errors import InputError, count
 from wholetext.files.parsing import read_json, reader, reading
-from wholetext.io.formats.jsonl import objects
-from wholetext.io.text import opened, read_lines
+from wholetext.io.text import read_lines
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
 
@@ -128,11 +127,12 @@ def _jsonl(path: Path, langs: Langs | None) -> ContrastSet:
     items: list[Item] = []
     pairs: Counter[Langs] = Counter()
     ties = 0
-    with opened(path) as file:
-        records = list(objects(file))
-    for number, record in records:
-        name = f"{path.stem}-{number}"
-        with reading(f"{path}:{number}", _NEXT, what=_FAULT):
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        where, name = f"{path}:{number}", f"{path.stem}-{number}"
+        record = read_json(line, where=where)
+        with reading(where, _NEXT, what=_FAULT):
             if record.get("choice") == "tie":
                 ties += 1
             else:
