@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wholetext.errors import InputError, SpecError, choices
+from wholetext.errors import InputError, SpecError, check_known
 from wholetext.io import Loaded
 from wholetext.judges.prompts import REWORDED
 from wholetext.notebook.display import brief
@@ -50,15 +50,11 @@ class JudgeCheckOptions:
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.checks if name not in CHECKS]
+        check_known("check", self.checks, CHECKS)
         least = min(self.windows, default=0) >= 1 and self.samples >= 2 and self.draws >= 1
-        if unknown or not self.checks or not least:
-            raise InputError(
-                f"there is no check {unknown[0]!r}"
-                if unknown
-                else "a check needs windows and draws from 1, samples from 2 up",
-                next=choices(unknown[0] if unknown else "", CHECKS),
-            )
+        if not self.checks or not least:
+            what = "a check needs windows and draws from 1, samples from 2 up"
+            raise InputError(what, next=f"checks are {', '.join(CHECKS)}")
 
 
 @dataclass(frozen=True)

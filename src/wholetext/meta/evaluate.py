@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wholetext.errors import InputError, WriteError
@@ -14,7 +13,6 @@ from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet, language_pairs, write
 from wholetext.io.formats.scores import write_table
 from wholetext.io.formats.summaries import open_judged
-from wholetext.io.text import write_lines
 from wholetext.meta.agreement.measures import system_means
 from wholetext.meta.conventions import paragraph_gold, standard_gold
 from wholetext.meta.grid import GridAxes, contests, drawn, grid_cells
@@ -30,6 +28,7 @@ from wholetext.meta.paragraphs import (
     paragraph_set,
     paragraphs,
     texts,
+    write_jsonl,
 )
 from wholetext.meta.participants import Selection, read_participants
 from wholetext.meta.store import FILE, META, Meta, write_meta
@@ -297,5 +296,4 @@ def _write(
         scores = staged / "human-scores"
         write_table(scores / f"{name}.seg.score", systems, values, gaps=True)
         write_table(scores / f"{name}.sys.score", systems, system_means(values)[:, None], gaps=True)
-        lines = (json.dumps(asdict(paragraph), ensure_ascii=False) for paragraph in rated)
-        write_lines(scores / f"{name}.paragraphs.jsonl", lines)
+        write_jsonl(scores / f"{name}.paragraphs.jsonl", rated)

@@ -290,24 +290,21 @@ def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Rati
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRating:
-    """The rating of one segment by one rater."""
-
-    system: str
-    segment: Segment
-    rater: str
-    penalty: float  # the sum of the errors' scores or, without these, weights
-    overall: float | None = None  # the rater's own score (ESA, 0-100)
-
-
 @reader
-def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
-    """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
-    return [
-        SpanRating(system, segment, rater, *_marks(value, where))
-        for where, system, segment, rater, value in rating_lines(path, segments)
-    ]
+def read_span_ratings(
+    path: FilePath, segments: Sequence[Segment]
+) -> list[tuple[Rated, float | None]]:
+    """Read a ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out.
+
+    Returns:
+        Ratings by the sum of the errors' scores or, without these, weights, each with the rater's
+        own score of the segment (ESA, 0-100), if any.
+    """
+    ratings = []
+    for where, system, segment, rater, value in rating_lines(path, segments):
+        total, overall = _marks(value, where)
+        ratings.append(((system, segment, rater, 0.0 - total), overall))
+    return ratings
 
 
 def rating_lines(
@@ -503,7 +500,7 @@ def _span_ratings(
     """Read errors as JSON: MQM by their penalties; ESA by the overall or the released score."""
     rated = read_span_ratings(path, segments)
     esa, note = gold.startswith("esa"), ""
-    scores = [rating.overall if esa else 0.0 - rating.penalty for rating in rated]
+    scores = [overall if esa else rating[3] for rating, overall in rated]
     if None in scores:
         if released is None:
             raise InputError(
@@ -511,13 +508,9 @@ def _span_ratings(
                 where=str(path),
             )
         known = {row[:2]: row[3] for row in released_rows(released, segments)}
-        scores = [known.get((rating.system, rating.segment)) for rating in rated]
+        scores = [known.get(rating[:2]) for rating, _ in rated]
         note = "ratings have no overall score: the segment's released score is used instead"
-    rows = [
-        (rating.system, rating.segment, rating.rater, score)
-        for rating, score in zip(rated, scores)
-        if score is not None
-    ]
+    rows = [(*rating[:3], score) for (rating, _), score in zip(rated, scores) if score is not None]
     return Source(gather(gold, rows, segments), "mean" if esa else "sum", str(path), note)
 
 

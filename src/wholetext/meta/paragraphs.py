@@ -9,8 +9,9 @@ its own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from wholetext import text as languages
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.assembly import Loaded
+from wholetext.io.text import FilePath, write_lines
 from wholetext.meta.agreement.correlation import count_pairs, pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
 from wholetext.meta.judgments import Ratings, Total
@@ -178,6 +180,11 @@ def texts(
     joined = Corpus(f"{corpus.id}.k{k}", corpus.langs, tuple(docs))
     made = tuple(Output(system, parts) for system, parts in outputs.items())
     return Loaded(joined, made, loaded.warnings)
+
+
+def write_jsonl(path: FilePath, paragraphs: Sequence[RatedParagraph]) -> None:
+    """One paragraph per line with its provenance."""
+    write_lines(path, (json.dumps(asdict(part), ensure_ascii=False) for part in paragraphs))
 
 
 @dataclass(frozen=True)

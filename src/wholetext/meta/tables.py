@@ -101,7 +101,8 @@ def short(result: TaskResult, meta: Meta) -> str:
     if result.pooled:
         title += " (all)"
     elif len(set(names)) > 1:
-        title += f" {result.where if len(sets) > 1 else result.where.split(' ')[-1]}"
+        langs = {part.participants.name: part.participants.langs for part in meta.parts}
+        title += f" {result.where if len(sets) > 1 else langs[result.where]}"
     return f"{title} {result.gold}" if len(set(names)) < len(names) else title
 
 
@@ -273,7 +274,7 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
     told = []
     for column in columns:
         ranks = (None,) if isinstance(column, SetMean) else column.ranks
-        title = _title(column, meta).partition(" (mean")[0]
+        title = column.task if isinstance(column, SetMean) else _title(column, meta)
         told.append((title, _leaders(column.metrics, column.value(column.metrics[0]), ranks)))
     chance = [
         _title(column, meta)

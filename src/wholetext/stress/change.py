@@ -68,7 +68,7 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Text:
+class TaggedText:
     """A document to change; ``analyses`` are of its segments where the change needs a tagger."""
 
     doc: str
@@ -110,7 +110,7 @@ def _closed(text: str) -> bool:
     )
 
 
-Find = Callable[[Text, random.Random], Iterable[Site]]
+Find = Callable[[TaggedText, random.Random], Iterable[Site]]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Change:
     layers: frozenset[Layer] = frozenset()  # what it asks of a tagger
     in_a_row: bool = False  # whether the sites of a dose follow each other
 
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
+    def sites(self, text: TaggedText, rng: random.Random) -> list[Site]:
         """Every place where the change can be made; ``NotApplicable`` if there is none."""
         sites = list(self.find(text, rng))
         if not sites:

@@ -19,7 +19,7 @@ from wholetext.stress.change import (
     Edit,
     Kind,
     NotApplicable,
-    Text,
+    TaggedText,
     applied,
     chosen_changes,
 )
@@ -127,7 +127,7 @@ def perturb(
     )
 
 
-def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]:
+def _doses(change: Change, text: TaggedText, settings: StressOptions) -> list[Changed]:
     """Change a document at every dose; the sites of a dose are among those of a larger one."""
     # seeded by a string, which is hashed in the same way on every machine
     rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")
@@ -169,7 +169,7 @@ def _analyser(changes: Sequence[Change], lang: str) -> tuple[Analyser | None, st
 
 def _texts(
     corpus: Corpus, output: Output, analyser: Analyser | None, options: Options
-) -> list[Text]:
+) -> list[TaggedText]:
     """The documents of an output, tagged once for all changes."""
     docs = [tuple(output.docs[doc]) for doc in corpus.ids]
     analyses: list[tuple[Analysis, ...]] = [() for _ in docs]
@@ -179,7 +179,7 @@ def _texts(
             analyses = [tuple(islice(tagged, len(segments))) for segments in docs]
     lang, glue = code_of(corpus.langs[1]), joiner(corpus.langs[1])
     return [
-        Text(doc, lang, docs[at], analyses[at], [*docs[:at], *docs[at + 1 :]], glue)
+        TaggedText(doc, lang, docs[at], analyses[at], [*docs[:at], *docs[at + 1 :]], glue)
         for at, doc in enumerate(corpus.ids)
     ]
 

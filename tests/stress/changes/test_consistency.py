@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from wholetext.stress.change import Change, NotApplicable, Text, applied
+from wholetext.stress.change import Change, NotApplicable, TaggedText, applied
 from wholetext.stress.changes.consistency import (
     name,
     pronoun,
@@ -16,15 +16,15 @@ from wholetext.stress.changes.consistency import (
     term,
 )
 
-Tagged = Callable[..., Text]
+Tagged = Callable[..., TaggedText]
 
 
-def after(change: Change, text: Text) -> tuple[str, ...]:
+def after(change: Change, text: TaggedText) -> tuple[str, ...]:
     """The text with every site changed."""
     return applied(text.segments, change.sites(text, random.Random(0)))[0]
 
 
-def refused(change: Change, text: Text) -> str:
+def refused(change: Change, text: TaggedText) -> str:
     with pytest.raises(NotApplicable) as caught:
         change.sites(text, random.Random(0))
     return str(caught.value)
@@ -114,7 +114,7 @@ def test_names_that_are_not_sure_stay(tagged: Tagged) -> None:
     word = tagged("Brown/NNP spoke/VBD/speak ./.", "Brown/NNP wore/VBD brown/JJ ./.", persons=["Brown"])
     club = tagged("Madrid/NNP won/VBD/win ./.", "Madrid/NNP left/VBD/leave ./.", persons=["Madrid"])
     both = tagged("Paris/NNP spoke/VBD/speak ./.", "Paris/NNP left/VBD ./.", persons=["Paris", "Paris"])
-    both = Text("doc", "en", both.segments, (both.analyses[0], replace(both.analyses[1], entities=(
+    both = TaggedText("doc", "en", both.segments, (both.analyses[0], replace(both.analyses[1], entities=(
         both.analyses[1].entities[0], both.analyses[1].entities[0]._replace(label="GPE")))))
     place = tagged("Berlin/NNP spoke/VBD/speak ./.", "Berlin/NNP left/VBD ./.", persons=["Berlin"], Berlin="GPE")
     assert {refused(name, text) for text in (once, short, word, club, both, place)} == {"no person is named twice"}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from wholetext.stress.change import Change, NotApplicable, Text, applied
+from wholetext.stress.change import Change, NotApplicable, TaggedText, applied
 from wholetext.stress.changes.controls import (
     contraction,
     negation,
@@ -19,17 +19,17 @@ from wholetext.stress.changes.controls import (
     typography,
 )
 
-Tagged = Callable[..., Text]
+Tagged = Callable[..., TaggedText]
 
 
 def after(change: Change, *segments: str, lang: str = "en") -> tuple[str, ...]:
-    text = Text("doc", lang, segments, glue="" if lang == "zh" else " ")
+    text = TaggedText("doc", lang, segments, glue="" if lang == "zh" else " ")
     return applied(text.segments, change.sites(text, random.Random(0)))[0]
 
 
 @given(st.integers(2, 10**7), st.integers(0, 99))
 def test_a_number_becomes_another_of_its_form(value: int, seed: int) -> None:
-    text = Text("doc", "en", (f"There were {value:,} of {value}.",))
+    text = TaggedText("doc", "en", (f"There were {value:,} of {value}.",))
     _, edits = applied(text.segments, number.sites(text, random.Random(seed)))
     assert len(edits) == 2
     for edit in edits:
@@ -45,7 +45,7 @@ def test_times_names_and_one_stay(text: str) -> None:
 
 def test_years_and_days_stay_possible() -> None:
     for seed in range(50):
-        text = Text("doc", "en", ("On 27 May 1996, 30 came.",))
+        text = TaggedText("doc", "en", ("On 27 May 1996, 30 came.",))
         day, year, many = (edit.after for edit in applied(text.segments, number.sites(text, random.Random(seed)))[1])
         assert 10 <= int(day) <= 28 and 1990 <= int(year) <= 1999 and 10 <= int(many) <= 28
 
@@ -103,7 +103,7 @@ PARTS = ["Bob came in, and Ann went out.", "It rained.", "He saw it; she, too, s
 
 @given(st.lists(st.sampled_from(PARTS), min_size=2, max_size=6))
 def test_the_text_stays_the_same_whatever_its_segments(segments: list[str]) -> None:
-    text = Text("doc", "en", tuple(segments))
+    text = TaggedText("doc", "en", tuple(segments))
     sites = [*resegment.find(text, random.Random(0))]
     changed, _ = applied(text.segments, sites)
     assert " ".join(changed) == " ".join(segments) and (changed != text.segments) == bool(sites) and all(changed)

@@ -8,19 +8,20 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from wholetext.stress.change import Change, NotApplicable, Text, applied
+from wholetext.stress.change import Change, NotApplicable, TaggedText, applied
 from wholetext.stress.changes.structure import double, drop, foreign, shuffle, swap
 
 
-def document(sizes: list[int], name: str = "this") -> Text:
+def document(sizes: list[int], name: str = "this") -> TaggedText:
     """Segments of one or more sentences, all different; another document lends its own."""
     numbers = iter(range(100))
     segments = tuple(" ".join(f"Sentence {next(numbers)} is in {name} text." for _ in range(size)) for size in sizes)
-    return Text("doc", "en", segments, others=[("A sentence that was lent is here.", "Another one is to be had too.")])
+    lent = ("A sentence that was lent is here.", "Another one is to be had too.")
+    return TaggedText("doc", "en", segments, others=[lent])
 
 
 def sentences(segments: tuple[str, ...]) -> list[str]:
-    return [unit.text for unit in Text("doc", "en", segments).units]
+    return [unit.text for unit in TaggedText("doc", "en", segments).units]
 
 
 @given(st.lists(st.integers(1, 3), min_size=9, max_size=12), st.integers(0, 99))
@@ -49,11 +50,11 @@ def test_sentences_are_left_out_doubled_and_borrowed(sizes: list[int], seed: int
 def test_short_documents_are_refused(change: Change) -> None:
     for segments in (("Only one sentence is here.",), ("A heading", "Another heading", "A third one", "A fourth one")):
         with pytest.raises(NotApplicable):
-            change.sites(Text("doc", "en", segments, others=document([1]).others), random.Random(0))
+            change.sites(TaggedText("doc", "en", segments, others=document([1]).others), random.Random(0))
     with pytest.raises(NotApplicable, match="no whole sentence"):
-        double.sites(Text("doc", "en", ("A heading",)), random.Random(0))
+        double.sites(TaggedText("doc", "en", ("A heading",)), random.Random(0))
 
 
 def test_nothing_can_be_borrowed_from_a_single_document() -> None:
     with pytest.raises(NotApplicable, match="none in other documents"):
-        foreign.sites(Text("doc", "en", document([1, 1]).segments), random.Random(0))
+        foreign.sites(TaggedText("doc", "en", document([1, 1]).segments), random.Random(0))

@@ -241,10 +241,7 @@ class ContrastAccuracy:
     low: float  # Wilson's 95 % interval of the accuracy
     high: float
     chance: float  # what random scores without ties are expected to reach
-
-    @property
-    def accuracy(self) -> float:
-        return self.correct / self.total
+    accuracy: float
 
 
 @dataclass(frozen=True)
@@ -317,8 +314,8 @@ def _accuracy(name: str, margin: FloatArray, chance: FloatArray) -> ContrastAccu
         int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin))
     )
     low, high = wilson(correct, len(margin))
-    luck = float(chance.mean())
-    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck)
+    luck, share = float(chance.mean()), correct / len(margin)
+    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck, share)
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:
@@ -358,9 +355,9 @@ class ContrastResults:
                 "metrics": [
                     {
                         "metric": decisions.metric,
-                        "all": _row(overall(decisions)),
+                        "all": asdict(overall(decisions)),
                         "groups": {
-                            kind: [_row(part) for part in parts]
+                            kind: [asdict(part) for part in parts]
                             for kind, parts in groups(decisions).items()
                         },
                         "margins": np.where(
@@ -374,10 +371,6 @@ class ContrastResults:
             }
         )
         return content
-
-
-def _row(accuracy: ContrastAccuracy) -> dict[str, Any]:
-    return {**asdict(accuracy), "accuracy": accuracy.accuracy}
 
 
 def contrast(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from wholetext.stress.change import NotApplicable, Replacement, Site, Text, change, like
+from wholetext.stress.change import NotApplicable, Replacement, Site, TaggedText, change, like
 from wholetext.text.taggers.analysis import Analysis, Token
 
 _MALE = {
@@ -54,7 +54,7 @@ _PLACES = frozenset(
     languages=frozenset({"en"}),
     layers=frozenset({"tag", "entity"}),
 )
-def pronoun(text: Text, rng: random.Random) -> list[Site]:
+def pronoun(text: TaggedText, rng: random.Random) -> list[Site]:
     """He becomes she, or she he, in segments after the one that has the first such pronoun.
 
     Sure only where all gendered pronouns of the document are of one gender, so that no other person
@@ -229,7 +229,7 @@ _REPORTING = frozenset(_VERBS.split())
     layers=frozenset({"tag", "lemma", "entity"}),
     in_a_row=True,
 )
-def tense(text: Text, rng: random.Random) -> list[Site]:
+def tense(text: TaggedText, rng: random.Random) -> list[Site]:
     """Verbs of segments that follow each other go from past to present.
 
     Sure only where most segments are in the past, where all finite verbs of a segment and of its
@@ -257,7 +257,7 @@ def _tense(analysis: Analysis) -> str:
     return "present" if tags and tags <= {"VBZ", "VBP"} else ""
 
 
-def _shifted(segment: int, text: Text) -> Site | None:
+def _shifted(segment: int, text: TaggedText) -> Site | None:
     """The verbs of a segment in the present; None if one of them is not certain."""
     analysis, words = text.analyses[segment], text.segments[segment]
     tokens = analysis.tokens
@@ -369,7 +369,7 @@ _HUMAN = frozenset(_DOING.split())
     languages=frozenset({"en"}),
     layers=frozenset({"pos", "lemma", "entity"}),
 )
-def name(text: Text, rng: random.Random) -> list[Site]:
+def name(text: TaggedText, rng: random.Random) -> list[Site]:
     """The name of one person, from the second mention on, in another spelling.
 
     The name is the last word of what the tagger takes for a person in at least two segments, and
@@ -477,7 +477,7 @@ _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
     languages=frozenset({"en"}),
     layers=frozenset({"tag", "lemma", "entity"}),
 )
-def term(text: Text, rng: random.Random) -> list[Site]:
+def term(text: TaggedText, rng: random.Random) -> list[Site]:
     """A noun of a list, from the second mention on, is the name of another thing that is near.
 
     Sure only for a definite noun by itself, which takes up the first mention: not beside another

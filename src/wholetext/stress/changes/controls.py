@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from wholetext.stress.change import Replacement, Site, Text, change, like
+from wholetext.stress.change import Replacement, Site, TaggedText, change, like
 from wholetext.text.taggers.analysis import Token
 
 _NUMBER = re.compile(r"(?<![\w.,:/#'’–-])[1-9]\d*(?:[.,]\d+)*(?![\w/'’–-]|[.,]\d|\s*:\s*\d)")
@@ -23,7 +23,7 @@ _DAY = 31  # numbers up to this may be days of a month and stay possible ones
     otherwise="no number in digits",
     kind="sentence",
 )
-def number(text: Text, rng: random.Random) -> Iterator[Site]:
+def number(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """A number in digits is replaced by another of the same form.
 
     Years keep their decade; 1 stays as it is, since the noun after it is in the singular.
@@ -69,7 +69,7 @@ _NEGATIVE = re.compile(
     languages=frozenset({"en"}),
     layers=frozenset({"tag"}),
 )
-def negation(text: Text, rng: random.Random) -> Iterator[Site]:
+def negation(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """*Not* is put after *is*, *are*, *was*, *were* or a modal verb.
 
     Sure only in sentences with one finite verb, without negation or words that negation binds.
@@ -156,7 +156,7 @@ _BINDING = frozenset(
     kind="harmless",
     languages=frozenset({"en"}),
 )
-def paraphrase(text: Text, rng: random.Random) -> Iterator[Site]:
+def paraphrase(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """Expressions of a list are replaced by others of the same sense.
 
     Not after *a* or *an*, nor beside a comparison.
@@ -183,7 +183,7 @@ _TAG = re.compile(r"[?]|\b(?:sha|ai)n['’]t|n['’]t (?:I|you|he|she|it|we|they
     kind="harmless",
     languages=frozenset({"en"}),
 )
-def contraction(text: Text, rng: random.Random) -> Iterator[Site]:
+def contraction(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """Contracted forms written out; not in questions, where the order of words would change."""
     for unit in text.units:
         if _TAG.search(unit.text):
@@ -208,7 +208,7 @@ _MARKS = {"en": ("“", "”"), "es": ("“", "”"), "zh": ("“", "”"), "de"
     kind="harmless",
     languages=frozenset(_MARKS),
 )
-def typography(text: Text, rng: random.Random) -> Iterator[Site]:
+def typography(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """Straight quotation marks become those of the language, or the other way round.
 
     A segment at a time, and only where they come in pairs.
@@ -236,7 +236,7 @@ _SHARE = 0.6  # of the segment that stays, at most: so that something worth movi
     otherwise="no segment ends with a clause that can begin the next one",
     kind="harmless",
 )
-def resegment(text: Text, rng: random.Random) -> Iterator[Site]:
+def resegment(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """The last clause of a segment begins the next one: joined, the text stays the same."""
     taken = -1
     for at in range(len(text.segments) - 1):

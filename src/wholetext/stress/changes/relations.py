@@ -10,7 +10,7 @@ from wholetext.stress.change import (
     Replacement,
     SentenceSpan,
     Site,
-    Text,
+    TaggedText,
     capitalised,
     change,
 )
@@ -128,7 +128,7 @@ _UNDERSTOOD = re.compile(
 
 
 def connectives(
-    text: Text, patterns: tuple[tuple[str, str], ...]
+    text: TaggedText, patterns: tuple[tuple[str, str], ...]
 ) -> Iterator[tuple[SentenceSpan, int, str]]:
     """Yield sentences that begin with a connective, its length and its replacement.
 
@@ -152,7 +152,7 @@ def connectives(
     otherwise="no connective of the table at the beginning of a sentence",
     languages=frozenset(TURNED),
 )
-def connective(text: Text, rng: random.Random) -> list[Site]:
+def connective(text: TaggedText, rng: random.Random) -> list[Site]:
     """The connective at the beginning of a sentence is replaced by one of another sense.
 
     Contrast for result, result or addition for contrast: top-level senses of the Penn Discourse
@@ -170,7 +170,7 @@ def connective(text: Text, rng: random.Random) -> list[Site]:
     otherwise="no connective of the table at the beginning of a sentence",
     languages=frozenset(LEFT_OUT),
 )
-def no_connective(text: Text, rng: random.Random) -> list[Site]:
+def no_connective(text: TaggedText, rng: random.Random) -> list[Site]:
     """The connective at the beginning of a sentence is left out; the next word is capitalised.
 
     Not where another word of the sentence has the same sense.

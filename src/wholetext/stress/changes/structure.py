@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-from wholetext.stress.change import Replacement, Site, Text, apart, change, units_of, without
+from wholetext.stress.change import Replacement, Site, TaggedText, apart, change, units_of, without
 
 
 @change(
@@ -14,7 +14,7 @@ from wholetext.stress.change import Replacement, Site, Text, apart, change, unit
     "neighbouring sentences change places",
     otherwise="fewer than two whole sentences follow each other",
 )
-def swap(text: Text, rng: random.Random) -> Iterator[Site]:
+def swap(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """Two neighbouring sentences change places; no sentence is in two pairs.
 
     Unlike Barzilay and Lapata (2008), who permute whole documents, one pair is the smallest error
@@ -43,7 +43,7 @@ LEAST = 4  # sentences: the order of three is nearly kept by most permutations
     "the sentences of the document in random order",
     otherwise=f"fewer than {LEAST} whole sentences",
 )
-def shuffle(text: Text, rng: random.Random) -> list[Site]:
+def shuffle(text: TaggedText, rng: random.Random) -> list[Site]:
     """A random permutation (Barzilay and Lapata 2008); one site, so that every dose is the same."""
     units = text.whole_units()
     if len(units) < LEAST:
@@ -65,7 +65,7 @@ def shuffle(text: Text, rng: random.Random) -> list[Site]:
     "a sentence is left out",
     otherwise="fewer than two whole sentences",
 )
-def drop(text: Text, rng: random.Random) -> list[Site]:
+def drop(text: TaggedText, rng: random.Random) -> list[Site]:
     """Sentences are left out, at most half of them.
 
     The segment of a lone sentence is then empty, as in an output whose segments are those of the
@@ -81,7 +81,7 @@ def drop(text: Text, rng: random.Random) -> list[Site]:
     "a sentence is repeated right after itself",
     otherwise="no whole sentence",
 )
-def double(text: Text, rng: random.Random) -> list[Site]:
+def double(text: TaggedText, rng: random.Random) -> list[Site]:
     """A sentence is repeated right after itself, in the same segment."""
     return [
         (Replacement(unit.segment, unit.end, unit.end, text.glue + unit.text),)
@@ -97,7 +97,7 @@ _TRIED = 20  # sentences of other documents that are compared in length
     "a sentence is replaced by one from another document",
     otherwise="fewer than two whole sentences, or none in other documents",
 )
-def foreign(text: Text, rng: random.Random) -> Iterator[Site]:
+def foreign(text: TaggedText, rng: random.Random) -> Iterator[Site]:
     """A sentence is replaced by one of another document, about as long; at most half of them."""
     units, own = text.whole_units(), {unit.text for unit in text.units}
     lent = [
