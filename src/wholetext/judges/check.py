@@ -256,7 +256,7 @@ def pearson(totals: FloatArray) -> FloatArray:
 
 
 def by_document(scores: Scores, values: FloatArray) -> FloatArray:
-    """(documents, k) sums of the rows' values."""
+    """Sum the values of rows by document: (documents, k)."""
     totals = np.zeros((len(scores.rows.docs), values.shape[1]))
     np.add.at(totals, scores.rows.doc, values)
     return totals
@@ -265,7 +265,7 @@ def by_document(scores: Scores, values: FloatArray) -> FloatArray:
 def details_summed(
     by_system: BySystem, values: Callable[[Mapping[str, Any]], Sequence[float]]
 ) -> FloatArray:
-    """(documents, k) sums over all systems of the values of each row's details."""
+    """Sum values of the rows' details by document, over all systems: (documents, k)."""
     totals = [
         by_document(scores, np.array([values(detail or {}) for detail in scores.details]))
         for scores in by_system.values()
@@ -274,7 +274,7 @@ def details_summed(
 
 
 def order_bias(by_system: BySystem) -> Iterator[Figure]:
-    """How often a verdict depends on the order of two texts, and the first of them is chosen.
+    """Measure how often a verdict depends on the order of two texts, and the first is chosen.
 
     A pair is seen from either of its systems, and counts half from each.
     """
@@ -292,7 +292,7 @@ def order_bias(by_system: BySystem) -> Iterator[Figure]:
 
 
 def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
-    """(documents, 2): errors, thousands of characters; rows without a score count in neither."""
+    """Count errors and thousands of characters by document; rows without a score are left out."""
     totals = []
     for output in outputs:
         scores = by_system[output.system]

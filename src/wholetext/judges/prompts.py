@@ -103,7 +103,7 @@ class JudgedTexts:
         return any(side.before or side.after for _, side in self.sides)
 
     def shown(self) -> str:
-        """Every text between marks, one segment per line; the part to judge has marks of its own."""
+        """Put every text between marks, a segment per line; the part to judge has marks of its own."""
         mark, blocks = self.mark, []
         for name, side in self.sides:
             tag = f"{name.replace(' ', '-')}-{mark}"
@@ -137,7 +137,7 @@ class JudgePrompt:
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "")
 
     def caveats(self, texts: JudgedTexts) -> Iterator[str]:
-        """What is not in the prompt although a reader of the scores would expect it there."""
+        """Name what is not in the prompt although a reader of the scores would expect it there."""
         shown = self.parts["system"] + self.parts["user"]
         if "_language}" in shown and not all(texts.langs):
             yield (
@@ -151,7 +151,7 @@ class JudgePrompt:
             yield "the judge is shown no instructions for a domain, as its prompt has no {focus}"
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
-        """The same call with the answer that could not be used, and a request for another."""
+        """Repeat a call with the answer that could not be used, and a request for another."""
         again = _fill(self.parts["repair"], {"problem": problem, "answer": self.parts[form]})
         return ask._replace(
             messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again))

@@ -588,7 +588,7 @@ def _accuracies(results: ContrastResults) -> None:
 def _contrast_finding(
     results: ContrastResults, totals: list[ContrastAccuracy], order: list[int]
 ) -> str:
-    """Which metric is right most often, whether by chance, and which ones it beats."""
+    """Say which metric is right most often, whether by chance, and which ones it beats."""
     best, names = order[0], [decisions.metric for decisions in results.decisions]
     total = totals[best]
     share = f"{100 * total.accuracy:.1f} % of {count(total.total, 'item')}"

@@ -10,7 +10,7 @@ _GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "w
 
 @dataclass(frozen=True)
 class Conventions:
-    """Of one test set; names are separated by blanks."""
+    """The conventions of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
     outliers: Mapping[str, str] = field(
@@ -130,7 +130,7 @@ def known_set(name: str) -> str:
 
 
 def conventions(name: str) -> Conventions:
-    """Those of a test set by the name of its folder; empty ones where it is not known."""
+    """Return the conventions of a test set by the name of its folder; empty ones if it is unknown."""
     return SETS.get(known_set(name), Conventions({}))
 
 
@@ -154,7 +154,7 @@ def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
 
 
 def is_human(system: str, references: Sequence[str]) -> bool:
-    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
+    """Tell whether an output is a reference that was judged (``refA``, in older sets ``Human-A.0``)."""
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(
         ("Human-", "ref.", "ref-")
     )

@@ -190,7 +190,7 @@ def _root(source: Path | str | EvalSet) -> Path:
 def _opened(
     sources: Sequence[Path | str | EvalSet], langs: Sequence[str], columns: Columns | None = None
 ) -> list[EvalSet]:
-    """Every set with every language pair; of several sets, with those pairs that it has."""
+    """Open every set for every language pair; of several sets, for those pairs that each has."""
     if len(sources) == 1:
         return [open_judged(sources[0], name or None, columns) for name in langs or [""]]
     opened = []

@@ -111,7 +111,7 @@ def discriminativeness(
     features: Sequence[str] = FEATURES,
     options: Options | None = None,
 ) -> list[Discriminativeness]:
-    """Every feature for every system."""
+    """Compute the discriminativeness of every feature for every system."""
     return [
         shares(pairs, output.system)
         for pairs in feature_pairs(corpus, outputs, features, options)

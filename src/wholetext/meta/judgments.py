@@ -70,7 +70,7 @@ class Ratings:
         return Judgments(self.scheme, "seg", self.systems, values)
 
     def standardised(self, ddof: int = 1) -> Ratings:
-        """Each rater's scores minus their mean, over their standard deviation, as for WMT's DA."""
+        """Standardise the scores of each rater, as for WMT's direct assessments."""
         raters = len(self.raters)
         count = np.bincount(self.rater, minlength=raters)
         mean = ratio(np.bincount(self.rater, self.score, raters), count)
@@ -135,7 +135,7 @@ class RaterTable:
 def table_rows(
     path: FilePath, required: Sequence[str], names: Mapping[str, str] = {}
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, column → cell) of each line of a TSV that is not blank; quotes have no meaning.
+    """Yield the place and the cells by column of each TSV line; quotes have no meaning.
 
     ``names`` are other names of columns.
     """
@@ -161,7 +161,7 @@ def table_rows(
 
 
 def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
-    """Every rating of a table; several by one rater of one segment are kept."""
+    """Read every rating of a table; several by one rater of one segment are kept."""
     table = RaterTable()
     for where, row in table_rows(path, ("system", "seg")):
         columns = [name for name in SCORES if name in row]
@@ -310,7 +310,7 @@ def read_span_ratings(
 def rating_lines(
     path: FilePath, segments: Sequence[Segment]
 ) -> Iterator[tuple[str, str, Segment, str, dict[str, Any]]]:
-    """(place in the file, system, segment, rater, content) of each rating of a ``.seg.rating`` file."""
+    """Yield (place, system, segment, rater, content) of each rating of a ``.seg.rating`` file."""
     blocks: dict[str, list[tuple[str, list[str]]]] = {}  # system → place and cells of its lines
     for line_number, line in enumerate(read_lines(path), 1):
         if line.strip():
@@ -364,7 +364,7 @@ class Source:
 
 
 def corpus_segments(evalset: EvalSet) -> tuple[Segment, ...]:
-    """(document, position) of every segment of an EvalSet."""
+    """List (document, position) of every segment of an EvalSet."""
     return tuple(
         (run.doc, place) for run in evalset.documents for place in range(run.stop - run.start)
     )

@@ -139,7 +139,7 @@ def gather(
 
 
 def _grows(spec: str) -> bool:
-    """Whether the score of a spec is a sum, so that longer text has a larger one."""
+    """Tell whether the score of a spec is a sum, so that longer text has a larger one."""
     metric = scorer(spec).metric
     return metric.outputs[0] in trait(metric, "sums")
 
@@ -235,7 +235,7 @@ def _names(
 
 
 def _in_order(file: StoredFile, gathered: Gathered, missing: str) -> FloatArray:
-    """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
+    """Order (systems, items) scores as the participants; missing systems have rows of NaN or 0."""
     where, path = gathered.participants, str(file.path)
     scores, outputs = file.read(where), where.evalset.systems
     extra = [name for name in scores.systems if outputs and name not in outputs]
@@ -412,7 +412,7 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have such rows."""
+    """Sum the statistics of rows that touch a judged segment by document; tell which have any."""
     rows = scores.rows
     offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])

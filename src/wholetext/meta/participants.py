@@ -38,7 +38,7 @@ class Selection:
 
     @property
     def partial(self) -> bool:
-        """Whether only a part of the set is used: stored scores of the whole set do not apply."""
+        """Tell whether only a part of the set is used: stored scores of the whole set do not apply."""
         return bool(self.domains or self.sample)
 
 
@@ -74,22 +74,22 @@ class Participants:
 
     @property
     def seg(self) -> FloatArray | None:
-        """(systems, segments) human scores, NaN where not judged or not kept."""
+        """Return (systems, segments) human scores, NaN where not judged or not kept."""
         return self.levels.get("seg")
 
     @property
     def doc_of(self) -> IntArray:
-        """(segments,) index of each segment's document."""
+        """Return (segments,) the index of each segment's document."""
         return np.repeat(np.arange(len(self.runs)), [run.stop - run.start for run in self.runs])
 
     @property
     def judged(self) -> BoolArray:
-        """(segments,) judged for at least one system."""
+        """Return (segments,) which are judged for at least one system."""
         return self.kept if self.seg is None else np.asarray(~np.isnan(self.seg).all(axis=0))
 
     @property
     def partly_judged(self) -> bool:
-        """Whether some document of some system was judged in part only."""
+        """Tell whether some document of some system was judged in part only."""
         if self.seg is None:
             return False
         known = ~np.isnan(self.seg)
@@ -102,7 +102,7 @@ class Participants:
         return self.system_gold if level == "sys" else self.gold_name
 
     def gold(self, level: Level) -> FloatArray:
-        """(systems, items) at a level: as given, or means of the judged segments."""
+        """Return (systems, items) at a level: as stored, or means of the judged segments."""
         if level in self.levels:
             return self.levels[level]
         seg = self.system_seg if level == "sys" and self.system_seg is not None else self.seg
@@ -265,7 +265,7 @@ def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
 def _kept(
     evalset: EvalSet, seg: FloatArray | None, choice: Selection, notes: list[str]
 ) -> BoolArray:
-    """(segments,) those of the chosen domains and of a random sample of the judged documents."""
+    """Select the segments of the chosen domains and of a random sample of the judged documents."""
     check_known("domain", choice.domains, evalset.domains, evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])

@@ -233,7 +233,7 @@ Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
 
 
 def _grids(meta: Meta) -> Iterator[Block]:
-    """Each task over the grid of views of each metric: context sizes, or windows and strides."""
+    """Arrange each task over the grid of each metric: context sizes, or windows and strides."""
     cells = drawn(meta.grid)
     columns = [c for c in headline(meta) if not isinstance(c, Average)] if cells else []
     for column in columns:
@@ -262,7 +262,7 @@ def _row(cell: GridCell, down: str) -> str:
 
 
 def _finding(meta: Meta, columns: Sequence[Column]) -> str:
-    """What a reader takes home: who agrees best by which task, or whether context helps."""
+    """State the finding: which metric agrees best by which task, or whether context helps."""
     if meta.contests:
         gains = []
         for task in dict.fromkeys(row.task for row in meta.contests):
@@ -287,7 +287,7 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
 
 
 def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> str:
-    """Who leads a column: the first cluster; untested, the highest value."""
+    """Name the leaders of a column: the first cluster; untested, the highest value."""
     if len(names) == 1:
         return f"{names[0]} has {number(best)}"
     first = [name for name, rank in zip(names, ranks) if rank == 1]
@@ -299,7 +299,7 @@ def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> 
 
 
 def _sentence(told: Sequence[tuple[str, str]]) -> str:
-    """(column, who leads it) in words: equal leads are said once."""
+    """Join (column, leaders) to a sentence; columns with equal leaders share a clause."""
     said: dict[str, list[str]] = {}
     for title, clause in told:
         said.setdefault(clause, []).append(title)
@@ -455,7 +455,7 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
 
 
 def spans_json(results: SpanResults) -> dict[str, Any]:
-    """Everything, undefined numbers as null."""
+    """Return everything as plain values; undefined numbers are null."""
     from wholetext.scoring.comparison import plain
 
     values: dict[str, Any] = plain(

@@ -206,7 +206,7 @@ def _baseline(
 def _resampled(
     where: Participants, metric: MetricScores, task: AgreementTask, testing: MetricTests
 ) -> FloatArray | None:
-    """(draws,) bootstrap values of one metric.
+    """Draw (draws,) bootstrap values of one metric.
 
     None where documents are drawn and there are no scores of segments.
     """
@@ -397,7 +397,7 @@ def run_tasks(
     testing: MetricTests,
     even_by: Sequence[str] = (),
 ) -> tuple[tuple[TaskResult, ...], Average | None]:
-    """Every task on every language pair of every group, and the average over all of them.
+    """Run every task on every language pair of every group, and average over all of them.
 
     A group has the language pairs of one gold: accuracy is pooled within it, and weighs as much as
     it has pairs. With ``even_by`` weights are split evenly over langs, level, statistic instead, in
@@ -550,7 +550,7 @@ def average(
 
 
 def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
-    """(draws,) a task's drawn differences between two metrics."""
+    """Return (draws,) a task's drawn differences between two metrics."""
     i, j = result.metrics.index(first), result.metrics.index(second)
     columns = list(combinations(range(len(result.metrics)), 2))  # the upper triangle
     drawn = result.null[:, columns.index((min(i, j), max(i, j)))]

@@ -110,7 +110,7 @@ def filter_bitext(
 def _selection(
     scores: NDArray[np.float32], least: float | None, share: float | None, higher: bool
 ) -> tuple[NDArray[np.bool_], float]:
-    """(lines,) what is kept, and the threshold, of scores where higher is better."""
+    """Select the lines that are kept, and the threshold; higher scores are better."""
     sign = 1.0 if higher else -1.0
     if least is not None:
         return scores >= np.float32(sign * least), least
@@ -139,7 +139,7 @@ def _pairs(src: FilePath, hyp: FilePath) -> Iterator[tuple[str, str]]:
 
 
 def _resume(stored: Path, settings: Mapping[str, object]) -> int:
-    """How many lines an interrupted run of the same settings has scored."""
+    """Count the lines that an interrupted run of the same settings has scored."""
     about = stored.with_name(stored.name + ".json")
     if stored.exists() and not about.exists():
         raise InputError(

@@ -14,7 +14,7 @@ _NEXT = (
 
 
 def is_candidates(path: FilePath) -> bool:
-    """Whether the first line of a file has a list of candidates."""
+    """Tell whether the first line of a file has a list of candidates."""
     with opened(path) as file:
         head = file.head()
     return head.startswith("{") and '"candidates"' in head.partition("\n")[0]

@@ -47,7 +47,7 @@ class Picks:
     __repr__ = brief
 
     def shares(self) -> dict[str, float]:
-        """How often each candidate was chosen."""
+        """Return the share of units for which each candidate was chosen."""
         counts = Counter(self.choices.tolist())
         return {name: counts[i] / len(self.choices) for i, name in enumerate(self.systems)}
 
@@ -143,7 +143,7 @@ def _check_segments(loaded: Loaded, by: By) -> None:
 def _scores(
     loaded: Loaded, metric: str, by: By, options: Options, *, keep_refs: bool
 ) -> tuple[FloatArray, bool]:
-    """(units, candidates) scores of a metric, and whether higher is better."""
+    """Return (units, candidates) scores of a metric, and whether higher is better."""
     if not keep_refs:
         loaded = loaded.keep(refs=[])
     results = score(loaded, [metric], options=replace(options, flags=False))

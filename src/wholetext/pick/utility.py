@@ -28,7 +28,7 @@ Pairwise = Callable[[Sequence[str]], FloatArray]  # N texts → (N, N, k) statis
 
 
 def utilities(loaded: Loaded, spec: str, by_document: bool, options: Options) -> FloatArray:
-    """(units, candidates) expected score of each candidate; units are segments or documents."""
+    """Compute (units, candidates) expected scores; units are segments or documents."""
     chosen = scorer(spec)
     if "ref" not in chosen.metric.needs:
         raise MetricError(
@@ -48,7 +48,7 @@ def utilities(loaded: Loaded, spec: str, by_document: bool, options: Options) ->
 def _pairwise(
     chosen: Scorer, run: Runtime
 ) -> tuple[Callable[[Sequence[str]], object], Pairwise] | None:
-    """What to compute for all texts of a document at once, and then for each segment."""
+    """Choose what to compute for all texts of a document at once, and then for each segment."""
     metric = chosen.metric
     if not isinstance(chosen.view, Sentence):
         return None
@@ -90,7 +90,7 @@ def _from_matrices(
 
 
 def _expected(scores: FloatArray) -> FloatArray:
-    """(1, N) mean over the references of (N, N, outputs) scores."""
+    """Average (N, N, outputs) scores over the references: (1, N)."""
     return np.asarray(scores[..., 0].mean(axis=1))[None]
 
 
@@ -116,7 +116,7 @@ def chrf_statistics(metric: Chrf, texts: Sequence[str]) -> FloatArray:
 
 
 def _common(tokens: IntArray, lengths: IntArray, orders: int) -> FloatArray:
-    """(N, N, orders) n-grams in common of each two of N texts."""
+    """Count the n-grams in common of each two of N texts: (N, N, orders)."""
     number = len(lengths)
     owner = np.repeat(np.arange(number), lengths)
     left = np.cumsum(lengths)[owner] - np.arange(len(tokens))  # tokens to the end of the text

@@ -134,7 +134,7 @@ def by_set(experiment: Experiment) -> Result:
 
 
 def wins(experiment: Experiment) -> Result:
-    """How often a metric with context beats itself by sentence, and significantly so (PERM-BOTH).
+    """Count how often a metric with context beats itself by sentence, and significantly (PERM-BOTH).
 
     Settings: ``where``; ``rows``, name → columns that are left out; ``draws``.
     """

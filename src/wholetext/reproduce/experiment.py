@@ -28,7 +28,7 @@ class Experiment:
 
     @property
     def bundled(self) -> bool:
-        """Whether bundled texts take the place of the data."""
+        """Tell whether bundled texts take the place of the data."""
         return self.small and self.folder is None
 
     def path(self, name: str) -> Path:

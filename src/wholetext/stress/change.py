@@ -104,7 +104,7 @@ def units_of(segments: Sequence[str], glue: str = " ") -> Iterator[SentenceSpan]
 
 
 def _closed(text: str) -> bool:
-    """Whether quotation marks and brackets are in pairs: no part of a longer quotation."""
+    """Tell whether quotation marks and brackets are in pairs: no part of a longer quotation."""
     return text.count('"') % 2 == 0 and all(
         text.count(opening) == text.count(closing) for opening, closing in ("“”", "()", "«»")
     )
@@ -127,7 +127,7 @@ class Change:
     in_a_row: bool = False  # whether the sites of a dose follow each other
 
     def sites(self, text: TaggedText, rng: random.Random) -> list[Site]:
-        """Every place where the change can be made; ``NotApplicable`` if there is none."""
+        """List every place where the change can be made; ``NotApplicable`` if there is none."""
         sites = list(self.find(text, rng))
         if not sites:
             raise NotApplicable(self.otherwise)
@@ -188,7 +188,7 @@ MODULES = ("consistency", "relations", "structure", "controls")
 
 
 def list_changes() -> dict[str, Change]:
-    """Every change by name: errors of documents, errors of sentences, harmless changes."""
+    """List every change by name: errors of documents, errors of sentences, harmless changes."""
     modules = (import_module(f"wholetext.stress.changes.{name}") for name in MODULES)
     members = chain.from_iterable(vars(module).values() for module in modules)
     return {member.name: member for member in members if isinstance(member, Change)}

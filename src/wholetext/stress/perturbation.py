@@ -80,7 +80,7 @@ class Perturbed:
     __repr__ = brief
 
     def outputs(self) -> dict[tuple[str, str], Output]:
-        """(change, dose) → the text with this change in every document where it was made."""
+        """Return the text with each (change, dose), made in every document where it is possible."""
         by_dose: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
         for item in self.items:
             by_dose.setdefault((item.change, item.dose), {})[item.doc] = item.segments
@@ -150,7 +150,7 @@ def _doses(change: Change, text: TaggedText, settings: StressOptions) -> list[Ch
 
 
 def sites_of_dose(dose: str, sites: int) -> int:
-    """How many of the sites a dose changes; a share is rounded up."""
+    """Count the sites that a dose changes; a share is rounded up."""
     if dose.isdigit():
         return min(sites, int(dose))
     return math.ceil(sites * int(dose.replace("all", "100%")[:-1]) / 100)

@@ -118,7 +118,7 @@ def exclusive(
 
 
 def overlapping(occurrences: Sequence[TermOccurrence], required: Mapping[int, int]) -> int:
-    """How many requirements are met if spans may overlap: an upper bound of ``exclusive``."""
+    """Count the requirements that are met if spans may overlap: an upper bound of ``exclusive``."""
     counts = Counter(each.term for each in occurrences)
     return sum(min(number, counts[term]) for term, number in required.items())
 

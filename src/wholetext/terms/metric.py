@@ -260,7 +260,7 @@ class TermConsistency(TermMetric):
         src_lang: str,
         tgt_lang: str,
     ) -> list[tuple[int, Counter[str]]]:
-        """The same for terms and renditions that the texts themselves show."""
+        """Count the same for terms and renditions that the texts themselves show."""
         assert request.src is not None
         src, hyp = request.src.scored, request.hyp[0].scored
         if len(src) != len(hyp):  # renditions are looked for segment by segment
@@ -286,7 +286,7 @@ def _find(
 
 
 def _offsets(view: Excerpt) -> list[int]:
-    """Where each scored segment begins in the text."""
+    """Return where each scored segment begins in the text."""
     starts, at = [], 0
     for part in view.scored:
         starts.append(at)

@@ -55,7 +55,7 @@ class TrainingExamples:
 
     @property
     def item(self) -> IntArray:
-        """(n,) number of the item: the same segments of the same text, whichever system."""
+        """Number the items: (n,); an item is the same segments of the same text, whichever system."""
         known: dict[tuple[str, str, int, int], int] = {}
         keys = ((place.part, place.doc, place.start, place.k) for place in self.places)
         return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
@@ -248,7 +248,7 @@ def draw(
 
 
 def _ordered(chosen: IntArray, item: IntArray | None, rng: np.random.Generator) -> IntArray:
-    """In a random order; with ``item``, a random order of items and within each."""
+    """Shuffle; with ``item``, items, and the examples within each."""
     shuffled = np.asarray(rng.permutation(chosen))
     if item is None or not len(chosen):
         return shuffled

@@ -50,7 +50,7 @@ class Decisions:
 
     @cached_property
     def margin(self) -> FloatArray:
-        """(items,) the correct candidate's lead over the best other.
+        """Return (items,) the correct candidate's lead over the best other.
 
         NaN if a score is undefined.
         """
@@ -59,12 +59,12 @@ class Decisions:
 
     @property
     def correct(self) -> BoolArray:
-        """(items,) ties and undefined scores are errors."""
+        """Return (items,) which are decided correctly; ties and undefined scores are errors."""
         return np.asarray(self.margin > 0)
 
     @property
     def chance(self) -> FloatArray:
-        """(items,) the chance that the correct candidate comes first by luck."""
+        """Return (items,) the chance that the correct candidate comes first by luck."""
         return np.array([1 / len(item.candidates) for item in self.set.items])
 
 
@@ -102,7 +102,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
-    """Each candidate as a separate document, with the sentences before it."""
+    """Make a document of each candidate, with the sentences before it."""
     docs, texts = [], {}
     for place, item in enumerate(items.items):
         for at, candidate in enumerate(item.candidates):
@@ -294,7 +294,7 @@ def groups(decisions: Decisions) -> dict[str, list[ContrastAccuracy]]:
 
 
 def compare(first: Decisions, second: Decisions) -> ContrastComparison:
-    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided).
+    """Test whether two metrics differ on the same items (McNemar 1947, exact two-sided).
 
     This is the paired permutation test of the number of correct items, over all permutations:
     exchanging the two metrics on an item matters only where one of them alone is right.

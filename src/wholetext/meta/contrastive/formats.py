@@ -71,7 +71,7 @@ class ContrastSet:
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str]:
-    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
+    """Note the items that give a candidate twice: equal texts cannot be told apart, and chance differs."""
     same = [item for item in items if item.candidates[0] in item.candidates[1:]]
     twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
     for faulty, what in (

@@ -86,7 +86,7 @@ def _key(token: Token) -> tuple[str, str]:
 
 
 def _sure(analysis: Analysis, first: Token) -> bool:
-    """Whether no word of the sentence names a person or tells the gender."""
+    """Tell whether no word of the sentence names a person or tells the gender."""
     names = [entity for entity in analysis.entities if entity.label not in _PLACES]
     places = [(entity.start, entity.end) for entity in analysis.entities if entity.label in _PLACES]
     for token, following in pairwise((*analysis.tokens, _BEGINNING)):
@@ -287,7 +287,7 @@ def _shifted(segment: int, text: TaggedText) -> Site | None:
 
 
 def _apart(between: Sequence[Token]) -> bool:
-    """Whether something joins two verbs: if nothing does, one is a participle."""
+    """Tell whether something joins two verbs: if nothing does, one is a participle."""
     return any(
         token.tag in ("CC", "WDT", "WP", ",")
         or token.text.lower() in ("that", "because", "although")
@@ -416,7 +416,7 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
 
 
 def _human(name: str, tokens: Sequence[Token]) -> bool:
-    """Whether something beside a name tells that it is a person's."""
+    """Tell whether something beside a name shows that it is a person's."""
     padded = (_BEGINNING, *tokens, _BEGINNING, _BEGINNING)
     return any(
         before.text.lower() in _TITLES
@@ -508,7 +508,7 @@ def term(text: TaggedText, rng: random.Random) -> list[Site]:
 
 
 def _taken_up(analysis: Analysis, at: int) -> bool:
-    """Whether a noun is definite, and part of no name, compound or phrase."""
+    """Tell whether a noun is definite, and part of no name, compound or phrase."""
     token = analysis.tokens[at]
     before, _, after = (_BEGINNING, *analysis.tokens, _BEGINNING)[at : at + 3]
     named = any(entity.start <= token.start < entity.end for entity in analysis.entities)

@@ -94,7 +94,7 @@ class LearnedModel:
         return read_head(self.folder, head_shapes(self.form.width, self.config.head))
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        """(n,) scores of requests with one hypothesis and at most one reference."""
+        """Score requests with one hypothesis and at most one reference: (n,)."""
         if not pairs:
             return np.zeros(0)
         head = self.head  # its faults show before any model runs
@@ -110,7 +110,7 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 
 
 def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> FloatArray:
-    """(n,) expected penalties, 0 or below; errors add up, so that they grow with the length."""
+    """Compute (n,) expected penalties, 0 or below; errors add up, so they grow with the length."""
     texts = [(pair.refs or pair.hyp)[0].text for pair in pairs]
     words = np.array([max(1, len(text.split())) for text in texts], dtype=np.float64)
     wrong = np.maximum(0.0, 1.0 - scores / 100.0)
@@ -148,7 +148,7 @@ def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
 def predictions(
     features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]
 ) -> FloatArray:
-    """(n, features) → (n,), in double precision: scores do not depend on the batch."""
+    """Apply the head to (n, features), in double precision: scores do not depend on the batch."""
     if shape is None:
         return np.asarray(features[:, 0])
     from scipy.special import ndtr
