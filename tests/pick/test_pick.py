@@ -129,9 +129,9 @@ def test_lists_of_candidates(tmp_path):
     [
         ('{"candidates": ["a"]}', "1 candidates, where the first line has 2"),
         ('{"candidates": []}', "no list of candidates"),
-        ('{"candidates": [1, 2]}', "not text"),
+        ('{"candidates": [1, 2]}', "no list of candidates"),
         ("[1]", "not a JSON object"),
-        ('{"candidates": ["a", "b"], "ref": "c"}', "other fields than in the first line"),
+        ('{"candidates": ["a", "b"], "ref": "c"}', "only some lines have 'ref'"),
         ("{", "JSON"),
     ],
 )

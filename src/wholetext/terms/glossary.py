@@ -155,8 +155,8 @@ def _by_language(concept: Any) -> Mapping[str, list[str]]:
     terms: dict[str, list[str]] = {}
     for node in concept.iter():
         if _tag(node) in ("langSet", "langSec"):
-            inside = (term for term in node.iter() if _tag(term) == "term")
-            texts = ["".join(term.itertext()).strip() for term in inside]
+            inner = (term for term in node.iter() if _tag(term) == "term")
+            texts = ["".join(term.itertext()).strip() for term in inner]
             terms.setdefault(code_of(node.get(_XML_LANG, "")), []).extend(texts)
     return terms
 

@@ -26,9 +26,6 @@ class TermOccurrence(NamedTuple):
     form: tuple[str, ...]  # lemmas
 
 
-Keys = frozenset[str]  # forms by which a word is found
-
-
 class Matcher:
     """Finds terms on token boundaries, by form in any case or by lemma.
 
@@ -37,11 +34,10 @@ class Matcher:
 
     def __init__(self, analysed: Sequence[Sequence[Analysis]]) -> None:
         """Index the renditions of each term."""
-        self._patterns: dict[str, list[tuple[int, tuple[Keys, ...]]]] = {}
+        self._patterns: dict[str, list[tuple[int, tuple[frozenset[str], ...]]]] = {}
         for term, renditions in enumerate(analysed):
             for analysis in renditions:
-                text = "".join(token.text for token in analysis.tokens)
-                exact = sum(map(str.isalpha, text)) <= SHORT or text.isupper()
+                exact = _exact("".join(token.text for token in analysis.tokens))
                 keys = tuple(
                     frozenset({"=" + token.text}) if exact else _keys(token)
                     for token in analysis.tokens
@@ -69,7 +65,7 @@ class Matcher:
             for key in here & self._patterns.keys():
                 for term, pattern in self._patterns[key]:
                     last = first + len(pattern)
-                    if last <= len(keys) and all(map(Keys.__and__, pattern, keys[first:last])):
+                    if last <= len(keys) and all(a & b for a, b in zip(pattern, keys[first:last])):
                         yield term, first, last
 
 
@@ -118,10 +114,14 @@ def exclusive(
 
 
 def overlapping(occurrences: Sequence[TermOccurrence], required: Mapping[int, int]) -> int:
-    """Count the requirements that are met if spans may overlap: an upper bound of ``exclusive``."""
+    """How many requirements are met if spans may overlap: an upper bound of ``exclusive``."""
     counts = Counter(each.term for each in occurrences)
     return sum(min(number, counts[term]) for term, number in required.items())
 
 
 def _keys(token: Token) -> frozenset[str]:
     return frozenset({token.text.casefold(), token.lemma.casefold()})
+
+
+def _exact(text: str) -> bool:
+    return sum(map(str.isalpha, text)) <= SHORT or text.isupper()
