@@ -472,12 +472,6 @@ def spans(
         for argument in options.named(predicted)
         for annotations in read_spans(*_file_and_name(argument), metric or ())
     ]
-    if not predictions:
-        raise InputError(
-            "there are no metrics to evaluate",
-            where=gold,
-            next="give their spans after GOLD, or compare its raters by --compare-raters",
-        )
     render_spans(evaluate_spans(people, predictions, how), format)
 
 

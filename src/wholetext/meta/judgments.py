@@ -237,12 +237,10 @@ def read_weights(text: str) -> Weights:
         return STANDARD if text == "standard" else WMT22
     weights: dict[str, float] = {}
     for rule in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, value = rule.rpartition("=")
-        if not equals or not name.strip():
-            raise InputError(
-                f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1"
-            )
-        weights[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
+        name, _, value = rule.rpartition("=")
+        weight = value if name.strip() else rule
+        step = "write standard, wmt22, or major=5,minor=1"
+        weights[name.strip().lower()] = number(weight, what="an MQM weight", low=0, next=step)
     return weights
 
 

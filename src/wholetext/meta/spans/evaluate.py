@@ -245,8 +245,10 @@ def evaluate_spans(
     how = options or SpanOptions()
     if len({metric.name for metric in metrics}) < len(metrics) or not metrics:
         raise InputError(
-            "two metrics have the same name" if metrics else "there is nothing to compare",
-            next="name them, as NAME=FILE",
+            "two metrics have the same name" if metrics else "there are no metrics to evaluate",
+            where=gold.name,
+            next="name spans of metrics after those of people, as NAME=FILE, or compare raters "
+            "(--compare-raters)",
         )
     items, marks_by_metric, notes = _paired(gold, metrics)
     names = [metric.name for metric in metrics]
