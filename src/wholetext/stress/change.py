@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from wholetext import slices
 from wholetext.errors import check_known
 from wholetext.text.taggers.analysis import Analysis, Layer
 from wholetext.text.taggers.plain import sentences
@@ -184,14 +184,32 @@ def like(word: str, model: str) -> str:
 
 # ---------------------------------------------------------------- changes by name
 
-MODULES = ("consistency", "relations", "structure", "controls")
+# module and function in ``changes``: errors of documents, errors of sentences, harmless changes
+CHANGES = (
+    "consistency:pronoun",
+    "consistency:tense",
+    "consistency:name",
+    "consistency:term",
+    "relations:connective",
+    "relations:no_connective",
+    "structure:swap",
+    "structure:shuffle",
+    "structure:drop",
+    "structure:double",
+    "structure:foreign",
+    "controls:number",
+    "controls:negation",
+    "controls:paraphrase",
+    "controls:contraction",
+    "controls:typography",
+    "controls:resegment",
+)
 
 
 def list_changes() -> dict[str, Change]:
-    """List every change by name: errors of documents, errors of sentences, harmless changes."""
-    modules = (import_module(f"wholetext.stress.changes.{name}") for name in MODULES)
-    members = chain.from_iterable(vars(module).values() for module in modules)
-    return {member.name: member for member in members if isinstance(member, Change)}
+    """List every change by name."""
+    changes = (slices.load(f"wholetext.stress.changes.{place}") for place in CHANGES)
+    return {change.name: change for change in changes}
 
 
 def described() -> dict[str, dict[str, Any]]:
