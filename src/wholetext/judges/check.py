@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wholetext.errors import InputError, SpecError, check_known
+from wholetext.errors import InputError, SpecError, known
 from wholetext.io import Loaded
 from wholetext.judges.prompts import REWORDED
 from wholetext.notebook.display import brief
@@ -26,8 +26,7 @@ from wholetext.registry import expand, scorer
 from wholetext.scoring.comparison import study_json
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
-from wholetext.scoring.significance.power import FEW
-from wholetext.scoring.significance.resample import Score, ratio, score_with_interval
+from wholetext.scoring.significance.resample import FEW, Score, ratio, score_with_interval
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, FloatArray, Output, Scores
 
@@ -50,7 +49,8 @@ class JudgeCheckOptions:
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
-        check_known("check", self.checks, CHECKS)
+        for check in self.checks:
+            known("check", check, CHECKS)
         least = min(self.windows, default=0) >= 1 and self.samples >= 2 and self.draws >= 1
         if not self.checks or not least:
             what = "a check needs windows and draws from 1, samples from 2 up"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.errors import MetricError, check_known
+from wholetext.errors import MetricError, known
 from wholetext.io import Loaded
 from wholetext.meta.agreement.correlation import (
     CORRELATIONS,
@@ -175,6 +175,6 @@ def metric_correlation(
     Returns:
         Names of the metrics, and the (metrics, metrics) table.
     """
-    check_known("correlation", [statistic], CORRELATIONS, error=MetricError)
+    correlate = CORRELATIONS[known("correlation", statistic, CORRELATIONS, error=MetricError)]
     results = run if isinstance(run, Results) else open_run(run)
-    return list(results.scores), between_metrics(results.scores, level, CORRELATIONS[statistic])
+    return list(results.scores), between_metrics(results.scores, level, correlate)

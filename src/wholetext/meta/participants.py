@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, check_known, choices, count
+from wholetext.errors import InputError, choices, count, known
 from wholetext.io.assembly import DocumentRun
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
@@ -145,29 +145,30 @@ def read_participants(
     notes = [*evalset.notes]
     test_set = conventions.known_set(choice.test_set or evalset.set_name)
     if not test_set:
-        check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
+        if choice.test_set:
+            known("test set", choice.test_set, conventions.SETS)
         notes.append(
             f"{evalset.root.name} is not the name of a WMT test set: no standard reference, "
             "outliers or primary submissions apply (--conventions names the set if the folder was "
             "renamed)"
         )
     agreed, names = conventions.conventions(test_set), evalset.human_names
-    known_golds = [known for known, _ in names]
-    name = gold if gold is not None else conventions.standard_gold(known_golds) or ""
-    if name not in known_golds:
+    golds = [each for each, _ in names]
+    name = gold if gold is not None else conventions.standard_gold(golds) or ""
+    if name not in golds:
         raise InputError(
             f"there are no human scores {name!r} for {evalset.langs}",
             where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
-            next=choices(name, known_golds),
+            next=choices(name, golds),
         )
     refs = _references(choice, evalset, test_set)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
     of_systems = "wmt-z" if name == "wmt-raw" and standardised and not gold else name
     scores = {
-        level: evalset.human(known, level)
-        for known, level in names
-        if known == (of_systems if level == "sys" else name)
+        level: evalset.human(each, level)
+        for each, level in names
+        if each == (of_systems if level == "sys" else name)
     }
     if choice.human is None:
         choice = replace(choice, human=official and evalset.langs in agreed.human.split())
@@ -208,16 +209,17 @@ def _references(choice: Selection, evalset: EvalSet, test_set: str) -> tuple[str
 
     Where there are no texts, the name of the standard one is in the labels of metrics.
     """
-    known = evalset.references
+    names = evalset.references
     if choice.refs is None:
         standard = conventions.conventions(test_set).reference(evalset.langs)
-        named = known or (standard,) * (standard not in ("", conventions.ALL))
+        named = names or (standard,) * (standard not in ("", conventions.ALL))
         return conventions.standard_references(test_set, evalset.langs, named)
     refs = tuple(
-        f"ref{name}" if name not in known and f"ref{name}" in known else name
+        f"ref{name}" if name not in names and f"ref{name}" in names else name
         for name in choice.refs
     )
-    check_known("reference", refs if known else (), known, evalset.name)
+    for name in refs if names else ():
+        known("reference", name, names, where=evalset.name)
     return refs
 
 
@@ -233,7 +235,8 @@ def _take_part(
     for judgments in scores:
         for system, row in zip(judgments.systems, judgments.values):
             judged[system] = judged.get(system, False) or not np.isnan(row).all()
-    check_known("judged system", choice.systems, judged, evalset.name)
+    for system in choice.systems:
+        known("judged system", system, judged, where=evalset.name)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         reasons = {
@@ -266,7 +269,8 @@ def _kept(
     evalset: EvalSet, seg: FloatArray | None, choice: Selection, notes: list[str]
 ) -> BoolArray:
     """Select the segments of the chosen domains and of a random sample of the judged documents."""
-    check_known("domain", choice.domains, evalset.domains, evalset.name)
+    for domain in choice.domains:
+        known("domain", domain, evalset.domains, where=evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
     if choice.sample:
@@ -276,8 +280,8 @@ def _kept(
                 where=evalset.name,
                 next="leave out --sample",
             )
-        known = [not np.isnan(seg[:, run.start : run.stop]).all() for run in runs]
-        judged = np.flatnonzero(chosen & known)
+        rated = [not np.isnan(seg[:, run.start : run.stop]).all() for run in runs]
+        judged = np.flatnonzero(chosen & rated)
         drawn, part = judged, f"all {len(judged)}"
         if choice.sample < len(judged):
             drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)

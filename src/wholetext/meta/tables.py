@@ -195,7 +195,7 @@ def _print(meta: Meta) -> None:
     for title, further_head, further, fixed in _further(meta):
         console.print(Text(f"\n{title}", style="dim"))
         terminal.print_blocks(further_head, further, fixed, console)
-    terminal.notes(meta.notes, console)
+    terminal.warn(meta.notes, console)
 
 
 def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], int]]:
@@ -523,4 +523,4 @@ def _print_table(
     terminal.print_blocks(head, rows, fixed, console)
     for line in ("", *lines):
         console.print(Text(line, style="dim"))
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)

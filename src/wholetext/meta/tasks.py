@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import get_args
 
 import numpy as np
 
-from wholetext.errors import InputError, check_known
+from wholetext.errors import InputError, known
 from wholetext.meta.agreement.bootstrap import (
     Unit,
     bootstrap_agreement,
@@ -78,12 +78,12 @@ def read_task(text: str) -> AgreementTask:
         )
     level, statistic = match["level"], match["statistic"]
     average = match["average"] or ("item" if level != "sys" and statistic in _BY_ITEM else "none")
-    for value, known, what in (
+    for value, names, what in (
         (level, list(get_args(Level)), "level"),
         (statistic, list(STATISTICS), "statistic"),
         (average, list(get_args(Grouping)), "average"),
     ):
-        check_known(what, [value], known, text)
+        known(what, value, names, where=text)
     what = step = ""
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
         what = f"{text!r}: there is one score per system, so there is nothing to average"
@@ -358,8 +358,7 @@ PRESETS: dict[str, Preset] = {
 
 def preset(name: str | None) -> Preset:
     """An official task list; an empty one where none is named."""
-    check_known("task list", filter(None, [name]), PRESETS)
-    return PRESETS[name] if name else Preset(())
+    return PRESETS[known("task list", name, PRESETS)] if name else Preset(())
 
 
 def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
@@ -382,8 +381,8 @@ def tasks_for(
     ``micro`` weighs rows by their number of scores; with ``nan_as_zero`` undefined rows count as 0
     instead of being left out.
     """
-    check_known("level", levels, DEFAULTS)
-    names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
+    by_level = (DEFAULTS[known("level", level, DEFAULTS)] for level in levels)
+    names = [*tasks, *chain.from_iterable(by_level)]
     return [
         replace(task, measure=replace(task.measure, micro=micro, nan_as_zero=nan_as_zero))
         for task in dict.fromkeys(map(read_task, names))
@@ -413,7 +412,8 @@ def run_tasks(
         results += [run_task(part, task, testing) for part in parts for task in single]
         weights += [1.0] * (len(results) - len(weights))
     if even_by:
-        check_known("attribute of tasks", even_by, ("langs", "level", "statistic"))
+        for name in even_by:
+            known("attribute of tasks", name, ("langs", "level", "statistic"))
         keys = [
             {"langs": r.where, "level": r.task.level, "statistic": r.task.measure.statistic}
             for r in results

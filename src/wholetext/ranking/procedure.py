@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, check_known, choices
+from wholetext.errors import RunError, choices, known
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.io.formats.published_scores import read_published
@@ -27,7 +27,6 @@ from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
-from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
@@ -36,6 +35,7 @@ from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
+    few_documents,
     holm,
     interval,
 )
@@ -354,7 +354,7 @@ def rank(
     rest on a paired bootstrap test of the value (Efron & Tibshirani 1993, ch. 16), Holm-corrected
     over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
-    check_known("method", [method], METHODS, error=RunError)
+    known("method", method, METHODS, error=RunError)
     if not 0 < alpha < 1:
         raise RunError(f"invalid alpha {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _panel(source, langs).restrict(metrics, without, lower_is_better)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, check_known
+from wholetext.errors import InputError, known
 from wholetext.files.parsing import read_toml
 
 Cell = float | None  # None: not published, or not computed
@@ -51,8 +51,7 @@ class Paper:
 
     def __getitem__(self, name: str) -> Entry:
         key = name.lower().replace(" ", "")
-        check_known("entry", [key], self.entries, self.authors)
-        return self.entries[key]
+        return self.entries[known("entry", key, self.entries, where=self.authors)]
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,7 @@ def datasets() -> Mapping[str, Dataset]:
 
 def find_paper(letter: str) -> Paper:
     """Return the paper of a letter, in any case."""
-    check_known("paper", [letter.upper()], PAPERS)
-    return papers()[letter.upper()]
+    return papers()[known("paper", letter.upper(), PAPERS)]
 
 
 def locate(name: str, folder: Path | None) -> Path:

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from wholetext import slices
-from wholetext.errors import check_known
+from wholetext.errors import known
 from wholetext.text.taggers.analysis import Analysis, Layer
 from wholetext.text.taggers.plain import sentences
 
@@ -228,5 +228,4 @@ def chosen_changes(requested: Sequence[str] | None) -> list[Change]:
     """The requested changes, all of them by default."""
     changes = list_changes()
     names = dict.fromkeys(changes if requested is None else requested)
-    check_known("change", names, changes)
-    return [changes[name] for name in names]
+    return [changes[known("change", name, changes)] for name in names]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import ModelError, check_known
+from wholetext.errors import ModelError, known
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
 from wholetext.training.learned.folder import (
@@ -45,8 +45,7 @@ FORMS: Mapping[str, str] = {
 
 def form_class(name: str, where: str = "") -> Any:
     """The class behind a form's name."""
-    check_known("form", [name], FORMS, where, ModelError)
-    return slices.load(FORMS[name])
+    return slices.load(FORMS[known("form", name, FORMS, where=where, error=ModelError)])
 
 
 def check(config: Config, where: str) -> None:
