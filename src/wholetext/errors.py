@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 
@@ -60,6 +61,14 @@ class MissingExtra(WholetextError):
         more = f" && pip install --no-deps {apart}" if apart else ""
         super().__init__(f"{what} is not installed", next=f"pip install 'wholetext[{extra}]'{more}")
         self.extra = extra
+
+
+def optional(module: str, extra: str, what: str = "") -> Any:
+    """Import a module of an extra; where it is not installed, raise an error that names the extra."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(what or module, extra) from None
 
 
 class ModelError(WholetextError):

@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
-from wholetext.errors import InputError, MissingExtra, WholetextError
+from wholetext.errors import InputError, WholetextError, optional
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -143,10 +143,7 @@ def read_yaml(
     text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError
 ) -> Any:
     """Parse a YAML document by the safe loader: plain values only."""
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("pyyaml", "models") from None
+    yaml = optional("yaml", "models", "pyyaml")
     with reading(where, next, error, "this is not YAML"):
         return yaml.safe_load(text if isinstance(text, str) else text.decode("utf-8-sig"))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MissingExtra, ModelError
+from wholetext.errors import InputError, ModelError, optional
 from wholetext.files.parsing import file_bytes
 from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
 from wholetext.models.embeddings import Tokens, TokenVectors
@@ -286,10 +286,7 @@ def earth_movers_distance(
 
     By POT (Flamary et al. 2021).
     """
-    try:
-        from ot import emd2
-    except ImportError:
-        raise MissingExtra("POT", "transport") from None
+    emd2 = optional("ot", "transport", "POT").emd2
     n, m = cost.shape
     here = np.full(n, 1 / n) if here is None else here / here.sum()
     there = np.full(m, 1 / m) if there is None else there / there.sum()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MissingExtra
+from wholetext.errors import optional
 from wholetext.models.device import in_order
 from wholetext.models.layout import Ids
 from wholetext.models.loading import refuse_weights
@@ -221,11 +221,8 @@ class Lanes:
     """Threads that encode one sequence each, while numpy's BLAS has one thread for all of them."""
 
     def __init__(self) -> None:
-        try:
-            from threadpoolctl import ThreadpoolController
-        except ImportError:
-            raise MissingExtra("threadpoolctl", "minilm") from None
-        self._blas = ThreadpoolController().select(user_api="blas")
+        threads = optional("threadpoolctl", "minilm")
+        self._blas = threads.ThreadpoolController().select(user_api="blas")
         self._lock, self._users = Lock(), 0
         self._limit: Any = None
         self.number = max((part["num_threads"] for part in self._blas.info()), default=1)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from traceback import clear_frames
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError, count
+from wholetext.errors import MissingExtra, ModelError, count, optional
 from wholetext.models.layout import Ids, pad
 from wholetext.types import OutOfMemory
 
@@ -40,11 +40,7 @@ class Precision:
 
 
 def torch_module() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("torch", "models") from None
-    return torch
+    return optional("torch", "models")
 
 
 def need_torch() -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MetricError, MissingExtra, ModelError
+from wholetext.errors import MetricError, ModelError, optional
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.models.hub.locate import SAFE, guarded
 from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
@@ -223,14 +223,18 @@ def read_table(path: Path) -> dict[str, Any]:
     return table
 
 
+def sentence_pieces(path: Path) -> Any:
+    """The SentencePiece model of a file."""
+    sentencepiece = optional("sentencepiece", "models")
+    with guarded(path.parent, f"its {path.name} cannot be read"):
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+
 @contextmanager
 def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[Any]:
     """Yield transformers with its logging off; its errors name the folder."""
-    try:
-        import transformers
-        from transformers.utils import logging
-    except ImportError:
-        raise MissingExtra("transformers", "models") from None
+    transformers = optional("transformers", "models")
+    logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -320,10 +324,7 @@ class FileTokenizer:
 
 def _read_core(folder: Path) -> Any:
     """The ``tokenizer.json`` of a folder, with padding and truncation disabled."""
-    try:
-        import tokenizers
-    except ImportError:
-        raise MissingExtra("tokenizers", "minilm") from None
+    tokenizers = optional("tokenizers", "minilm")
     with guarded(folder, BROKEN):
         core = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     core.no_truncation()

@@ -29,6 +29,7 @@ from wholetext.models.encoder import (
 from wholetext.models.hub import locate as hub
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.layout import Ids, Layout, Parts, assemble, fit_in, together
+from wholetext.models.loading import fill
 from wholetext.models.tokenizer import FILES, TokenizedText, Tokenizer, reading
 from wholetext.types import Excerpt, Fit, FloatArray, Request
 
@@ -308,20 +309,10 @@ class CometModel:
         state = {
             name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()
         }
-        model.load_state_dict(state, strict=False, assign=True)
+        model = fill(model, state)
         self.weights = {
             key: value for key, value in self.weights.items() if not key.startswith(prefix)
         }  # held once
-        for name, buffer in list(model.named_buffers()):
-            owner, _, last = name.rpartition(".")
-            made = (
-                torch.arange(buffer.shape[-1]).expand(1, -1)
-                if last == "position_ids"
-                else torch.zeros(buffer.shape)
-            )
-            model.get_submodule(owner).register_buffer(
-                last, made.to(buffer.dtype), persistent=False
-            )
         if self.hparams.layer is not None:
             return model
         # sparsemax leaves layers out
@@ -375,8 +366,7 @@ class SentenceVectors(EncoderBackend):
     def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
         """Encode excerpts; with ``group`` the layer norm sees them as one text."""
         layouts = [self.layout(view) for view in batch]
-        last = None if group else self.read_at(layouts)
-        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=last)
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts])
         with torch_module().inference_mode(), memory():
             return list(self.pool(states, mask, layouts, group).cpu().numpy())
 
@@ -385,7 +375,10 @@ class SentenceVectors(EncoderBackend):
     ) -> Any:
         """(batch, width) vectors; with ``group`` the layer norm sees the batch as one text."""
         hparams = self.model.hparams
-        kept = self.mark([self._positions(layout) for layout in layouts], mask)
+        kept = torch_module().zeros_like(mask)  # (batch, tokens) of those that are pooled
+        for row, layout in zip(kept, layouts):
+            first = hparams.pool in FIRST_TOKEN
+            row[[0] if first else layout.kept(self.markers) or layout.kept(True)] = True
         if hparams.pool == "default":
             if self.model.typed:
                 raise ModelError(
@@ -399,25 +392,12 @@ class SentenceVectors(EncoderBackend):
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = (
-                    moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
-                )
+                mean, spread = moments(state, mask, group) if hparams.normed else (0.0, 1.0)
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
             return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
         return (gamma * total)[:, 0]  # (batch, width)
-
-    def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
-        """Positions of each sequence that ``pool`` reads; None: all."""
-        return (
-            None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
-        )
-
-    def _positions(self, layout: Layout) -> list[int]:
-        if self.model.hparams.pool in FIRST_TOKEN:
-            return [0]
-        return layout.kept(self.markers) or layout.kept(True)
 
 
 class GroupedVectors:
@@ -543,12 +523,7 @@ class CrossEncoder(EncoderBackend):
         if self.model.typed:  # 0 for the hypothesis with its markers, 1 for the rest
             ranges = [(layout.stop, range(len(layout.ids))) for layout in layouts]
             types = [tuple(int(at > stop) for at in places) for stop, places in ranges]
-        last = (
-            self.vectors.read_at(layouts) if hparams.word_layer is None else None
-        )  # error spans: every token
-        states, mask = self.model.encoder.hidden(
-            [layout.ids for layout in layouts], types, last=last
-        )
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts], types)
         with torch.inference_mode(), memory():
             scores = (
                 self.model.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()

@@ -16,7 +16,7 @@ from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 from wholetext import slices
-from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.errors import MissingExtra, ModelError, WholetextError, optional
 from wholetext.files.cache import content_key, remembered
 from wholetext.files.output_folder import restore
 from wholetext.files.packages import check_package
@@ -210,7 +210,7 @@ def cached(
     name: str, revision: str = "", *, patterns: Sequence[str] | None = None
 ) -> Located | None:
     """The hub model if it is cached, without network access."""
-    hub = _client()
+    hub = optional("huggingface_hub", "models")
     try:
         folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
     except Exception:  # not cached, or not a hub name: the download reports which
@@ -228,7 +228,7 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
             "disabled (HF_HUB_OFFLINE)",
             next=f"unset it and run: wholetext models fetch {name}{pin}",
         )
-    hub = _client()
+    hub = optional("huggingface_hub", "models")
     try:
         files = [
             item.rfilename
@@ -356,14 +356,6 @@ def _local(folder: Path, name: str, revision: str) -> Located:
             next="the folder has changed since; drop the #revision to accept what it holds now",
         )
     return Located(folder, name, content)
-
-
-def _client() -> Any:
-    try:
-        import huggingface_hub
-    except ImportError:
-        raise MissingExtra("huggingface_hub", "models") from None
-    return huggingface_hub
 
 
 def _fault(name: str, fault: Exception) -> ModelError:
