@@ -23,18 +23,11 @@ _STOP_AFTER, _STOP_BEFORE = re.compile(r"([^0-9])([.,])"), re.compile(r"([.,])([
 # what begins with a literal is searched for much faster than what begins with a condition
 _STOP, _COMMA = (re.compile(rf"{mark}(?:(?<![0-9]{mark})|(?![0-9]))") for mark in (r"\.", ","))
 _DASH = re.compile(r"-(?<=[0-9]-)")
-_LINES = 100  # at a time: they stay in the processor's cache
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # in this order
 
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
     """Separate marks, stops and commas (except between digits), and dashes after digits."""
-    return [
-        line for at in range(0, len(texts), _LINES) for line in _tokenized(texts[at : at + _LINES])
-    ]
-
-
-def _tokenized(texts: Sequence[str]) -> list[str]:
     # all lines as one string, so that each step is a single call; no step crosses a line end
     lines = []
     for line in texts:
@@ -52,7 +45,8 @@ def _tokenized(texts: Sequence[str]) -> list[str]:
             for line in lines
         ]
     )
-    return [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
+    separated = [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
+    return separated[: len(texts)]  # of no text: none
 
 
 def _two_steps(line: str) -> str:
