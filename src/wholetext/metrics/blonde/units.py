@@ -173,27 +173,21 @@ class Reader:
                 )
         return [(units[0], units[1:]) for units in zip(*sides)]
 
-    @cached_property
-    def _starts(self) -> dict[tuple[str, ...], list[int]]:
-        starts: dict[tuple[str, ...], list[int]] = {}
-        for place, texts in enumerate(self.references):
-            starts.setdefault(texts, []).append(place)
-        return starts
-
     def _lines(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
         """Find the lines of annotations and names of a request by its references' position."""
         files = [lines for lines in (self.annotations, self.names) if lines]
         if not files:
             return (), ()
+        what = "the references of a text are not one piece of the corpus: use the view whole"
         segments = tuple(zip(*(view.parts for view in request.refs)))
         uneven = [len(lines) for lines in files if len(lines) != len(self.references)]
-        for place in self._starts.get(segments[0] if segments else (), ()):
-            if not uneven and self.references[place : place + len(segments)] == segments:
-                begin, stop = place + request.refs[0].focus[0], place + len(segments)
-                return self.annotations[begin:stop], self.names[begin:stop]
-        what = "the references of a text are not one piece of the corpus: use the view whole"
         if uneven:
             what = f"there are {uneven[0]} lines for {len(self.references)} segments"
+        for place in range(0 if uneven else len(self.references)):
+            begins = self.references[place : place + 1] == segments[:1]
+            if begins and self.references[place : place + len(segments)] == segments:
+                begin, stop = place + request.refs[0].focus[0], place + len(segments)
+                return self.annotations[begin:stop], self.names[begin:stop]
         raise InputError(
             f"the annotation lines of a text are unknown: {what}",
             next="an annotation file has one line for each segment of the corpus, in order",
