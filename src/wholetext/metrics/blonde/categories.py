@@ -235,7 +235,7 @@ class Finder:
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
         """Find all occurrences, by category."""
-        each = {
+        each: dict[str, Callable[[Analysis], Iterator[Occurrence]]] = {
             "tense": partial(self._words, "tense", self._tense),
             "pronoun": partial(self._words, "pronoun", self._pronoun),
             "entity": self._entities,

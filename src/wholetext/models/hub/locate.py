@@ -332,15 +332,18 @@ def content_hash(folder: Path) -> str:
             )
         hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
         if path.is_file() and not hidden:
-            status = path.stat()
-            file_hash = _file_hash(str(path), status.st_size, status.st_mtime_ns)
-            digest.update(f"{inside.as_posix()}\0{file_hash}\n".encode())
+            digest.update(f"{inside.as_posix()}\0{file_hash(path)}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def file_hash(path: Path) -> str:
+    """Hash of a file, read again when its size or time changes; cached on disk for large files."""
+    status = path.stat()
+    return _file_hash(str(path), status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of a file, read again when size or time changes; cached on disk for large files."""
     if size < LARGE:
         return sha256(Path(path))
     key = content_key("file", str(Path(path).resolve()), size, mtime)
