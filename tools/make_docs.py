@@ -103,29 +103,29 @@ import wholetext as wt
 wt.score(["A cat sat."], "chrf", refs=["The cat sat."]).score      # 61.08…
 ```
 
-| command | Python |
+|command|Python|
 |---|---|
-| `score` | `read` or `from_texts`, then `score`; `integrations.log_run` |
-| `rank` | `ranking.rank` |
-| `annotate sample` | `annotation.sample`, then `annotation.make_campaign` |
-| `annotate read` | `annotation.read_pearmut`, then `annotation.write_judgments` |
-| `compare` | `open_run`, then `compare` |
-| `gate` | `gate` |
-| `report`, `explain` | `report`, `plot`; `explain` |
-| `score --plan`, `score --sweep` | `plan`; `sweep`, `scoring.write_sweep` |
-| `align`, `convert` | `alignment.align`, `write`; `read`, `write` |
-| `meta agreement`, `meta paragraphs` | `meta.meta_evaluate`, `meta.paragraph_sets` |
-| `explain --features` | `meta.discriminativeness` |
-| `meta spans` | `meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans` |
-| `meta contrast` | `meta.read_contrast_set`, then `meta.contrast` |
-| `meta judges` | `judges.judge_check`, `judges.write_judge_check` |
-| `meta stress` | `stress.stress`, `stress.write_stress`; `stress.perturb` (documents alone), `stress.list_changes` |
-| `reproduce` | `reproduce.papers`, `reproduce.reproduce` |
-| `pick` | `pick.pick`, `pick.filter_bitext` |
-| `serve` | `serving.serve` |
-| `train` | `training.make_recipe`, then `training.train` |
-| `list`, `cache` | `list_metrics`, `scoring.Cache` |
-| `models` | `models.list_models`, `models.show_model`, `models.fetch_model`, `models.verify_model` |
+|`score`|`read` or `from_texts`, then `score`; `integrations.log_run`|
+|`rank`|`ranking.rank`|
+|`annotate sample`|`annotation.sample`, then `annotation.make_campaign`|
+|`annotate read`|`annotation.read_pearmut`, then `annotation.write_judgments`|
+|`compare`|`open_run`, then `compare`|
+|`gate`|`gate`|
+|`report`, `explain`|`report`, `plot`; `explain`|
+|`score --plan`, `score --sweep`|`plan`; `sweep`, `scoring.write_sweep`|
+|`align`, `convert`|`alignment.align`, `write`; `read`, `write`|
+|`meta agreement`, `meta paragraphs`|`meta.meta_evaluate`, `meta.paragraph_sets`|
+|`explain --features`|`meta.discriminativeness`|
+|`meta spans`|`meta.read_spans`, then `meta.evaluate_spans` or `meta.rater_spans`|
+|`meta contrast`|`meta.read_contrast_set`, then `meta.contrast`|
+|`meta judges`|`judges.judge_check`, `judges.write_judge_check`|
+|`meta stress`|`stress.stress`, `stress.write_stress`; `stress.perturb` (documents alone), `stress.list_changes`|
+|`reproduce`|`reproduce.papers`, `reproduce.reproduce`|
+|`pick`|`pick.pick`, `pick.filter_bitext`|
+|`serve`|`serving.serve`|
+|`train`|`training.make_recipe`, then `training.train`|
+|`list`, `cache`|`list_metrics`, `scoring.Cache`|
+|`models`|`models.list_models`, `models.show_model`, `models.fetch_model`, `models.verify_model`|
 """
 PACKAGES = ("wholetext", "wholetext.scoring", "wholetext.alignment", "wholetext.annotation", "wholetext.integrations",
             "wholetext.judges", "wholetext.meta", "wholetext.models", "wholetext.ranking", "wholetext.reproduce",

@@ -25,7 +25,8 @@ unless an entry says otherwise.
 TITLE = re.compile(r"([A-Z][^;,*]*(?:, [A-Z][^;,*]*)? \d{4}), \*([^*]+)\*")  # authors and year, title
 SOURCE = re.compile(  # a parenthesis that only cites
     r" \((?:[^()]*, )?(?:[A-Z][\w.]*(?: et al\.| (?:&|and) \w+)? \d{4}[a-z]?(?:, (?:§|[Ee]qs?\.) ?[\d.–]+)?(?:; )?)+\)")
-BRIEF = {"bertscore", "bleurt", "moverscore", "blonde", "terms"}  # formula, parameters or their own page say the rest
+BRIEF = {"bartscore", "bertscore", "bleurt", "blonde", "learned", "meteor", "metricx", "moverscore", "prism",
+         "terms"}  # formula, parameters or their own page say the rest  # fmt: skip
 SHARED = """## Shared parameters
 
 Metrics list them under *Also*, with their defaults.
@@ -39,7 +40,7 @@ def page() -> str:
 
     facts = read_toml(FACTS.read_bytes())
     rows = [_row(name, anchor) for name, anchor in zip(BUILTIN, _anchors(list(BUILTIN)))]
-    table = ["| metric | | reads | range | model |", "|---|---|---|---|---|", *rows, ""]
+    table = ["|metric||reads|range|model|", "|---|---|---|---|---|", *rows, ""]
     names: dict[str, list[str]] = {}
     for alias, spec in sorted(catalogue()["aliases"].items()):
         names.setdefault(spec, []).append(f"`{alias}`")
@@ -50,12 +51,7 @@ def page() -> str:
     listed: dict[str, str] = {}
     sections = [_section(name, facts.get(name, {}), shared, listed) for name in BUILTIN]
     common = [SHARED, *sorted(shared, key=lambda line: shared[line]), ""]
-    found = {pair for one in facts.values() for pair in TITLE.findall(one["paper"])}
-    titles = sorted(pair for pair in found if not any(
-        name == pair[0] and title != pair[1] and title.startswith(pair[1]) for name, title in found))  # fmt: skip
-    listing = [f"- {name}: *{title.partition(': ')[0]}*" for name, title in titles]
-    papers = ["## Papers", "", "Titles without subtitles.", "", *listing, ""]
-    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common, *papers])
+    return HEAD + "\n".join([*table, *aliases, ""]) + "\n" + "\n".join([*sections, *common])
 
 
 def _parameters(name: str) -> dict[str, tuple[str, str]]:
@@ -107,7 +103,7 @@ def _row(name: str, link: str) -> str:
     names = {name, *(alias for alias, spec in ALIASES.items() if name in spec.replace("@", ":").split(":"))}
     sizes = {round(one.gigabytes, 1) or 0.1 for one in entries() if names & {*one.used_by} and one.gigabytes > 0.01}
     size = " to ".join(f"{size:g}" for size in sorted({min(sizes), max(sizes)})) + " GB" if sizes else ""
-    return f"| [`{name}`](#{link}) | {_entry(name)['summary']} | {_reads(name)} | {_range(name)} | {size} |"
+    return f"|[`{name}`](#{link})|{_entry(name)['summary']}|{_reads(name)}|{_range(name)}|{size}|"
 
 
 def _anchors(names: list[str]) -> list[str]:

@@ -16,35 +16,66 @@ from typing import Any
 
 import tomllib
 
-from wholetext.reproduce import Entry, papers
+from wholetext.reproduce import Entry, Paper, papers
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER, PAGE = ROOT / "studies" / "papers", ROOT / "docs" / "papers.md"
 HEAD = """# The five papers
 
-Every table, figure and item of the papers behind wholetext, the command that computes it, and what came out. Written
-by `python tools/papers_page.py`. `wholetext reproduce V table1 --needs` says which data and models are missing;
-`--small` tries an entry with a small model and, without data, on bundled texts. Numbers below were obtained with the
-metrics and data that need no GPU and no download.
+Every table, figure and item of the papers behind wholetext. `wholetext reproduce V table1` computes an entry; `--needs`
+says which data and models are missing; `--small` tries it with a small model and, without data, on bundled texts.
+
+- An entry is *equal n/m* (n of m numbers obtained here equal the paper's to the printed digit), *computed* (no printed
+  number to compare), *runs* (data or models are not on this machine) or *not computed*.
+- Cells of tables: obtained (published, difference); a cell without brackets is equal to the printed digit.
+- An item is *here*, *GPU* (here, but needs one), *differs* or *cannot be had*.
+
 """
+SHORT = {"needs a GPU": "GPU"}
 
 
 def page() -> str:
     items = tomllib.loads((FOLDER / "items.toml").read_text("utf-8"))
-    parts = [HEAD]
-    counts = Counter(status.partition(":")[0] for table in items.values() for status in table.values())
-    parts.append("Items: " + ", ".join(f"{number} {status}" for status, number in counts.most_common()) + ".\n")
+    counts = Counter(_split(status)[0] for table in items.values() for status in table.values())
+    total = ", ".join(f"{number} {status}" for status, number in counts.most_common())
+    parts = [HEAD + f"Items: {total}.\n"]
     for letter, paper in papers().items():
         obtained = _obtained(letter)
         parts.append(f"## {letter}: {paper.authors}\n\n{paper.title}.\n")
-        parts.append("|entry||status|\n|---|---|---|")
-        parts += [f"|`{entry.command}`|{entry.title}|{_status(entry, obtained.get(name, []))}|"
-                  for name, entry in paper.entries.items()]
-        parts += ["", *(_table(entry, obtained[name]) for name, entry in paper.entries.items() if obtained.get(name))]
-        parts.append("|item||\n|---|---|")
-        parts += [f"|{item}|{status}|" for item, status in items[letter].items()]
-        parts.append("")
+        parts.append(_entries(paper, obtained))
+        parts += [
+            _table(entry, obtained[name])
+            for name, entry in paper.entries.items()
+            if _compared(obtained.get(name, []))
+        ]
+        rows = ("|".join((item, *_split(status))) for item, status in items[letter].items())
+        parts.append("\n".join(["|item|||\n|---|---|---|", *(f"|{row}|" for row in rows), ""]))
     return "\n".join(parts)
+
+
+def _entries(paper: Paper, obtained: dict[str, list[dict[str, Any]]]) -> str:
+    """List entries with their status; remarks that several share stand below."""
+    remarks = list(dict.fromkeys(text for entry in paper.entries.values() for text in entry.remarks))
+    lines = ["|entry||status|\n|---|---|---|"]
+    for name, entry in paper.entries.items():
+        status = f"{_status(entry, obtained.get(name, []))}. {entry.note}".rstrip(". ")
+        marks = "".join(f"[{remarks.index(text) + 1}]" for text in entry.remarks)
+        lines.append(f"|`{name}`|{entry.title}|{status}{marks}|")
+    lines += ["", *(f"[{number}] {text}\n" for number, text in enumerate(remarks, 1))]
+    return "\n".join(lines)
+
+
+def _split(status: str) -> tuple[str, str]:
+    kind, _, how = status.partition(":")
+    return SHORT.get(kind, kind), how.strip()
+
+
+def _compared(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [cell for cell in cells if cell["published"] is not None and cell["obtained"] is not None]
+
+
+def _equal(entry: Entry, cell: dict[str, Any]) -> bool:
+    return bool(abs(cell["obtained"] - cell["published"]) <= 0.5 * 10.0**-entry.digits + 1e-9)
 
 
 def _obtained(letter: str) -> dict[str, list[dict[str, Any]]]:
@@ -54,20 +85,15 @@ def _obtained(letter: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _status(entry: Entry, cells: list[dict[str, Any]]) -> str:
-    compared = [cell for cell in cells if cell["published"] is not None and cell["obtained"] is not None]
-    limit = 0.5 * 10.0**-entry.digits + 1e-9
-    equal = sum(abs(cell["obtained"] - cell["published"]) <= limit for cell in compared)
-    said = f"{equal} of {len(compared)} numbers equal to the printed digit" if compared else ""
-    if not said:
-        said = "computed, nothing printed to compare with" if cells else "runs" if entry.kind else "not computed"
-    return f"{said}. {entry.note}" if entry.note else said
+    compared = _compared(cells)
+    if compared:
+        return f"equal {sum(_equal(entry, cell) for cell in compared)}/{len(compared)}"
+    return "computed" if cells else "runs" if entry.kind else "not computed"
 
 
 def _table(entry: Entry, cells: list[dict[str, Any]]) -> str:
-    """Obtained numbers, with the published one and the difference in brackets."""
-    compared = [cell for cell in cells if cell["published"] is not None and cell["obtained"] is not None]
-    if not compared:
-        return ""
+    """Obtained numbers; where they differ, with the published one and the difference."""
+    compared = _compared(cells)
     columns = list(dict.fromkeys(cell["column"] for cell in compared))
     places = {(cell["row"], cell["column"]): cell for cell in compared}
 
@@ -76,11 +102,14 @@ def _table(entry: Entry, cells: list[dict[str, Any]]) -> str:
         if cell is None:
             return "–"
         ours, theirs = cell["obtained"], cell["published"]
-        return f"{ours:.{entry.digits}f} ({theirs:.{entry.digits}f}, {ours - theirs:+.{entry.digits}f})"
+        number = f"{ours:.{entry.digits}f}"
+        if _equal(entry, cell):
+            return number
+        return f"{number} ({theirs:.{entry.digits}f}, {ours - theirs:+.{entry.digits}f})"
 
     rows = [f"|{row}|" + "|".join(shown(row, column) for column in columns) + "|"
             for row in dict.fromkeys(cell["row"] for cell in compared)]
-    head = f"`{entry.paper} {entry.name}`, obtained (published, difference):\n\n||" + "|".join(columns) + "|"
+    head = f"|`{entry.name}`|" + "|".join(columns) + "|"
     return "\n".join([head, "|---" * (len(columns) + 1) + "|", *rows, ""])
 
 

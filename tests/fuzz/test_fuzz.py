@@ -97,7 +97,7 @@ def run(folder: Path) -> object:
 
 
 def request(folder: Path) -> object:
-    return load(json_request(folder / "body.json", ServeOptions(data=folder)), folder)
+    return load(json_request((folder / "body.json").read_bytes(), folder, ServeOptions(data=folder)), folder)
 
 
 def answer(path: Path) -> object:

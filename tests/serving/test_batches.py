@@ -17,11 +17,10 @@ from starlette.testclient import TestClient
 from tests.in_process import call
 from tests.serving.serving_material import Running, client_of, gone, install_hold, until
 from wholetext import plugins
-from wholetext.errors import InputError
 from wholetext.scoring.single import Treatment, read_texts
 from wholetext.serving import batches
-from wholetext.serving.batches import Batches, Busy, Failed
-from wholetext.serving.intake import json_request
+from wholetext.serving.access import Refused
+from wholetext.serving.batches import Batches
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import run_batch
 
@@ -113,12 +112,11 @@ def test_bad_requests_say_what_and_next(client: TestClient, sent: Any, status: i
 
 
 def test_texts_have_the_limits_of_the_server(client: TestClient, tmp_path: Path) -> None:
-    (tmp_path / "large.json").write_text(json.dumps(body([{"hyp": "a " * 600_000, "refs": ["a"]}])), "utf-8")
-    with pytest.raises(InputError, match="at most 1 MB"):  # by the worker
-        json_request(tmp_path / "large.json", ServeOptions())
+    large = client.post("/v1/score", json=body([{"hyp": "a " * 600_000, "refs": ["a"]}]))
+    assert large.status_code == 400 and "up to 1,000,000 bytes" in large.json()["error"]
     assert client.post("/v1/score", content=b" " * 2_000_000).status_code == 413
     chunked = client.post("/v1/score", content=iter([json.dumps(body()).encode()]))
-    assert chunked.status_code == 400 and "Content-Length" in chunked.json()["next"]
+    assert chunked.status_code == 200 and len(scores(chunked)) == len(TEXTS)
     assert "error" in client.post("/v1/score", content=b'{"texts": [').json()
 
 
@@ -136,7 +134,7 @@ def test_requests_that_ask_for_the_same_are_scored_together(monkeypatch: pytest.
 
     def answers(_: Batches, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         sizes.append(len(requests))
-        return [Failed("seven") if request["n"] == 7 else request["n"] for request in requests]
+        return [Refused(422, "seven", "") if request["n"] == 7 else request["n"] for request in requests]
 
     monkeypatch.setattr(Batches, "_answers", answers)
 
@@ -145,8 +143,8 @@ def test_requests_that_ask_for_the_same_are_scored_together(monkeypatch: pytest.
         return await asyncio.gather(*(queue.answer({"n": n}, 10) for n in range(600)), return_exceptions=True)
 
     given = asyncio.run(ask())
-    assert [n for n in given if not isinstance(n, Failed)] == [n for n in range(600) if n != 7]
-    assert isinstance(given[7], Failed) and sizes == [256, 256, 88]
+    assert [n for n in given if not isinstance(n, Refused)] == [n for n in range(600) if n != 7]
+    assert isinstance(given[7], Refused) and sizes == [256, 256, 88]
 
 
 def test_more_than_the_server_lets_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,14 +156,14 @@ def test_more_than_the_server_lets_wait_is_refused(monkeypatch: pytest.MonkeyPat
         return [*first, await queue.answer({}, 400)]
 
     given = asyncio.run(ask())
-    assert given[:2] == [0, 0] and isinstance(given[2], Busy) and given[3] == 0
+    assert given[:2] == [0, 0] and isinstance(given[2], Refused) and given[2].status == 429 and given[3] == 0
 
 
 def test_a_bad_request_does_not_spoil_those_beside_it() -> None:
     good, bad = (read_texts([entry]) for entry in ({"hyp": "a", "refs": ["a"]}, {"hyp": "a"}))
     requests = [{"texts": texts, "metrics": ["chrf"], "how": Treatment()} for texts in (good, bad, good)]
     first, failed, last = run_batch(requests)
-    assert first == last and first["metrics"][0]["scores"] == pytest.approx([100.0])
+    assert first == last and json.loads(first)["metrics"][0]["scores"] == pytest.approx([100.0])
     assert "needs a reference" in failed.what
 
 

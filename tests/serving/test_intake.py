@@ -15,9 +15,8 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from tests.serving.serving_material import DOCUMENTS
 from wholetext.errors import InputError, SpecError
 from wholetext.serving import intake
+from wholetext.serving.access import Refused
 from wholetext.serving.intake import (
-    TooLarge,
-    TooSlow,
     form_request,
     json_request,
     listed_files,
@@ -79,17 +78,17 @@ def test_names_of_files_are_no_paths(tmp_path: Path, given: str, made: str) -> N
 def test_too_much_and_too_slow_are_refused_while_they_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     body = part("hyp", b"x" * 10**6, "a")
     request = Arriving(body, piece=1000)
-    with pytest.raises(TooLarge, match="more than 50,000 bytes"):
+    with pytest.raises(Refused, match="more than 50,000 bytes"):
         read(request, tmp_path / "large", 50_000)
     assert request.sent <= 51_000
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) <= 50_000
     announced = Arriving(body)
     announced.headers = Headers({"content-type": TYPE, "content-length": "50001"})
-    with pytest.raises(TooLarge):
+    with pytest.raises(Refused, match="more than 50,000 bytes"):
         read(announced, tmp_path / "announced", 50_000)
     assert announced.sent == 0
     monkeypatch.setattr(intake, "GRACE", 0.1)
-    with pytest.raises(TooSlow, match="less than 10,000 bytes per second"):
+    with pytest.raises(Refused, match="less than 10,000 bytes per second"):
         read(Arriving(body, piece=1, pause=0.03), tmp_path / "slow")
 
 
@@ -158,8 +157,7 @@ def test_forms_that_are_refused(data: Path, fields: list[tuple[str, str]], said:
 def test_documents_as_json(data: Path) -> None:
     folder = data / "jobs/x/input"
     asked = {"documents": DOCUMENTS, "metrics": ["chrf", "chrf"], "langs": "de-en", "baseline": None}
-    (folder / "request.json").write_text(json.dumps(asked))
-    request = json_request(folder / "request.json", ServeOptions(data=data))
+    request = json_request(json.dumps(asked).encode(), folder, ServeOptions(data=data))
     files = {"corpus": [["documents", "jobs/x/input/documents.jsonl"]]}
     assert request == {"files": files, "metrics": ["chrf"], "langs": "de-en", "baseline": ""}
     assert [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()] == DOCUMENTS
@@ -171,10 +169,8 @@ def test_documents_as_json(data: Path) -> None:
     '{"documents": [1], "langs": "x"}',
 ])  # fmt: skip
 def test_json_that_is_refused(data: Path, asked: str) -> None:
-    body = data / "jobs/x/input/request.json"
-    body.write_text(asked)
     with pytest.raises((InputError, SpecError)) as caught:
-        json_request(body, ServeOptions(data=data))
+        json_request(asked.encode(), data / "jobs/x/input", ServeOptions(data=data))
     assert caught.value.next
 
 

@@ -95,12 +95,10 @@ def test_no_parameter_of_any_metric_leaves_the_data_folder(tmp_path: Path, monke
         for spec in allowed:
             files = {"corpus": [["x", "documents.jsonl"]]}
             request = {"files": files, "metrics": [spec], "langs": "de-en", "keep": False}
-            worker.pipe.send((request, options.folder / "out" / str(len(states))))
-            message = ("progress",)
-            while message[0] == "progress":
-                message = worker.pipe.recv()
-            states.append(message[0])
-            assert "unexpectedly" not in message[-1], (spec, message)
+            message = (request, options.folder / "out" / str(len(states)))
+            state, error = worker.ask(message, 600, lambda: False)
+            states.append(state)
+            assert "unexpectedly" not in error, (spec, error)
     finally:
         worker.kill()
     assert states.count("done") > 100

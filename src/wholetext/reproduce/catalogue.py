@@ -33,6 +33,7 @@ class Entry:
     small: Mapping[str, Any] = field(default_factory=dict)  # fields that --small replaces
     figure: str = ""  # curves, grid or bars; "": a table
     note: str = ""  # what differs from the paper, or why it cannot be computed
+    remarks: tuple[str, ...] = ()  # what holds for several entries of the paper
 
     @property
     def command(self) -> str:
@@ -98,16 +99,20 @@ def locate(name: str, folder: Path | None) -> Path:
 
 def _paper(letter: str) -> Paper:
     table = _table(letter)
-    entries = {name: _entry(letter, name, fields) for name, fields in table["entries"].items()}
+    remarks = table.get("remarks", {})
+    entries = {
+        name: _entry(letter, name, fields, remarks) for name, fields in table["entries"].items()
+    }
     return Paper(letter, table["title"], table["authors"], entries)
 
 
-def _entry(letter: str, name: str, fields: Mapping[str, Any]) -> Entry:
+def _entry(letter: str, name: str, fields: Mapping[str, Any], remarks: Mapping[str, str]) -> Entry:
     published = {
         row: tuple(None if isinstance(cell, str) else float(cell) for cell in cells)
         for row, cells in fields.get("published", {}).items()
     }
     lists = {key: tuple(fields.get(key, ())) for key in ("data", "columns")}
+    lists["remarks"] = tuple(remarks[key] for key in fields.get("remarks", ()))
     return Entry(letter, name, **{**fields, **lists, "published": published})
 
 

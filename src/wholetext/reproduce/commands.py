@@ -129,5 +129,5 @@ def _print(result: Reproduction) -> None:
     if not result.small:
         print("[ ] published")
     print(result.status)
-    if entry.note:
-        terminal.entry("", entry.note)
+    for note in filter(None, (entry.note, *entry.remarks)):
+        terminal.entry("", note)

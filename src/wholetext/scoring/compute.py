@@ -172,11 +172,14 @@ def _worker_engine(
     return Engine(langs, device, dtype, batch_tokens, Cache(file) if file else None)
 
 
+_version = lru_cache(version)  # reading a package's metadata takes a millisecond
+
+
 def environment(device: str, here: bool = True) -> dict[str, str]:
     """Versions of the packages in use in this process and, where models run here, the device."""
     used = [name for name in _PACKAGES if sys.modules.get(name)]
     versions = {"wholetext": __version__, "python": python_version()}
-    versions |= {name: version(name) for name in used}
+    versions |= {name: _version(name) for name in used}
     if here and {"torch", "tokenizers"} & {*used}:  # not loaded when all scores are cached
         auto = device == "auto" and "torch" in used
         versions["device"] = pick_device("auto") if auto else device.replace("auto", "cpu")

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from wholetext.errors import WholetextError
 from wholetext.serving.settings import ServeOptions, known_host, same
 
 COOKIE = "wholetext"
@@ -28,6 +29,14 @@ HEADERS = {
     "x-frame-options": "DENY",
     "cache-control": "no-store",
 }
+
+
+class Refused(WholetextError):
+    """A request that is answered with an HTTP status other than 400."""
+
+    def __init__(self, status: int, what: str, next: str) -> None:
+        super().__init__(what, next=next)
+        self.status = status
 
 
 def problem(

@@ -19,20 +19,17 @@ from starlette.staticfiles import StaticFiles
 
 from wholetext.errors import RunError, WholetextError, WriteError
 from wholetext.files.parsing import printable
-from wholetext.serving.access import COOKIE, HEALTH, Guard, problem, signed_in
-from wholetext.serving.batches import Batches, Busy, Ending, Failed
+from wholetext.serving.access import COOKIE, HEALTH, Guard, Refused, problem, signed_in
+from wholetext.serving.batches import Batches
 from wholetext.serving.intake import (
-    TooLarge,
-    TooSlow,
-    again,
+    TEXTS,
     form_files,
     form_request,
     json_request,
-    limited,
     listed_files,
     offered_metrics,
+    read_body,
     read_form,
-    store,
     texts_request,
 )
 from wholetext.serving.jobs import Job, Jobs
@@ -40,19 +37,6 @@ from wholetext.serving.preview import PREVIEWED, preview
 from wholetext.serving.scheduler import Scheduler
 from wholetext.serving.settings import ServeOptions
 
-# bytes of JSON that the server decodes; more, of which Python may make 30 times as many, is
-# decoded by the worker
-DECODED = 1_000_000
-# of errors; others: 400
-STATUS: dict[type[Exception], int] = {
-    TooLarge: 413,
-    TooSlow: 408,
-    Busy: 429,
-    Failed: 422,
-    Ending: 503,
-    RunError: 507,
-    WriteError: 507,
-}
 DRAINING = 10.0  # seconds for the rest of an upload that cannot be stored
 POLLING = 0.1  # seconds between looks at a job whose client is waiting
 BRAND = b'<p class="brand">wholetext</p>'  # of a report
@@ -114,8 +98,9 @@ async def _fault(request: Request, fault: Exception) -> Response:
     if not isinstance(fault, WholetextError):
         what = f"wholetext failed unexpectedly ({type(fault).__name__})"
         return problem(500, what, "see the server's log, and report it")
-    status = STATUS.get(type(fault), 400)
-    if status == 507:
+    status = getattr(fault, "status", 400)
+    if isinstance(fault, (RunError, WriteError)):
+        status = 507
         await _drain(request)
     what = f"{fault.where}: {fault.what}" if fault.where and status != 507 else fault.what
     closing = {"connection": "close"} if status != 400 else None
@@ -208,8 +193,7 @@ class Api:
 
     async def add_job(self, request: Request) -> Response:
         """Queue a job from a form with files and choices."""
-        if full := self._full():
-            return full
+        self._refuse_more()
         id = self.jobs.new_id()
         try:
             form = await read_form(request, self.jobs.place(id) / "input", self.options.upload)
@@ -226,22 +210,17 @@ class Api:
 
         Texts of their own are scored at once, together with those of other requests.
         """
-        chunks = limited(request, self.options.upload)
-        if int(request.headers.get("content-length", DECODED + 1)) <= DECODED:
-            sent = b"".join([chunk async for chunk in chunks])
-            if b'"texts"' in sent:
-                texts = await run_in_threadpool(texts_request, sent, self.options)
-                if texts is not None:
-                    return JSONResponse(await self.batches.answer(texts, len(sent)))
-            chunks = again(sent)
-        if full := self._full():
-            return full
+        sent = await read_body(request, self.options.upload)
+        if len(sent) <= TEXTS and b'"texts"' in sent:
+            texts = texts_request(sent, self.options)
+            if texts is not None:
+                answer = await self.batches.answer(texts, len(sent))
+                return Response(answer, media_type="application/json")
+        self._refuse_more()
         id = self.jobs.new_id()
-        body = self.jobs.place(id) / "input" / "request.json"
-        parsed: dict[str, Any] = {"body": body.relative_to(self.jobs.folder).as_posix()}
         try:
-            if await store(chunks, body) <= DECODED:
-                parsed = await run_in_threadpool(json_request, body, self.options)
+            place = self.jobs.place(id) / "input"
+            parsed = await run_in_threadpool(json_request, sent, place, self.options)
             self.jobs.add(id, "/v1/score", {**parsed, "keep": False})
             self.scheduler.wake()
             while (job := self.jobs.get(id)) is not None and job.active:
@@ -251,24 +230,20 @@ class Api:
             if job is None or job.state != "done":
                 error = job.error if job and job.error else "the job was cancelled"
                 what, _, step = error.partition("\n  → ")
-                return problem(422, what, step)
-            return Response(
-                (self.jobs.place(id) / "result" / "results.json").read_bytes(),
-                media_type="application/json",
-            )
+                raise Refused(422, what, step)
+            scores = (self.jobs.place(id) / "result" / "results.json").read_bytes()
+            return Response(scores, media_type="application/json")
         finally:
             await run_in_threadpool(self._remove, id)
 
-    def _full(self) -> Response | None:
+    def _refuse_more(self) -> None:
         jobs, waiting, kept = self.jobs.all(), self.options.waiting, self.options.kept
-        if sum(job.state == "waiting" for job in jobs) < waiting and len(jobs) < kept:
-            return None
-        return problem(
-            429,
-            f"this server lets {waiting} jobs wait and keeps {kept}, and has as many already",
-            "try again when some are done, or delete old ones",
-            {"retry-after": "60"},
-        )
+        if sum(job.state == "waiting" for job in jobs) >= waiting or len(jobs) >= kept:
+            raise Refused(
+                429,
+                f"this server lets {waiting} jobs wait and keeps {kept}, and has as many already",
+                "try again when some are done, or delete old ones",
+            )
 
     async def remove_job(self, request: Request) -> Response:
         """Cancel a job that is waiting or running; remove one that has ended, with its files."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from wholetext.errors import InputError, WholetextError, WorkerError
-from wholetext.serving.scheduler import POLLING, Worker
+from wholetext.errors import WholetextError, WorkerError
+from wholetext.serving.access import Refused
+from wholetext.serving.scheduler import Stopped, Worker
 from wholetext.serving.settings import ServeOptions
 
 PAUSE, PAUSES = 0.002, 10  # seconds without a new request that end the wait; 20 ms at most
@@ -19,19 +19,8 @@ TOGETHER = 256  # requests
 QUEUE = 2000  # small requests that may wait; larger ones count for more
 
 
-class Busy(InputError):
-    """More small requests than the server lets wait."""
-
-
-class Ending(WholetextError):
-    """The server ends before a request is scored."""
-
-    def __init__(self) -> None:
-        super().__init__("the server ends", next="send the request again when it runs")
-
-
-class Failed(WholetextError):
-    """A request that could not be scored."""
+def _ending() -> Refused:
+    return Refused(503, "the server ends", "send the request again when it runs")
 
 
 class Batches:
@@ -48,7 +37,7 @@ class Batches:
         """Score the texts of a request of ``size`` bytes, together with those of others."""
         size = max(size, self.options.upload // QUEUE)
         if self._size + size > self.options.upload:
-            raise Busy("this server has too many requests", next="try again in a second")
+            raise Refused(429, "this server has too many requests", "try again in a second")
         future = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         self._size += size
@@ -57,7 +46,7 @@ class Batches:
         try:
             return await future
         except asyncio.CancelledError:
-            raise Ending from None
+            raise _ending() from None
         finally:
             self._size -= size
 
@@ -69,16 +58,10 @@ class Batches:
                 if len(self._waiting) in (before, TOGETHER):
                     break
             batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
-            requests = [request for request, _ in batch]
-            try:
-                answers = await run_in_threadpool(self._answers, requests)
-            except (Failed, Ending, OSError) as fault:
-                answers = [fault] * len(batch)
+            answers = await run_in_threadpool(self._answers, [request for request, _ in batch])
             for (_, future), answer in zip(batch, answers):
                 if future.done():  # the client has gone
                     continue
-                if isinstance(answer, WholetextError) and not isinstance(answer, Ending):
-                    answer = Failed(answer.what, where=answer.where, next=answer.next)
                 if isinstance(answer, Exception):
                     future.set_exception(answer)
                 else:
@@ -90,45 +73,31 @@ class Batches:
         """An answer or an error for each; if the worker dies, each is scored again on its own."""
         try:
             return self._ask(requests)
-        except WorkerError:
-            answers: list[Any] = []
-        for request in requests:
-            try:
-                answers += self._ask([request])
-            except WorkerError as fault:
-                answers.append(fault)
-        return answers
+        except WorkerError as fault:
+            if len(requests) == 1:
+                return [Refused(422, fault.what, fault.next)]
+        except (Refused, OSError) as fault:
+            return [fault] * len(requests)
+        return [self._answers([request])[0] for request in requests]
 
     def _ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         with self._lock:
             if self._closing:
-                raise Ending
+                raise _ending()
             if self._worker is None or not self._worker.idle:
                 self._worker = Worker(self.options)
-            worker, deadline = self._worker, time.monotonic() + self.options.timeout
             try:
-                worker.pipe.send((requests, None))
-                while not worker.pipe.poll(POLLING):
-                    if self._closing:
-                        raise Ending
-                    if time.monotonic() > deadline:
-                        raise TimeoutError
-                answers: list[Any] = worker.pipe.recv()
-                return answers
-            except TimeoutError:
-                worker.kill()
-                raise Failed(
-                    f"scoring took more than {self.options.timeout:g} seconds, the server's limit",
-                    next="send fewer or shorter texts at a time",
-                ) from None
-            except (EOFError, OSError):
-                worker.process.join(5)
-            code = worker.process.exitcode
-            worker.kill()
-            raise WorkerError(
-                f"the scoring process ended (exit code {code})",
-                next="send shorter texts, or use a smaller model; see the server's log",
-            )
+                answers = self._worker.ask(
+                    (requests, None), self.options.timeout, lambda: self._closing
+                )
+            except Stopped:
+                raise _ending() from None
+        return [
+            Refused(422, f"{answer.where}: {answer.what}".removeprefix(": "), answer.next)
+            if isinstance(answer, WholetextError)
+            else answer
+            for answer in answers
+        ]
 
     def close(self) -> None:
         """End the worker; requests that wait are answered with an error."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
-import time
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
+from anyio import CancelScope, fail_after
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
@@ -24,6 +23,7 @@ from wholetext.files.storage import write_file
 from wholetext.models.catalogue import present, users_of
 from wholetext.registry import catalogue, reference_free, scorer
 from wholetext.scoring.single import EXAMPLE, Treatment, independent, read_texts
+from wholetext.serving.access import Refused
 from wholetext.serving.settings import ServeOptions, allowed_metric
 
 FIELD_BYTES = 100_000  # limit of a field that is not a file
@@ -33,7 +33,9 @@ GRACE = 30.0  # seconds that a body may take, beside those that RATE allows it
 RATE = 10_000  # bytes per second below which a client is too slow
 ROLES = {"corpus": 1, "src": 1, "docs": 1, "hyp": 200, "ref": 20}  # role → limit of files
 MOST_METRICS = 30
-MOST_VALUES = 10_000_000  # in a request of JSON: Python makes up to 100 bytes of each
+JSON = 10_000_000  # bytes of a request that is decoded here
+TEXTS = 1_000_000  # bytes of texts that are scored at once
+MOST_VALUES = 1_000_000  # in a request of JSON: Python makes up to 100 bytes of each
 # not served, or useless without a file of the user's
 NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
@@ -55,14 +57,6 @@ TEXT_FIELDS: dict[str, tuple[type, ...]] = {
 
 
 # ---------------------------------------------------------------- bodies
-
-
-class TooLarge(InputError):
-    """A request with more bytes than the server accepts."""
-
-
-class TooSlow(InputError):
-    """A request that does not arrive in time."""
 
 
 class _FormParser(MultiPartParser):
@@ -90,16 +84,12 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
         raise InputError(
             "the request has no form with files", next="send it as multipart/form-data"
         )
-    parser = _FormParser(
-        request.headers,
-        limited(request, limit),
-        max_files=PARTS,
-        max_fields=PARTS,
-        max_part_size=FIELD_BYTES,
-    )
-    parser.folder = folder
+    limits = {"max_files": PARTS, "max_fields": PARTS, "max_part_size": FIELD_BYTES}
     try:
-        form = await parser.parse()
+        with _patience() as scope:
+            parser = _FormParser(request.headers, _limited(request, limit, scope), **limits)
+            parser.folder = folder
+            form = await parser.parse()
         if not parser.complete:
             raise MultiPartException("it is incomplete")
     except (MultiPartException, ValueError) as fault:  # ValueError: of python-multipart, of codecs
@@ -120,40 +110,51 @@ async def read_form(request: Request, folder: Path, limit: int) -> FormData:
     return form
 
 
-async def store(chunks: AsyncIterable[bytes], path: Path) -> int:
-    """Write the body of a request to a file and return its size."""
-    with path.open("wb") as file:
-        async for chunk in chunks:
-            await run_in_threadpool(file.write, chunk)
-        return file.tell()
+async def read_body(request: Request, limit: int) -> bytes:
+    """Read a body of JSON; one that is too large is read too, so that the client gets the error."""
+    body = bytearray()
+    with _patience() as scope:
+        async for chunk in _limited(request, limit, scope):
+            body += chunk if len(body) <= JSON else b""
+    if len(body) > JSON:
+        raise Refused(
+            413,
+            f"the request has more than {JSON:,} bytes of JSON",
+            "send documents as files (POST /v1/jobs), or fewer at a time",
+        )
+    return bytes(body)
 
 
-async def limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
-    """Yield the body of a request; raise an error if it is too large, or comes too slowly."""
-    chunks, received, start = request.stream(), 0, time.monotonic()
+@contextmanager
+def _patience() -> Iterator[CancelScope]:
+    """Refuse a request that comes too slowly; what reads it extends the deadline."""
+    try:
+        with fail_after(GRACE) as scope:
+            yield scope
+    except TimeoutError:
+        raise Refused(
+            408,
+            f"the request arrives at less than {RATE:,} bytes per second",
+            "send it again over a faster connection, or in smaller parts",
+        ) from None
+
+
+async def _limited(request: Request, limit: int, scope: CancelScope) -> AsyncGenerator[bytes, None]:
+    """Yield the body of a request; raise an error if it is too large."""
+    chunks, received = request.stream(), 0
     announced = int(request.headers.get("content-length", 0))
     while max(received, announced) <= limit:
-        left = start + GRACE + received / RATE - time.monotonic()
-        try:
-            chunk = await asyncio.wait_for(anext(chunks, None), left)
-        except asyncio.TimeoutError:
-            raise TooSlow(
-                f"the request arrives at less than {RATE:,} bytes per second",
-                next="send it again over a faster connection, or in smaller parts",
-            ) from None
+        chunk = await anext(chunks, None)
         if chunk is None:
             return
         received += len(chunk)
+        scope.deadline += len(chunk) / RATE
         yield chunk
-    raise TooLarge(
+    raise Refused(
+        413,
         f"the request has more than {limit:,} bytes, the limit of this server",
-        next="send fewer files at a time, or start the server with a larger --max-upload",
+        "send fewer files at a time, or start the server with a larger --max-upload",
     )
-
-
-async def again(body: bytes) -> AsyncGenerator[bytes, None]:
-    """Yield a body that was read already."""
-    yield body
 
 
 def safe_name(name: str) -> str:
@@ -250,30 +251,29 @@ def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
     return files
 
 
-def json_request(body: Path, options: ServeOptions) -> dict[str, Any]:
-    """The request of ``POST /v1/score``; its documents are written beside the body as JSONL."""
+def json_request(body: bytes, folder: Path, options: ServeOptions) -> dict[str, Any]:
+    """The request of ``POST /v1/score``; its documents are written to a folder as JSONL."""
     example = (
         'send {"documents": [{"doc": "d1", "src": […], "refs": {"A": […]}, '
         '"outputs": {"my-system": […]}}], "metrics": ["chrf"], "langs": "de-en"}'
     )
-    text = body.read_bytes()
-    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_VALUES:
+    if sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise InputError(
             f"the request has more than {MOST_VALUES:,} values",
             where="/v1/score",
-            next="send fewer documents at a time",
+            next="send documents as files (POST /v1/jobs), or fewer at a time",
         )
-    fields = read_json(text, where="/v1/score", next=example)
+    fields = read_json(body, where="/v1/score", next=example)
     if isinstance(fields, dict) and "texts" in fields:
         raise InputError(
-            "texts are scored in small requests of known length",
+            f"texts are scored in requests of up to {TEXTS:,} bytes",
             where="/v1/score",
-            next="send at most 1 MB at a time, with a Content-Length",
+            next="send fewer at a time",
         )
     if not isinstance(fields, dict) or not fields.get("documents"):
         raise InputError("there are no documents", where="/v1/score", next=example)
     _check_fields(fields, FIELDS, example)
-    file = body.with_name("documents.jsonl")
+    file = folder / "documents.jsonl"
     lines = [json.dumps(document, ensure_ascii=False) for document in fields["documents"]]
     write_file(file, "\n".join(lines) + "\n")
     files = {"corpus": [["documents", file.relative_to(options.folder).as_posix()]]}

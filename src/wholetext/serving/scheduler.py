@@ -7,15 +7,22 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-from wholetext.errors import WholetextError
+from wholetext.errors import WholetextError, WorkerError
+from wholetext.serving.access import Refused
 from wholetext.serving.jobs import TRIES, Job, Jobs, State, without_paths
 from wholetext.serving.settings import ServeOptions
 from wholetext.serving.worker import work
 
 POLLING = 0.1  # seconds between looks at a running job
+
+
+class Stopped(Exception):
+    """An answer is no longer awaited."""
 
 
 class Worker:
@@ -34,6 +41,41 @@ class Worker:
     def idle(self) -> bool:
         """Whether the process waits for a job; one that has ended leaves a pipe that can be read."""
         return not self.pipe.closed and not self.pipe.poll()
+
+    def ask(
+        self,
+        message: object,
+        timeout: float,
+        stopped: Callable[[], bool],
+        progress: Callable[..., None] = lambda *_: None,
+    ) -> Any:
+        """Send a message and return the answer; kill the process if it is late or not awaited."""
+        deadline = time.monotonic() + timeout
+        try:
+            self.pipe.send(message)
+            while not stopped():
+                if self.pipe.poll(POLLING):
+                    kind, *values = self.pipe.recv()
+                    if kind == "answer":
+                        return values[0]
+                    progress(*values)
+                if time.monotonic() > deadline:
+                    self.kill()
+                    raise Refused(
+                        422,
+                        f"scoring took more than {timeout:g} seconds, the server's limit",
+                        "send fewer systems, metrics or texts at a time",
+                    )
+        except (EOFError, OSError):
+            self.process.join(5)
+            code = self.process.exitcode
+            self.kill()
+            raise WorkerError(
+                f"the scoring process ended (exit code {code})",
+                next="try fewer texts or smaller models if it ran out of memory; see the server's log",
+            ) from None
+        self.kill()
+        raise Stopped
 
     def kill(self) -> None:
         self.process.kill()
@@ -119,34 +161,24 @@ class Scheduler:
 
     def _follow(self, worker: Worker, job: Job, out: Path) -> tuple[State | None, str]:
         """Wait for the end of a job; return its state (None if the server ends) and error."""
-        deadline = time.monotonic() + self.options.timeout
+
+        def progress(*values: Any) -> None:
+            self.jobs.report(job.id, *values)
+
         try:
-            worker.pipe.send((job.request, out))
-            while not self._closing and job.id not in self._cancelled:
-                if worker.pipe.poll(POLLING):
-                    kind, *values = worker.pipe.recv()
-                    if kind != "progress":
-                        return kind, values[0]
-                    self.jobs.report(job.id, *values)
-                if time.monotonic() > deadline:
-                    break
-        except (EOFError, OSError):
-            worker.process.join(5)
-        code = worker.process.exitcode
-        worker.kill()
-        if self._closing:
-            return None, ""
-        if job.id in self._cancelled:
-            return "cancelled", ""
-        begun = self.jobs.get(job.id)
-        if code is not None and begun and not begun.progress and job.tries < TRIES:
-            return "waiting", ""  # the process had died idle, which its pipe shows a little later
-        if code is None:
-            return "failed", (
-                f"the job took more than {self.options.timeout:g} seconds, the server's limit\n"
-                "  → score fewer systems or metrics at a time"
+            state, error = worker.ask(
+                (job.request, out),
+                self.options.timeout,
+                lambda: self._closing or job.id in self._cancelled,
+                progress,
             )
-        return "failed", (
-            f"the scoring process ended (exit code {code})\n"
-            "  → try fewer or smaller models if it ran out of memory; see the server's log"
-        )
+            return state, error
+        except Stopped:
+            return (None if self._closing else "cancelled"), ""
+        except WorkerError as fault:
+            begun = self.jobs.get(job.id)
+            if begun and not begun.progress and job.tries < TRIES:
+                return "waiting", ""  # it had died idle, which its pipe shows a little later
+            return "failed", str(fault)
+        except Refused as fault:
+            return "failed", str(fault)

@@ -7,6 +7,7 @@ import hmac
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def _is_loopback(host: str) -> bool:
     return address.is_loopback if address else host.lower() == "localhost"
 
 
+@lru_cache(maxsize=100)
 def known_host(header: str, options: ServeOptions) -> bool:
     """Whether the Host header of a request names this server (against DNS rebinding).
 

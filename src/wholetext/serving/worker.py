@@ -11,7 +11,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -26,7 +25,6 @@ from wholetext.scoring.comparison import run_json
 from wholetext.scoring.evaluate import Options, default_metrics, score
 from wholetext.scoring.significance.compare import Significance
 from wholetext.scoring.single import score_texts
-from wholetext.serving.intake import json_request
 from wholetext.serving.settings import ServeOptions
 
 CACHE = "cache.sqlite"  # of scores, in the data folder
@@ -61,7 +59,7 @@ def work(pipe: Connection, options: ServeOptions) -> None:
         except (EOFError, OSError):
             return
         if out is None:
-            pipe.send(run_batch(request))
+            pipe.send(("answer", run_batch(request)))
             continue
         progress("starting", 0, 0)
         state, error = "done", ""
@@ -69,7 +67,7 @@ def work(pipe: Connection, options: ServeOptions) -> None:
             run_job(request, out, options, progress)
         except Exception as fault:
             state, error = "failed", str(_named(fault))
-        pipe.send((state, error))
+        pipe.send(("answer", (state, error)))
 
 
 def _named(fault: Exception) -> WholetextError:
@@ -111,16 +109,18 @@ def run_batch(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         end = 0
         for at, part in zip(members, texts):
             begin, end = end, end + len(part)
-            answers[at] = {
-                "metrics": [
-                    {**asdict(scores), "scores": scores.scores[begin:end]} for scores in every
-                ],
-                "notes": [
-                    f"text {number}: {note}"
-                    for number, own in enumerate(notes[begin:end], 1)
-                    for note in own
-                ],
-            }
+            answers[at] = json.dumps(
+                {
+                    "metrics": [
+                        {**vars(scores), "scores": scores.scores[begin:end]} for scores in every
+                    ],
+                    "notes": [
+                        f"text {number}: {note}"
+                        for number, own in enumerate(notes[begin:end], 1)
+                        for note in own
+                    ],
+                }
+            ).encode()
     return [answers[at] for at in range(len(requests))]
 
 
@@ -132,8 +132,6 @@ def run_job(
 ) -> None:
     """Score and compare; write the run folder with its report, results.json and run.zip."""
     data = options.folder
-    if "body" in request:  # too large for the server to decode
-        request = {**request, **json_request(data / request["body"], options)}
     loaded = load(request, data)
     results = score(
         loaded,
