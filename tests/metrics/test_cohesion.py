@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, grid, mentions, read
+from wholetext.metrics.cohesion import grids
+from wholetext.metrics.cohesion.grids import Grid, Weighting, grid, mentions, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -51,8 +52,8 @@ def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
 
 
 def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
-    """(n, n) all blocks as one matrix."""
-    return np.concatenate([block for _, block in adjacency_blocks(foci, n, weighting)] or [np.zeros((0, 0))])
+    """(n, n) as a dense matrix."""
+    return np.asarray(grids.adjacency(foci, n, weighting).todense())
 
 
 # ---------------------------------------------------------------- numbers of the published code

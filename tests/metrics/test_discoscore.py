@@ -63,7 +63,7 @@ class FormulaEncoder:
         for passage in batch:
             rows = self.vectors(passage.words)
             means = [rows[(start + 1 if start else 0) : stop + 1].mean(axis=0) for start, stop in passage.sentences]
-            out.append(np.array([*(rows[place + 1] for place in passage.wanted), *means]).reshape(-1, 4))
+            out.append(np.array([*(rows[place + 1] for place in passage.places), *means]).reshape(-1, 4))
         return out
 
 

@@ -105,21 +105,27 @@ def load(
 
 
 class _Parser:
-    """The interpreter of records of a file; those with the same names share an analysis."""
+    """The interpreter of the records of a file."""
 
     def __init__(self, where: str, keys: Mapping[str, Key | None]) -> None:
         self.where, self.keys = where, keys
         self.unused: dict[str, None] = {}
-        self._shapes: dict[tuple[str, ...], dict[Key, str]] = {}
 
     def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
         where, record, stated = at(self.where, line), Record(line), dict[str, Any]()
-        names = tuple(fields)
-        shape = self._shapes.get(names)
-        if shape is None:
-            shape = self._shapes[names] = self._shape(names, where)
-        for (kind, label), name in shape.items():
-            value = fields[name]
+        names = dict[Key, str]()
+        for name, value in fields.items():
+            key = self.keys[name] if name in self.keys else key_of(name)
+            if key is None:
+                self.unused[name or "(no name)"] = None
+                continue
+            if key in names:
+                raise InputError(
+                    f"{names[key]!r} and {name!r} are one field",
+                    where=where,
+                    next="rename or remove one of them",
+                )
+            names[key], (kind, label) = name, key
             if value is None:  # the same as absent
                 continue
             match kind:
@@ -152,23 +158,6 @@ class _Parser:
             )
         record.whole = kinds == {tuple}
         return record
-
-    def _shape(self, names: Sequence[str], where: str) -> dict[Key, str]:
-        """Map keys to names for records with these names."""
-        shape: dict[Key, str] = {}
-        for name in names:
-            key = self.keys[name] if name in self.keys else key_of(name)
-            if key is None:
-                self.unused[name or "(no name)"] = None
-            elif key in shape:
-                raise InputError(
-                    f"{shape[key]!r} and {name!r} are one field",
-                    where=where,
-                    next="rename or remove one of them",
-                )
-            else:
-                shape[key] = name
-        return shape
 
 
 def _text(value: Any, where: str) -> Text:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from wholetext import slices
 from wholetext.errors import AlignmentError, InputError, choices, count
@@ -98,11 +99,9 @@ class EvalSet:
     @property
     def standard(self) -> tuple[str, ...]:
         """Names of the references that metrics use: the set's standard one, else the first."""
-        choose = slices.hook("standard-references")
-        names: tuple[str, ...] = self.references[:1]
-        if choose is not None:
-            names = choose(self.set_name, self.langs, self.references)
-        return names
+        choose: Any = slices.hook("standard-references")
+        first = self.references[:1]
+        return choose(self.set_name, self.langs, self.references) if choose else first
 
     @property
     def documents(self) -> tuple[DocumentRun, ...]:
@@ -240,18 +239,29 @@ class EvalSet:
     ) -> Path:
         path = files.get(f"{name}.{level}.score")
         if path is None:
-            known = [f"{known}.{at_level}" for known, at_level in score_names(files)]
-            raise InputError(
-                f"there are no scores '{name}.{level}' here",
-                where=str(self.root / folder),
-                next=choices(f"{name}.{level}", known),
-            )
+            raise self.no_scores(name, level, score_names(files), folder)
         return path
+
+    def no_scores(self, name: str, level: str, known: Names, folder: str = "") -> InputError:
+        """The error for scores that are not there."""
+        names = [".".join(entry) for entry in known]
+        return InputError(
+            f"there are no scores '{name}.{level}' here",
+            where=str(self.root / folder),
+            next=choices(f"{name}.{level}", names),
+        )
 
 
 def language_pairs(folder: FilePath) -> tuple[str, ...]:
     """Return the language pairs of an EvalSet: of its documents, sources, scores and outputs."""
-    root = _root(folder)
+    root = Path(folder)
+    if not any(is_folder(root / part) for part in _PARTS):
+        raise InputError(
+            "this is not an EvalSet folder",
+            where=str(root),
+            next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
+            "read run folders, `score` reads files (`wholetext help formats`)",
+        )
     names = [
         p.name.split(".")[0] for part in ("documents", "sources") for p in entries(root / part)
     ]
@@ -322,18 +332,6 @@ def _write_texts(path: Path, texts: Mapping[str, Sequence[str]], side: str) -> N
                 raise not_read_back(place, text, back, str(path))
             lines.append(text)
     write_lines(path, lines)
-
-
-def _root(folder: FilePath) -> Path:
-    root = Path(folder)
-    if not is_folder(root) or not any(is_folder(root / part) for part in _PARTS):
-        raise InputError(
-            "this is not an EvalSet folder",
-            where=str(root),
-            next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
-            "read run folders, `score` reads files (`wholetext help formats`)",
-        )
-    return root
 
 
 def entries(folder: Path) -> list[Path]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from wholetext.errors import InputError, choices
-from wholetext.io.assembly import DocumentRun, Langs, Loaded
+from wholetext.errors import InputError
+from wholetext.io.assembly import DocumentRun, Langs
 from wholetext.io.columns import Columns
 from wholetext.io.formats import jsonl, table
 from wholetext.io.formats.evalset import EvalSet
@@ -93,18 +93,9 @@ class JudgedFile(EvalSet):
         for judgments in self._loaded.judgments:
             if (judgments.scheme, judgments.level) == (name, level):
                 return judgments
-        known = [f"{known}.{at_level}" for known, at_level in self.human_names]
-        raise InputError(
-            f"there are no scores '{name}.{level}' here",
-            where=str(self.root),
-            next=choices(f"{name}.{level}", known),
-        )
+        raise self.no_scores(name, level, self.human_names)
 
     def items(self, level: ScoreLevel) -> Sequence[str] | int:
         if level in ("sys", "seg"):
             return 0 if level == "sys" else self.documents[-1].stop
         return self.domains if level == "domain" else [run.doc for run in self.documents]
-
-    def load(self) -> Loaded:
-        """Return the texts."""
-        return self._loaded

@@ -133,7 +133,7 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
 def write(path: FilePath, loaded: Loaded) -> None:
     """Write a folder that ``read`` reads: the test set, if any, and a file per system."""
     root, corpus = Path(path), loaded.corpus
-    if not _is_bare(corpus):
+    if any(doc.refs or any(doc.src or ()) for doc in corpus.docs):  # else outputs alone
         write_test_set(root / f"{file_name(corpus.id)}.jsonl", corpus)
     for output in loaded.outputs:
         write_output(root / f"{file_name(output.system)}.jsonl", loaded, output.system)
@@ -208,11 +208,6 @@ def _joined(doc: Document, segments: Sequence[str], where: str, system: str = ""
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _is_bare(corpus: Corpus) -> bool:
-    """Tell whether there are outputs alone: no reference, and at most an empty source."""
-    return not any(doc.refs or any(doc.src or ()) for doc in corpus.docs)
 
 
 def _has_pair(file: TextFile, langs: tuple[str, str]) -> bool:

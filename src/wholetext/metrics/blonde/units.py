@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.files.parsing import file_bytes, integer
+from wholetext.files.parsing import integer
 from wholetext.io.formats.bwb import annotation_lines
+from wholetext.io.text import read_lines
 from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE, Finder, Occurrence
 from wholetext.text.taggers.analysis import Analysis
-from wholetext.text.taggers.given import decoded
 from wholetext.types import FloatArray, Request
 
 NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
@@ -102,8 +102,7 @@ def _lines(name: str, kind: str) -> list[str]:
     """Read a file of annotations, or those of all chapters of a folder of BWB."""
     if Path(name).is_dir():
         return annotation_lines(name, kind)
-    text = decoded(file_bytes(Path(name)), Path(name))
-    return text.removesuffix("\n").split("\n")
+    return read_lines(name)
 
 
 def file_mark(name: str, kind: str) -> str:

@@ -60,8 +60,8 @@ def connectivity(
     foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes"
 ) -> float:
     """Average links of the sentence graph: per sentence (published code) or per cell (paper)."""
-    total = sum(float(block.sum()) for _, block in grids.adjacency_blocks(foci, n, weighting))
-    return total / (n if average == "nodes" else n * n) if n else 0.0
+    cells = n if average == "nodes" else n * n
+    return float(grids.adjacency(foci, n, weighting).sum()) / cells if n else 0.0
 
 
 def chain_overlap(

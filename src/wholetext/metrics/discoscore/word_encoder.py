@@ -32,12 +32,12 @@ class Passage:
     """A text as words, with a request for vectors of some words and of all sentences."""
 
     words: tuple[str, ...]
-    wanted: tuple[int, ...] = ()  # words whose last piece is returned
+    places: tuple[int, ...] = ()  # words whose last piece is returned
     sentences: tuple[tuple[int, int], ...] = ()  # spans of words; the first also counts [CLS]
 
 
 class WordEncoder:
-    """Backend: passage → (wanted + sentences, hidden); NaN rows for what ``truncate`` cut."""
+    """Backend: passage → (places + sentences, hidden); NaN rows for what ``truncate`` cut."""
 
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
@@ -150,13 +150,13 @@ def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
 
 
 def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
-    """Pool last pieces of wanted words and means of sentences: (wanted + sentences, hidden)."""
+    """Pool last pieces of these words and means of sentences: (places + sentences, hidden)."""
     out = np.full(
-        (len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
+        (len(passage.places) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
     )
     last = (
-        ends[np.array(passage.wanted, dtype=np.int64) + 1] - 1
-    )  # (wanted,) token of each wanted word
+        ends[np.array(passage.places, dtype=np.int64) + 1] - 1
+    )  # (places,) token of each of these words
     here = last < len(vectors)
     out[: len(last)][here] = vectors[last[here]]
     for at, (start, stop) in enumerate(passage.sentences, len(last)):

@@ -55,10 +55,6 @@ class Analysis:
     entities: tuple[Entity, ...] = ()
     sentences: tuple[tuple[int, int], ...] = ()
 
-    def nouns(self) -> tuple[str, ...]:
-        """Lemmas of common and proper nouns, in order, repeats kept."""
-        return tuple(token.lemma for token in self.tokens if token.pos in NOUNS)
-
 
 def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
     """Join analyses of the parts of a segment, each with its offset."""

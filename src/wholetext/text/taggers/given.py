@@ -55,7 +55,8 @@ class GivenAnalyser(Analyser):
         ):
             data = file_bytes(file)
             digest.update(data)
-            text = decoded(data, file)
+            with reading(str(file), "save it as UTF-8", what="not valid UTF-8"):
+                text = data.decode("utf-8-sig")
             read = _from_json if text.lstrip().startswith("{") else _from_conllu
             for segment, analysis, has in read(text, file):
                 self._known[segment] = analysis
@@ -78,16 +79,6 @@ class GivenAnalyser(Analyser):
                 next="annotate every segment of every system and reference, or use tagger=auto",
             )
         return analysis
-
-
-def decoded(data: bytes, file: Path) -> str:
-    """The text of a file in UTF-8."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not valid UTF-8 at byte {error.start}", where=str(file), next="save it as UTF-8"
-        ) from None
 
 
 # ---------------------------------------------------------------- CoNLL-U
