@@ -89,6 +89,13 @@ def load(
         name = name or record.corpus
         if chosen.wants(record) and (record.texts or gathered):
             gathered = gathered or (DocumentRecords if record.whole else SegmentRecords)(where)
+            if record.whole != isinstance(gathered, DocumentRecords):
+                own, other = ("document", "segment")[:: 1 if record.whole else -1]
+                raise InputError(
+                    f"this record is a {own}, and the first is a {other}",
+                    where=at(where, line),
+                    next="write one document per line, or one segment per line",
+                )
             gathered.add(record)
     langs = chosen.settled()
     if gathered is None:
@@ -248,13 +255,11 @@ class SegmentRecords:
         cells |= {("system", ""): record.system} if record.system else {}
         if not self.lines:
             self.columns, self.metas = {key: [] for key in cells}, {key: [] for key in record.meta}
-        if record.whole or cells.keys() != self.columns.keys():
+        if cells.keys() != self.columns.keys():
             differing = sorted(cells.keys() ^ self.columns.keys())
             names = ", ".join(":".join(filter(None, key)) for key in differing)
             raise AlignmentError(
-                "this record is a document, and the first is a segment"
-                if record.whole
-                else f"this record and the first do not have the same fields: {names}",
+                f"this record and the first do not have the same fields: {names}",
                 where=at(self.where, record.line),
                 next="every segment needs the same source, references and outputs",
             )
@@ -345,12 +350,6 @@ class DocumentRecords:
 
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
-        if not record.whole:
-            raise InputError(
-                "this record is a segment, and the first is a document",
-                where=where,
-                next="write one document per line, or one segment per line",
-            )
         refs = {name: text for (kind, name), text in record.texts.items() if kind == "ref"}
         self.unnamed = self.unnamed or not record.doc
         name = record.doc or f"doc{len(self.docs) + 1}"

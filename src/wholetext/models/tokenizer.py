@@ -47,6 +47,7 @@ _SIZES = {
     "max_position_embeddings": range(-1, 1 << 31),
     "n_positions": range(-1, 1 << 31),
 }
+_NAMES = ("model_type", "hidden_act", "dtype", "torch_dtype")
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 UNREADABLE = "its tokenizer fails on a text"
 NO_LIMIT = 1_000_000  # tokenizers without a limit report a larger number
@@ -198,14 +199,16 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    for key, sizes in _SIZES.items():
-        value = config.get(key)
-        if value is not None and not (type(value) is int and value in sizes):
-            stated = str(value)[:40]
-            raise ModelError(f"{key} is {stated!r}, as in no model", where=str(path), next=AGAIN)
-    for key in ("model_type", "hidden_act", "dtype", "torch_dtype"):
-        if not isinstance(config.get(key, ""), str | None):
-            raise ModelError(f"{key} is not a name", where=str(path), next=AGAIN)
+    numbers = ((key, config.get(key), sizes) for key, sizes in _SIZES.items())
+    wrong = [
+        key
+        for key, size, sizes in numbers
+        if size is not None and not (type(size) is int and size in sizes)
+    ]
+    wrong += [key for key in _NAMES if not isinstance(config.get(key, ""), str | None)]
+    if wrong:
+        stated = str(config[wrong[0]])[:40]
+        raise ModelError(f"{wrong[0]} is {stated!r}, as in no model", where=str(path), next=AGAIN)
     return config
 
 

@@ -278,19 +278,16 @@ def write(folder: FilePath, loaded: Loaded) -> None:
     """Write a corpus and its outputs; every output needs the segments of the corpus."""
     corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
     name = "-".join(corpus.langs)
-    # codes are part of file names: they must not lead to another folder
-    if not all(map(_CODE.fullmatch, corpus.langs)):
-        raise InputError(
-            "an EvalSet is written for a pair of language codes, and this corpus has none",
-            where=str(root),
-            next="give the languages, e.g. -l de-en",
-        )
     names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
-    if blank := next((text for text in names if "\t" in text or text != text.strip()), ""):
+    blank = [text for text in names if "\t" in text or text != text.strip()]
+    # codes are part of file names: they must not lead to another folder
+    if blank or not all(map(_CODE.fullmatch, corpus.langs)):
         raise InputError(
-            f"the name of a document or domain, {blank!r}, has tabs or blanks around it",
+            f"the name of a document or domain, {blank[0]!r}, has tabs or blanks around it"
+            if blank
+            else "an EvalSet is written for a pair of language codes, and this corpus has none",
             where=str(root),
-            next="rename it, or write JSONL",
+            next="rename it, or write JSONL" if blank else "give the languages, e.g. -l de-en",
         )
     for output, doc in product(loaded.outputs, docs):
         if len(output.docs[doc.id]) != len(doc):

@@ -67,7 +67,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "error_labels": ("minor", "major", "critical"),
     },
 }
-POOLS = ("avg", "max", "cls", "default")
+POOLS = ("avg", "max", "cls", "default")  # the last needs a layer that BERT's checkpoints lack
 MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # of multilingual MiniLM models
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
@@ -162,10 +162,11 @@ def read_hparams(folder: Path) -> Hparams:
             word_layer=int(said["word_layer"]) if crossed and spans else None,
             labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
         )
+        _, typed = ENCODERS.get(hparams.encoder_model, ("", False))
         for name, values, known in (
             ("class_identifier", [identifier], KINDS),
             ("encoder_model", [hparams.encoder_model], ENCODERS),
-            ("pool", [hparams.pool], POOLS),
+            ("pool", [hparams.pool], POOLS[: 3 if typed else 4]),
             ("layer_transformation", [hparams.transformation], MIXES),
             ("input_segments", hparams.segments, ("mt", "src", "ref")),
         ):
@@ -373,11 +374,6 @@ class SentenceVectors(EncoderBackend):
             first = hparams.pool in FIRST_TOKEN
             row[[0] if first else layout.kept(self.markers) or layout.kept(True)] = True
         if hparams.pool == "default":
-            if self.model.typed:
-                raise ModelError(
-                    "its pooling needs a layer that is not in the checkpoint",
-                    where=hparams.encoder_model,
-                )
             return states[-1][:, 0].float()
         layer, gamma = hparams.layer, 1.0 if hparams.layer is not None else self.model.mix[1]
         parts = [*enumerate(self.model.mix[0])] if layer is None else [(layer, 1.0)]
