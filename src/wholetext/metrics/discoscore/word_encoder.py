@@ -132,21 +132,14 @@ class _Window:
 
 def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
     """Take each token from the window where it is farthest from an inner edge: (tokens, hidden)."""
-    if len(windows) == 1:
-        return windows[0][1]
-    total = max(window.start + len(window.ids) for window, _ in windows)
-    out = np.zeros((total + 1, windows[0][1].shape[1]), dtype=np.float32)
-    best = np.full(total, -1.0)
-    out[0] = windows[0][1][0]
-    for window, vectors in windows:
-        size = len(window.ids)
-        left = np.arange(size) if window.start else np.full(size, np.inf)
-        right = np.arange(size)[::-1] if window.start + size < total else np.full(size, np.inf)
-        depth = np.minimum(left, right)  # (size,) distance to the nearest edge that cuts the text
-        better = np.flatnonzero(depth > best[window.start : window.start + size])
-        best[window.start + better] = depth[better]
-        out[window.start + better + 1] = vectors[better + 1]
-    return out
+    ends = [window.start + len(window.ids) for window, _ in windows]
+    starts = [window.start for window, _ in windows[1:]]
+    middles = [(end + start + 1) // 2 for end, start in zip(ends, starts)]  # of the overlaps
+    parts = [
+        vectors[1 + begin - window.start : 1 + end - window.start]
+        for (window, vectors), begin, end in zip(windows, [0, *middles], [*middles, ends[-1]])
+    ]
+    return np.concatenate([windows[0][1][:1], *parts])  # [CLS] first
 
 
 def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:

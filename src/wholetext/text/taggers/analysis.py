@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,7 +18,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import ClassVar, Literal, NamedTuple, cast
 
-from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, choices
+from wholetext.errors import MissingExtra, ModelError, SpecError, choices
 from wholetext.text import code_of
 from wholetext.types import Fit
 
@@ -100,11 +101,9 @@ class Analyser:
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         return [self.analyse(text) for text in batch]
 
+    @abstractmethod
     def analyse(self, text: str) -> Analysis:
-        """The analysis of one segment, independent of the others in the batch."""
-        raise MetricError(
-            f"{type(self).__name__} cannot analyse", next="write its analyse(text) method"
-        )
+        """Analyse one segment, independent of the others in the batch."""
 
     def pack(self, output: Analysis) -> bytes:
         columns = [*zip(*output.tokens)] if output.tokens else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -57,9 +58,9 @@ class ChineseAnalyser(Analyser):
         {"tag", "pos", "entity", "sentence", "lemma"}
     )  # a Chinese word is its lemma
 
+    @abstractmethod
     def tagged(self, text: str) -> list[tuple[str, str]]:
         """(word, tag) of the whole text."""
-        raise NotImplementedError
 
     def analyse(self, text: str) -> Analysis:
         pairs, tokens = self.tagged(text), []
