@@ -130,7 +130,7 @@ def test_lists_of_candidates(tmp_path):
         ('{"candidates": ["a"]}', "1 candidates, where the first line has 2"),
         ('{"candidates": []}', "no list of candidates"),
         ('{"candidates": [1, 2]}', "no list of candidates"),
-        ("[1]", "no list of candidates"),
+        ("[1]", "not a JSON object"),
         ('{"candidates": ["a", "b"], "ref": "c"}', "only some lines have 'ref'"),
         ("{", "JSON"),
     ],

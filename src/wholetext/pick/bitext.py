@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wholetext.errors import InputError
 from wholetext.files.storage import write_file, writing
 from wholetext.io import from_texts
+from wholetext.io.assembly import pair
 from wholetext.io.text import FilePath, opened
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
@@ -76,29 +77,26 @@ def filter_bitext(
             next="give --min SCORE, or --share from 0 to 1 (least=, share=)",
         )
     stored = out.with_name(out.name + ".scores")
-    settings = {
-        "metric": chosen.spec,
-        "langs": langs or "",
-        "files": [_fingerprint(src), _fingerprint(hyp)],
-    }
-    resumed = _resume(stored, settings)
+    files = [_fingerprint(path) for path in (src, hyp)]
+    resumed = _resume(stored, {"metric": chosen.spec, "langs": langs or "", "files": files})
     options = replace(options or Options(), cache=False, flags=False)
     with stored.open("ab") as file:
         pairs = islice(_pairs(src, hyp), resumed, None)
         while block := list(islice(pairs, BLOCK)):
-            sources, texts = zip(*block)
             loaded = from_texts(
-                {"bitext": list(texts)},
-                srcs=list(sources),
+                {"bitext": [text for _, text in block]},
+                srcs=[source for source, _ in block],
                 docs=[str(number) for number in range(len(block))],
                 langs=langs,
             )
             (by_system,) = score(loaded, [metric], options=options).scores.values()
             file.write(by_system["bitext"].at("segment").astype(np.float32).tobytes())
             file.flush()
-    scores = np.fromfile(stored, dtype=np.float32)
-    higher = chosen.metric.resolve(_pair(langs)).higher_is_better
-    keep, threshold = _selection(scores if higher else -scores, least, share, higher)
+    sign = np.float32(1 if chosen.metric.resolve(pair(langs)).higher_is_better else -1)
+    scores = sign * np.fromfile(stored, dtype=np.float32)  # the higher the better
+    keep = scores >= sign * np.float32(least or 0) if share is None else _best(scores, share)
+    lowest = scores[keep].min() if keep.any() else np.nan
+    threshold = float(sign * lowest) if least is None else least
     with writing(out) as target:
         for (source, text), kept in zip(_pairs(src, hyp), keep, strict=True):
             if kept:
@@ -106,33 +104,24 @@ def filter_bitext(
     return Filtered(len(scores), int(keep.sum()), int(np.isnan(scores).sum()), threshold, resumed)
 
 
-def _selection(
-    scores: NDArray[np.float32], least: float | None, share: float | None, higher: bool
-) -> tuple[NDArray[np.bool_], float]:
-    """(lines,) what is kept, and the threshold, of scores where higher is better."""
-    sign = 1.0 if higher else -1.0
-    if least is not None:
-        return scores >= np.float32(sign * least), least
-    number = round((share or 0) * len(scores))
-    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")[:number]
+def _best(scores: NDArray[np.float32], share: float) -> NDArray[np.bool_]:
+    """(lines,) whether a score is one of the highest; of equal scores the first are."""
+    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     keep = np.zeros(len(scores), dtype=bool)
-    keep[order] = True
-    keep &= ~np.isnan(scores)
-    return keep, sign * float(scores[keep].min()) if keep.any() else float("nan")
+    keep[order[: round(share * len(scores))]] = True
+    return keep & ~np.isnan(scores)
 
 
 def _pairs(src: FilePath, hyp: FilePath) -> Iterator[tuple[str, str]]:
-    with ExitStack() as stack:
-        files = [stack.enter_context(opened(path)) for path in (src, hyp)]
-        lines: list[Iterable[str]] = [file.lines() for file in files]
-        number = 0
+    number = 0
+    with opened(src) as left, opened(hyp) as right:
         try:
-            for number, pair in enumerate(zip(*lines, strict=True), 1):  # noqa: B007
-                yield pair
+            for number, texts in enumerate(zip(left.lines(), right.lines(), strict=True), 1):  # noqa: B007
+                yield texts
         except ValueError:
             raise InputError(
                 f"the files have different numbers of lines: one ends after line {number}",
-                where=f"{files[0].name}, {files[1].name}",
+                where=f"{left.name}, {right.name}",
                 next="give parallel files, a segment per line",
             ) from None
 
@@ -147,24 +136,17 @@ def _resume(stored: Path, settings: Mapping[str, object]) -> int:
             next="move it elsewhere, or choose another --out",
         )
     text = json.dumps(settings, indent=1) + "\n"
-    if about.exists() and about.read_text("utf-8") == text and stored.exists():
-        done = stored.stat().st_size // 4
-        with stored.open("rb+") as file:
-            file.truncate(4 * done)  # a number may be incomplete
-        return done
-    stored.parent.mkdir(parents=True, exist_ok=True)
-    stored.write_bytes(b"")
-    write_file(about, text)
-    return 0
+    if not (stored.exists() and about.read_text("utf-8") == text):
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        stored.write_bytes(b"")
+        write_file(about, text)
+    done = stored.stat().st_size // 4
+    os.truncate(stored, 4 * done)  # a number may be incomplete
+    return done
 
 
 def _fingerprint(path: FilePath) -> str:
     """Size and first megabyte of a file: whether it is the same as before."""
     with Path(path).open("rb") as file:
-        head = hashlib.sha256(file.read(1 << 20)).hexdigest()[:16]
-    return f"{Path(path).stat().st_size}:{head}"
-
-
-def _pair(langs: str | None) -> tuple[str, str]:
-    source, _, target = (langs or "-").partition("-")
-    return source, target
+        digest = hashlib.sha256(file.read(1 << 20)).hexdigest()
+        return f"{os.fstat(file.fileno()).st_size}:{digest[:16]}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from wholetext.errors import InputError
-from wholetext.files.parsing import read_json
 from wholetext.io import Loaded, from_texts
+from wholetext.io.formats.jsonl import objects
 from wholetext.io.text import FilePath, opened
 
 _NEXT = 'write {"src": "…", "candidates": ["…", "…"]}, with "ref" and "doc" where there are some'
@@ -21,39 +22,20 @@ def is_candidates(path: FilePath) -> bool:
 
 def read_candidates(path: FilePath, langs: str | None = None) -> Loaded:
     """Read candidates as the systems ``1``, ``2`` … of a corpus; all lists have the same length."""
-    rows: list[dict[str, Any]] = []
     with opened(path) as file:
-        for number, line in enumerate(file.lines(), 1):
-            if not line.strip():
-                continue
-            where = f"{file.name}:{number}"
-            row = read_json(line.encode(), where=where)
-            if not isinstance(row, dict) or not _texts(row.get("candidates")):
-                raise InputError("no list of candidates", where=where, next=_NEXT)
-            if rows and len(row["candidates"]) != len(rows[0]["candidates"]):
-                raise InputError(
-                    f"{len(row['candidates'])} candidates, where the first line has "
-                    f"{len(rows[0]['candidates'])}",
-                    where=where,
-                    next='give every segment equally many; "" stands for a missing one',
-                )
-            for key in ("src", "ref", "doc"):
-                if (key in row) != (key in (rows or [row])[0]):
-                    raise InputError(
-                        f"only some lines have {key!r}", where=where, next="give all or none"
-                    )
-                if key in row and not isinstance(row[key], str):
-                    raise InputError(f"{key!r} is not text", where=where, next=_NEXT)
-            rows.append(row)
+        rows = dict(objects(file))
     if not rows:
         raise InputError("the file has no candidates", where=str(path), next=_NEXT)
+    first = next(iter(rows.values()))
+    for number, row in rows.items():
+        _check(row, first, f"{file.name}:{number}")
 
     def column(key: str) -> list[str] | None:
-        return [row[key] for row in rows] if key in rows[0] else None
+        return [row[key] for row in rows.values()] if key in first else None
 
-    names = [str(i + 1) for i in range(len(rows[0]["candidates"]))]
+    columns = zip(*(row["candidates"] for row in rows.values()))
     return from_texts(
-        {name: [row["candidates"][i] for row in rows] for i, name in enumerate(names)},
+        {str(number): list(texts) for number, texts in enumerate(columns, 1)},
         srcs=column("src"),
         refs={"ref": texts} if (texts := column("ref")) else (),
         docs=column("doc"),
@@ -61,5 +43,18 @@ def read_candidates(path: FilePath, langs: str | None = None) -> Loaded:
     )
 
 
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
+def _check(row: Mapping[str, Any], first: Mapping[str, Any], where: str) -> None:
+    texts = row.get("candidates")
+    if not (isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts)):
+        raise InputError("no list of candidates", where=where, next=_NEXT)
+    if len(texts) != len(first["candidates"]):
+        raise InputError(
+            f"{len(texts)} candidates, where the first line has {len(first['candidates'])}",
+            where=where,
+            next='give every segment equally many; "" stands for a missing one',
+        )
+    for key in ("src", "ref", "doc"):
+        if (key in row) != (key in first):
+            raise InputError(f"only some lines have {key!r}", where=where, next="give all or none")
+        if not isinstance(row.get(key, ""), str):
+            raise InputError(f"{key!r} is not text", where=where, next=_NEXT)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,7 +13,7 @@ from wholetext.notebook.display import brief
 from wholetext.pick.utility import utilities
 from wholetext.registry import scorer
 from wholetext.scoring.evaluate import Options, score
-from wholetext.types import FloatArray, IntArray, Output
+from wholetext.types import FloatArray, IntArray, Level, Output
 
 By = Literal["segment", "document"]
 
@@ -48,8 +46,8 @@ class Picks:
 
     def shares(self) -> dict[str, float]:
         """How often each candidate was chosen."""
-        counts = Counter(self.choices.tolist())
-        return {name: counts[i] / len(self.choices) for i, name in enumerate(self.systems)}
+        counts = np.bincount(self.choices, minlength=len(self.systems))
+        return dict(zip(self.systems, (counts / len(self.choices)).tolist()))
 
     def as_json(self) -> dict[str, Any]:
         """The choices with their values, and the gain."""
@@ -101,21 +99,14 @@ def pick(
             "comet-qe, metricx-qe, sbert(against=src) …",
         )
     _check_segments(loaded, by)
-    if mbr:
-        values, higher = (
-            utilities(loaded, metric, by == "document", options),
-            chosen.metric.higher_is_better,
-        )
-    else:
-        values, higher = _scores(loaded, metric, by, options, keep_refs=False)
-    sign = 1 if higher else -1
-    ordered = np.where(np.isnan(values), -np.inf, sign * values)
-    choices = ordered.argmax(axis=1)
+    values = (
+        utilities(loaded, metric, by == "document", options)
+        if mbr
+        else _scores(loaded.keep(refs=[]), metric, by, options)
+    )
+    choices = _ranked(values, metric, loaded).argmax(axis=1)
     undefined = int(np.isnan(values).all(axis=1).sum())
-    notes = list(loaded.warnings)
-    if undefined:
-        unit = count(undefined, by, "have")
-        notes.append(f"{unit} no score for any candidate: the first candidate is chosen")
+    note = f"{count(undefined, by, 'have')} no score for any candidate: the first is chosen"
     return Picks(
         chosen.spec,
         mbr,
@@ -125,7 +116,7 @@ def pick(
         values,
         _chosen(loaded, choices, by),
         _gain(loaded, judge, choices, by, options) if judge else None,
-        tuple(notes),
+        (*loaded.warnings, *([note] if undefined else [])),
     )
 
 
@@ -140,37 +131,38 @@ def _check_segments(loaded: Loaded, by: By) -> None:
             )
 
 
-def _scores(
-    loaded: Loaded, metric: str, by: By, options: Options, *, keep_refs: bool
-) -> tuple[FloatArray, bool]:
-    """(units, candidates) scores of a metric, and whether higher is better."""
-    if not keep_refs:
-        loaded = loaded.keep(refs=[])
-    results = score(loaded, [metric], options=replace(options, flags=False))
-    (by_system,) = results.scores.values()
-    scores = [by_system[output.system] for output in loaded.outputs]
-    level: Literal["doc", "segment"] = "doc" if by == "document" else "segment"
-    return np.stack([each.at(level) for each in scores], axis=1), scores[0].higher_is_better
+def _scores(loaded: Loaded, metric: str, by: By, options: Options) -> FloatArray:
+    """(units, candidates) scores of a metric."""
+    (by_system,) = score(loaded, [metric], options=replace(options, flags=False)).scores.values()
+    level: Level = "doc" if by == "document" else "segment"
+    return np.stack([by_system[output.system].at(level) for output in loaded.outputs], axis=1)
+
+
+def _ranked(values: FloatArray, metric: str, loaded: Loaded) -> FloatArray:
+    """Scores of which the highest is the best; the lowest where a score is undefined."""
+    return np.where(np.isnan(values), -np.inf, values if _higher(metric, loaded) else -values)
+
+
+def _higher(metric: str, loaded: Loaded) -> bool:
+    return scorer(metric).metric.resolve(loaded.corpus.langs).higher_is_better
 
 
 def _gain(loaded: Loaded, judge: str, choices: IntArray, by: By, options: Options) -> Gain:
-    values, higher = _scores(loaded, judge, by, options, keep_refs=True)
+    values = _scores(loaded, judge, by, options)
     known = ~np.isnan(values).any(axis=1)
-    values = values[known]
-    best = values.max(axis=1) if higher else values.min(axis=1)
-    chosen = values[np.arange(len(values)), choices[known]]
-    means = [float(np.mean(each)) for each in (chosen, values.mean(axis=1), best)]
-    return Gain(scorer(judge).spec, means[0], means[1], means[2], higher)
+    ranked = _ranked(values[known], judge, loaded)
+    judged, rows = values[known], np.arange(len(ranked))
+    chosen, oracle = judged[rows, choices[known]], judged[rows, ranked.argmax(axis=1)]
+    means = [float(scores.mean()) for scores in (chosen, judged, oracle)]
+    return Gain(scorer(judge).spec, means[0], means[1], means[2], _higher(judge, loaded))
 
 
-def _chosen(loaded: Loaded, choices: Sequence[int] | IntArray, by: By) -> Output:
-    docs, at = {}, 0
+def _chosen(loaded: Loaded, choices: IntArray, by: By) -> Output:
+    docs, following = {}, iter(choices)
     for doc in loaded.corpus.docs:
         texts = [output.docs[doc.id] for output in loaded.outputs]
         if by == "document":
-            docs[doc.id] = texts[choices[at]]
-            at += 1
+            docs[doc.id] = texts[next(following)]
         else:
-            docs[doc.id] = tuple(texts[choices[at + i]][i] for i in range(len(texts[0])))
-            at += len(texts[0])
+            docs[doc.id] = tuple(segments[next(following)] for segments in zip(*texts, strict=True))
     return Output("picked", docs)

@@ -96,9 +96,8 @@ def pick(
 def _load(files: options.Files, chosen: options.Chosen) -> Loaded:
     from wholetext.pick.candidates import is_candidates, read_candidates
 
-    path = files.input
-    if path is not None and Path(path).is_file() and is_candidates(path):
-        return read_candidates(path, chosen.langs)
+    if files.input is not None and Path(files.input).is_file() and is_candidates(files.input):
+        return read_candidates(files.input, chosen.langs)
     return options.load(files, chosen)
 
 
@@ -107,21 +106,24 @@ def _show_plan(loaded: Loaded, metric: str, mbr: bool, by: str) -> None:
     candidates = len(loaded.outputs)
     pairs = segments * candidates**2 if mbr else segments * candidates
     texts = len({text for output in loaded.outputs for doc in output.docs.values() for text in doc})
-    unit = count(segments if by == "segment" else len(loaded.corpus.docs), by)
-    kind = "pairs of candidates" if mbr else "outputs"
     print(
-        f"{unit}, {count(candidates, 'candidate')} each: {metric} scores {pairs:,} {kind} "
-        f"({texts:,} different texts)"
+        f"{count(segments if by == 'segment' else len(loaded.corpus.docs), by)}, "
+        f"{count(candidates, 'candidate')} each: {metric} scores {pairs:,} "
+        f"{'pairs of candidates' if mbr else 'outputs'} ({texts:,} different texts)"
     )
 
 
 def _show(picks: Picks) -> None:
     console = terminal.console(80)
-    how = f"the highest expected {picks.metric}" if picks.mbr else picks.metric
-    print(f"{count(len(picks.choices), picks.by)}, chosen by {how}")
+    how = "the highest expected " if picks.mbr else ""
+    print(f"{count(len(picks.choices), picks.by)}, chosen by {how}{picks.metric}")
     shares = sorted(picks.shares().items(), key=lambda item: -item[1])
-    rows = [[name, f"{share:.1%}"] for name, share in shares if share]
-    terminal.print_blocks(["candidate", "chosen"], rows, 1, console)
+    terminal.print_blocks(
+        ["candidate", "chosen"],
+        [[name, f"{share:.1%}"] for name, share in shares if share],
+        1,
+        console,
+    )
     if gain := picks.gain:
         digits = 2 if abs(gain.oracle) >= 2 else 4
         values = [number(value, digits) for value in (gain.random, gain.chosen, gain.oracle)]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from wholetext.metrics.surface import Chrf
 from wholetext.registry import Scorer, scorer
 from wholetext.scoring.evaluate import Options, score
 from wholetext.text.overlap import characters, words
-from wholetext.types import Document, Excerpt, FloatArray, IntArray, Level, Metric, Output, Runtime
+from wholetext.types import Excerpt, FloatArray, IntArray, Level, Metric, Output, Runtime
 from wholetext.views import Sentence
 
 ROWS = 100_000  # pairs that are scored at a time
@@ -38,28 +40,20 @@ def utilities(loaded: Loaded, spec: str, by_document: bool, options: Options) ->
     langs = loaded.corpus.langs
     metric = chosen.metric.resolve(langs)
     with options.computer(langs) as computer:
-        steps = _pairwise(replace(chosen, metric=metric), computer.engine)
-        if steps is not None:
-            return np.concatenate(list(_from_matrices(loaded, metric, *steps, by_document)))
-    parts = [_scored(part, chosen.spec, by_document, options) for part in _blocks(loaded)]
-    return np.concatenate(parts)
+        pairwise = _pairwise(replace(chosen, metric=metric), computer.engine)
+        if pairwise is not None:
+            return np.concatenate(list(_from_matrices(loaded, metric, pairwise, by_document)))
+    return np.concatenate(
+        [_scored(part, chosen.spec, by_document, options) for part in _blocks(loaded)]
+    )
 
 
-def _pairwise(
-    chosen: Scorer, run: Runtime
-) -> tuple[Callable[[Sequence[str]], object], Pairwise] | None:
-    """What to compute for all texts of a document at once, and then for each segment."""
-    metric = chosen.metric
-    if not isinstance(chosen.view, Sentence):
-        return None
-    if isinstance(metric, Chrf):
-        return len, lambda texts: chrf_statistics(metric, texts)
-    if isinstance(metric, Sbert):
-
-        def vectors(texts: Sequence[str]) -> list[FloatArray]:  # the engine keeps them
-            return run.map(metric.backend(run), [Excerpt((text,), (0, 1)) for text in texts])
-
-        return vectors, lambda texts: cosine_statistics(np.array(vectors(texts)))
+def _pairwise(chosen: Scorer, run: Runtime) -> Pairwise | None:
+    """Return what scores all pairs of some texts at once, where there is such a thing."""
+    if isinstance(chosen.view, Sentence) and isinstance(chosen.metric, Chrf):
+        return partial(chrf_statistics, chosen.metric)
+    if isinstance(chosen.view, Sentence) and isinstance(chosen.metric, Sbert):
+        return partial(cosine_statistics, chosen.metric, run)
     return None
 
 
@@ -67,31 +61,22 @@ def _pairwise(
 
 
 def _from_matrices(
-    loaded: Loaded,
-    metric: Metric,
-    prepare: Callable[[Sequence[str]], object],
-    pairwise: Pairwise,
-    by_document: bool,
+    loaded: Loaded, metric: Metric, pairwise: Pairwise, by_document: bool
 ) -> Iterator[FloatArray]:
+    reduce = metric.reduce if by_document else metric.reduce_rows
     for doc in loaded.corpus.docs:
         columns = [output.docs[doc.id] for output in loaded.outputs]
-        prepare([text for column in columns for text in column])
-        total: Any = 0.0
-        for texts in zip(*columns, strict=True):
-            different = list(dict.fromkeys(texts))
-            place = [different.index(text) for text in texts]
-            stats = pairwise(different)[np.ix_(place, place)]
-            if by_document:
-                total = total + stats
-            else:
-                yield _expected(metric.reduce_rows(stats))
-        if by_document:
-            yield _expected(metric.reduce(total))
+        stats = (_all_pairs(texts, pairwise) for texts in zip(*columns, strict=True))
+        for each in [sum(stats, np.zeros(()))] if by_document else stats:
+            # (N, N, outputs) scores: the mean over the references
+            yield np.asarray(reduce(each)[..., 0].mean(axis=1))[None]
 
 
-def _expected(scores: FloatArray) -> FloatArray:
-    """(1, N) mean over the references of (N, N, outputs) scores."""
-    return np.asarray(scores[..., 0].mean(axis=1))[None]
+def _all_pairs(texts: Sequence[str], pairwise: Pairwise) -> FloatArray:
+    """(N, N, k) statistics; equal texts are compared once."""
+    different = list(dict.fromkeys(texts))
+    place = [different.index(text) for text in texts]
+    return pairwise(different)[np.ix_(place, place)]
 
 
 def chrf_statistics(metric: Chrf, texts: Sequence[str]) -> FloatArray:
@@ -127,24 +112,22 @@ def _common(tokens: IntArray, lengths: IntArray, orders: int) -> FloatArray:
         kept = left[at] > order
         at, code = at[kept], code[kept]
         grams, code = np.unique(code * alphabet + tokens[at + order], return_inverse=True)
-        counts = np.bincount(owner[at] * len(grams) + code, minlength=number * len(grams))
-        counts = counts.reshape(number, len(grams))
-        k = 0
-        while counts.size:
-            k += 1
-            above = (counts >= k).astype(np.float32)
+        size = number * len(grams)
+        counts = np.bincount(owner[at] * len(grams) + code, minlength=size).reshape(number, -1)
+        most = counts.max(axis=0, initial=0)
+        for k in range(1, most.max(initial=0) + 1):
+            above = (counts[:, most >= k] >= k).astype(np.float32)
             common[:, :, order] += above @ above.T
-            counts = counts[:, counts.max(axis=0) > k]
     return common
 
 
-def cosine_statistics(vectors: FloatArray) -> FloatArray:
-    """Cosines of all pairs of sentence vectors, as statistics of a mean."""
+def cosine_statistics(metric: Sbert, run: Runtime, texts: Sequence[str]) -> FloatArray:
+    """Cosines of the sentence vectors of all pairs, as statistics of a mean."""
+    vectors = np.array(run.map(metric.backend(run), [Excerpt((text,), (0, 1)) for text in texts]))
     with np.errstate(invalid="ignore", divide="ignore"):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = (unit @ unit.T).astype(np.float64)
-    known = ~np.isnan(cosines)
-    return np.stack([np.where(known, cosines, 0.0), known.astype(np.float64)], axis=2)
+    return np.stack([np.nan_to_num(cosines), ~np.isnan(cosines)], axis=2)
 
 
 # ---------------------------------------------------------------- any metric
@@ -152,39 +135,29 @@ def cosine_statistics(vectors: FloatArray) -> FloatArray:
 
 def _blocks(loaded: Loaded) -> Iterator[Loaded]:
     """Parts of a corpus of about ``ROWS`` pairs."""
-    docs: list[Document] = []
-    pairs = 0
-    for doc in loaded.corpus.docs:
-        size = len(loaded.outputs) ** 2 * len(loaded.outputs[0].docs[doc.id])
-        if docs and pairs + size > ROWS:
-            yield replace(loaded, corpus=replace(loaded.corpus, docs=tuple(docs)))
-            docs, pairs = [], 0
-        docs.append(doc)
-        pairs += size
-    yield replace(loaded, corpus=replace(loaded.corpus, docs=tuple(docs)))
+    docs, first = loaded.corpus.docs, loaded.outputs[0]
+    pairs = np.cumsum([len(first.docs[doc.id]) * len(loaded.outputs) ** 2 for doc in docs])
+    for _, block in groupby(zip(pairs // ROWS, docs), key=itemgetter(0)):
+        yield replace(loaded, corpus=replace(loaded.corpus, docs=tuple(doc for _, doc in block)))
 
 
 def _scored(loaded: Loaded, spec: str, by_document: bool, options: Options) -> FloatArray:
     """Score all candidates against all: documents are repeated, each with another reference."""
-    names = [output.system for output in loaded.outputs]
-    docs, copies = [], {}
-    for doc in loaded.corpus.docs:
-        for i, output in enumerate(loaded.outputs):
-            copy = replace(doc, id=f"{doc.id}\t{i}", refs={"candidate": output.docs[doc.id]})
-            docs.append(copy)
-            copies[copy.id] = doc.id
-    corpus = replace(loaded.corpus, docs=tuple(docs))
+    copies = {
+        f"{doc.id}\t{number}": (doc, output.docs[doc.id])
+        for doc in loaded.corpus.docs
+        for number, output in enumerate(loaded.outputs)
+    }
+    docs = [replace(doc, id=id, refs={"candidate": ref}) for id, (doc, ref) in copies.items()]
     outputs = [
-        Output(output.system, {copy: output.docs[doc] for copy, doc in copies.items()})
+        Output(output.system, {id: output.docs[doc.id] for id, (doc, _) in copies.items()})
         for output in loaded.outputs
     ]
-    results = score(Loaded(corpus, outputs), [spec], options=replace(options, flags=False))
-    (by_system,) = results.scores.values()
+    repeated = Loaded(replace(loaded.corpus, docs=tuple(docs)), outputs)
+    (by_system,) = score(repeated, [spec], options=replace(options, flags=False)).scores.values()
     level: Level = "doc" if by_document else "segment"
-    table = np.stack([by_system[name].at(level) for name in names], axis=1)  # (units, N)
-    sizes = [1 if by_document else len(outputs[0].docs[doc.id]) for doc in docs]
-    parts = np.split(table, np.cumsum(sizes)[:-1])
-    each = len(names)  # copies of a document
-    return np.concatenate(
-        [np.mean(parts[i : i + each], axis=0) for i in range(0, len(parts), each)]
-    )
+    table = np.stack([by_system[output.system].at(level) for output in outputs], axis=1)
+    sizes = [1 if by_document else len(ref) for _, ref in copies.values()]
+    each = len(outputs)  # copies of a document
+    parts = np.split(table, np.cumsum(sizes)[each - 1 : -1 : each])
+    return np.concatenate([part.reshape(each, -1, each).mean(axis=0) for part in parts])

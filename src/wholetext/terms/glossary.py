@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wholetext.errors import InputError, choices, count
@@ -155,13 +155,10 @@ def _by_language(concept: Any) -> Mapping[str, list[str]]:
     terms: dict[str, list[str]] = {}
     for node in concept.iter():
         if _tag(node) in ("langSet", "langSec"):
-            texts = ["".join(term.itertext()).strip() for term in _inside(node, "term")]
+            inner = (term for term in node.iter() if _tag(term) == "term")
+            texts = ["".join(term.itertext()).strip() for term in inner]
             terms.setdefault(code_of(node.get(_XML_LANG, "")), []).extend(texts)
     return terms
-
-
-def _inside(node: Any, name: str) -> Iterable[Any]:
-    return (inner for inner in node.iter() if _tag(inner) == name)
 
 
 def _tag(node: Any) -> str:

@@ -26,11 +26,6 @@ class TermOccurrence(NamedTuple):
     form: tuple[str, ...]  # lemmas
 
 
-class _Pattern(NamedTuple):
-    term: int
-    keys: tuple[frozenset[str], ...]
-
-
 class Matcher:
     """Finds terms on token boundaries, by form in any case or by lemma.
 
@@ -39,7 +34,7 @@ class Matcher:
 
     def __init__(self, analysed: Sequence[Sequence[Analysis]]) -> None:
         """Index the renditions of each term."""
-        self._patterns: dict[str, list[_Pattern]] = {}
+        self._patterns: dict[str, list[tuple[int, tuple[frozenset[str], ...]]]] = {}
         for term, renditions in enumerate(analysed):
             for analysis in renditions:
                 exact = _exact("".join(token.text for token in analysis.tokens))
@@ -48,7 +43,7 @@ class Matcher:
                     for token in analysis.tokens
                 )
                 for key in keys[0] if keys else ():
-                    self._patterns.setdefault(key, []).append(_Pattern(term, keys))
+                    self._patterns.setdefault(key, []).append((term, keys))
 
     def find(self, segments: Sequence[Analysis], offsets: Sequence[int]) -> list[TermOccurrence]:
         """List all occurrences, overlapping ones too, in the order of the text."""
@@ -70,7 +65,7 @@ class Matcher:
             for key in here & self._patterns.keys():
                 for term, pattern in self._patterns[key]:
                     last = first + len(pattern)
-                    if last <= len(keys) and all(map(_meet, pattern, keys[first:last])):
+                    if last <= len(keys) and all(a & b for a, b in zip(pattern, keys[first:last])):
                         yield term, first, last
 
 
@@ -130,7 +125,3 @@ def _keys(token: Token) -> frozenset[str]:
 
 def _exact(text: str) -> bool:
     return sum(map(str.isalpha, text)) <= SHORT or text.isupper()
-
-
-def _meet(one: frozenset[str], other: frozenset[str]) -> bool:
-    return not one.isdisjoint(other)

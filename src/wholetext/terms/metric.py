@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,12 +84,12 @@ class TermMetric(Metric):
         """Words of source and target, with lemmas where simplemma has a dictionary."""
         if self.match == "lemma" and find_spec("simplemma") is None:
             raise MissingExtra(f"simplemma, which gives {self.name} its lemmas,", "terms")
-        source, target = (self._analyser(code_of(lang)) for lang in (self.src_lang, self.tgt_lang))
+        source, target = (
+            (self.match == "lemma" and SimplemmaAnalyser.open(lang, "", _WORDS))
+            or PlainAnalyser(lang, _WORDS)
+            for lang in map(code_of, (self.src_lang, self.tgt_lang))
+        )
         return source, target
-
-    def _analyser(self, lang: str) -> Analyser:
-        lemmas = self.match == "lemma" and SimplemmaAnalyser.open(lang, "", _WORDS)
-        return lemmas or PlainAnalyser(lang, _WORDS)
 
     def _texts(self, requests: Sequence[Request], run: Runtime) -> dict[tuple[bool, str], Analysis]:
         """Analyses of all segments by (whether of the source, text)."""
@@ -185,14 +186,14 @@ class Terms(TermMetric):
         for each in used:  # the nearest occurrence in the source
             same = [other for other in left if other.term == each.term]
             left.remove(min(same, key=lambda other: abs(other.segment - each.segment)))
-        starts, lengths = _offsets(hyp), [len(part) for part in hyp.scored]
+        starts = _offsets(hyp)
         for each in left:
-            at = min(each.segment, len(starts) - 1)
+            at = min(each.segment, len(hyp.scored) - 1)
             term = terms[each.term]
             spans.append(
                 {
                     "start": starts[at],
-                    "end": starts[at] + lengths[at],
+                    "end": starts[at] + len(hyp.scored[at]),
                     "severity": "missing term",
                     "category": term.source,
                     "reason": " or ".join(term.targets),
@@ -223,9 +224,9 @@ class TermConsistency(TermMetric):
             if request.src is None:
                 continue
             if matchers:
-                uses = self._listed(request, texts, *matchers)
+                uses = _listed(request.src, request.hyp[0], texts, *matchers)
             else:
-                uses = self._discovered(request, texts, made.src_lang, made.tgt_lang)
+                uses = made._discovered(request.src.scored, request.hyp[0].scored, texts)
             stats[at] = sum(max(forms.values()) for _, forms in uses), sum(n for n, _ in uses)
             if stats[at, 1]:
                 run.detail(at, terms=[[n, *forms.most_common(3)] for n, forms in uses])
@@ -236,43 +237,30 @@ class TermConsistency(TermMetric):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(100 * totals[..., :1] / totals[..., 1:])
 
-    def _listed(
-        self,
-        request: Request,
-        texts: Mapping[tuple[bool, str], Analysis],
-        source: Matcher,
-        target: Matcher,
-    ) -> list[tuple[int, Counter[str]]]:
-        """Occurrences of each repeated term, and how often each of its renditions is used."""
-        assert request.src is not None
-        occurrences = longest(_find(source, request.src, texts, source=True))
-        required = Counter(each.term for each in occurrences)
-        used = exclusive(_find(target, request.hyp[0], texts), required)
-        forms: dict[int, Counter[str]] = {term: Counter({"": 0}) for term in required}
-        for each in used:
-            forms[each.term][" ".join(each.form)] += 1
-        return [(number, forms[term]) for term, number in required.items() if number > 1]
-
     def _discovered(
-        self,
-        request: Request,
-        texts: Mapping[tuple[bool, str], Analysis],
-        src_lang: str,
-        tgt_lang: str,
+        self, src: Sequence[str], hyp: Sequence[str], texts: Mapping[tuple[bool, str], Analysis]
     ) -> list[tuple[int, Counter[str]]]:
         """The same for terms and renditions that the texts themselves show."""
-        assert request.src is not None
-        src, hyp = request.src.scored, request.hyp[0].scored
         if len(src) != len(hyp):  # renditions are looked for segment by segment
             return []
-        terms = repeated_terms([texts[True, text] for text in src], src_lang)
-        analysed = [texts[False, text] for text in hyp]
-        return [
-            (len(places), Counter({form: n}))
-            for places, (form, n) in zip(
-                terms.values(), renditions(list(terms.values()), analysed, tgt_lang)
-            )
-        ]
+        terms = list(repeated_terms([texts[True, text] for text in src], self.src_lang).values())
+        uses = renditions(terms, [texts[False, text] for text in hyp], self.tgt_lang)
+        return [(len(places), Counter({form: n})) for places, (form, n) in zip(terms, uses)]
+
+
+def _listed(
+    src: Excerpt,
+    hyp: Excerpt,
+    texts: Mapping[tuple[bool, str], Analysis],
+    source: Matcher,
+    target: Matcher,
+) -> list[tuple[int, Counter[str]]]:
+    """Occurrences of each repeated term, and how often each of its renditions is used."""
+    required = Counter(each.term for each in longest(_find(source, src, texts, source=True)))
+    forms: dict[int, Counter[str]] = {term: Counter({"": 0}) for term in required}
+    for each in exclusive(_find(target, hyp, texts), required):
+        forms[each.term][" ".join(each.form)] += 1
+    return [(number, forms[term]) for term, number in required.items() if number > 1]
 
 
 def _find(
@@ -286,9 +274,5 @@ def _find(
 
 
 def _offsets(view: Excerpt) -> list[int]:
-    """Where each scored segment begins in the text."""
-    starts, at = [], 0
-    for part in view.scored:
-        starts.append(at)
-        at += len(part) + len(view.glue)
-    return starts
+    """Where each scored segment begins in the text, and where another one would."""
+    return [0, *accumulate(len(part) + len(view.glue) for part in view.scored)]
