@@ -123,7 +123,7 @@ def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracl
     text = gold["documents"][doc]
     for side in ("hyp", "ref"):
         read = reading(text[side], gold["nouns"])
-        pieces = encoder.pieces(read.words)
+        pieces = list(map(encoder.pieces, read.words))
         if side == "hyp":
             assert [2, *(piece for word in pieces for piece in word)] == text["hyp_token_ids"]
         last = np.cumsum([len(word) for word in pieces])  # [CLS] is 0, so a word's last piece is at its cumulated end

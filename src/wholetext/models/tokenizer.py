@@ -301,18 +301,15 @@ class FileTokenizer:
 
     def __call__(
         self,
-        text: str | list[str],
+        text: str,
         pair: str | None = None,
         add_special_tokens: bool = True,
         split_special_tokens: bool = False,
         **unread: bool,
     ) -> dict[str, Any]:
-        """The ids of a text, of two, or of each text of a list."""
+        """The ids of a text, or of two."""
         core = self.backend_tokenizer
         core.encode_special_tokens = split_special_tokens
-        if isinstance(text, list):
-            encoded = core.encode_batch(text, add_special_tokens=add_special_tokens)
-            return {"input_ids": [text.ids for text in encoded]}
         return {"input_ids": core.encode(text, pair, add_special_tokens=add_special_tokens).ids}
 
     def __len__(self) -> int:

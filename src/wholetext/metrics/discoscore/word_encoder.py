@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
+_PIECES = 200_000  # words whose pieces are cached
 _PASSAGES = 1000  # whose vectors are cached
 
 
@@ -43,7 +45,7 @@ class WordEncoder:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
         # without its own lower-casing: words are lower-cased already, and keep their accents
         self._words = load_tokenizer(encoder.located.path, lower=False)
-        self._pieces: dict[str, list[int]] = {}
+        self.pieces = lru_cache(_PIECES)(self._split)
         self._memo: dict[Passage, Vectors] = {}
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
 
@@ -51,25 +53,21 @@ class WordEncoder:
     def limit(self) -> int:
         return self._encoder.tokenizer.limit
 
-    def pieces(self, words: Sequence[str]) -> list[list[int]]:
-        """Split words into pieces; a word without any is one unknown piece."""
-        new = [word for word in dict.fromkeys(words) if word not in self._pieces]
-        if new:
-            space = " " if self._encoder.tokenizer.spaced else ""
+    def _split(self, word: str) -> tuple[int, ...]:
+        """Split a word into pieces; a word without any is one unknown piece."""
+        space = " " if self._encoder.tokenizer.spaced else ""
+        with guarded(self._encoder.located.path, UNREADABLE):
             # a literal [SEP] in the text is text
-            with guarded(self._encoder.located.path, UNREADABLE):
-                made = self._words(
-                    [space + word for word in new],
-                    add_special_tokens=False,
-                    split_special_tokens=True,
-                    truncation=False,
-                )
-            for word, pieces in zip(new, made["input_ids"], strict=True):
-                self._pieces[word] = list(pieces) or [self._words.unk_token_id]
-        return [self._pieces[word] for word in words]
+            encoded = self._words(
+                space + word,
+                add_special_tokens=False,
+                split_special_tokens=True,
+                truncation=False,
+            )
+        return tuple(encoded["input_ids"]) or (self._words.unk_token_id,)
 
     def fit(self, x: Passage) -> Fit:
-        tokens = 1 + sum(map(len, self.pieces(x.words)))
+        tokens = 1 + sum(len(self.pieces(word)) for word in x.words)
         lost = max(0, tokens - self.limit) if self.too_long == "truncate" else 0
         return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
 
@@ -91,7 +89,7 @@ class WordEncoder:
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
-        pieces = self.pieces(passage.words)
+        pieces = list(map(self.pieces, passage.words))
         ends = np.cumsum(
             [1, *map(len, pieces)]
         )  # (words + 1,) tokens up to and with each word, [CLS] first
