@@ -33,11 +33,11 @@ def test_same_as_the_bare_model(encoder: WordEncoder, model: str) -> None:
     from transformers import AutoModel
 
     words = ["the", "storm", "reached", "the", "coast", "."]
-    ids = [2, *(piece for word in list(map(encoder.pieces, words)) for piece in word)]
+    ids = [2, *(piece for word in map(encoder.pieces, words) for piece in word)]
     bare = AutoModel.from_pretrained(model).eval()
     with torch.inference_mode():
         hidden = bare(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()  # (tokens, hidden)
-    ends = np.cumsum([1, *map(len, list(map(encoder.pieces, words)))])
+    ends = np.cumsum([1, *map(len, map(encoder.pieces, words))])
     wanted = (1, 4)
     [rows] = encoder.run([Passage(tuple(words), wanted, ((0, 2), (2, 6)))])
     assert rows[:2] == pytest.approx(hidden[[ends[i + 1] - 1 for i in wanted]], abs=1e-5)

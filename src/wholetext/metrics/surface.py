@@ -34,12 +34,13 @@ Tokenizer = Literal[
 ]
 Auto = Literal["auto", True, False]
 _WITH_VALUE = ("floor", "add-k")
+# sacrebleu's defaults
 SMOOTH_VALUES: Mapping[str, float] = {
     "exp": 0.0,
     "none": 0.0,
     "floor": 0.1,
     "add-k": 1.0,
-}  # sacrebleu's defaults
+}
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {
     "zh": "zh",
@@ -142,10 +143,11 @@ class Bleu(Surface):
     def facts(self) -> Mapping[str, str]:
         if not self.tokenize.endswith("mecab"):
             return super().facts()
+        # with MeCab's version
         return {
             **super().facts(),
             "tokenizer": str(self.sacrebleu().tokenizer.signature()),
-        }  # with MeCab's version
+        }
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
@@ -287,9 +289,8 @@ class Chrf(Surface):
         hyp = np.concatenate([part.hyp for part in grams], axis=1)[:, None]  # (n, 1, orders)
         ref = np.concatenate([part.ref for part in grams], axis=2)  # (n, references, orders)
         match = np.concatenate([part.match for part in grams], axis=2)
-        each = np.stack(
-            [np.where(ref > 0, hyp, 0.0), ref, match], axis=3
-        )  # (n, references, orders, 3)
+        # (n, references, orders, 3)
+        each = np.stack([np.where(ref > 0, hyp, 0.0), ref, match], axis=3)
         stats = each.reshape(*each.shape[:2], -1)
         best = self.reduce(stats)[:, :, 0].argmax(axis=1)
         return np.asarray(stats[np.arange(len(stats)), best])

@@ -70,9 +70,8 @@ def _registered(text: str, plain: str) -> Language:
     individual = tag.language or ""
     # sr, nb and id are not replaced by their macrolanguage
     macro = str(MACROLANGUAGES.get(individual, "")) if len(individual) == 3 else ""
-    private = "qaa" <= individual <= "qtz" or individual.startswith(
-        "x-"
-    )  # reserved for private use
+    # reserved for private use
+    private = "qaa" <= individual <= "qtz" or individual.startswith("x-")
     return Language(
         text,
         macro or individual,

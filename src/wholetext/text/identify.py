@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from importlib.resources import files
 from operator import itemgetter
 
-_WORD = re.compile(
-    r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*"
-)  # Devanagari vowel signs belong to words
+# Devanagari vowel signs belong to words
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
 _LIKE = {"no": "nb", "nn": "nb", "bs": "hr"}  # close enough to be judged by another list
 _LISTS = json.loads(files("wholetext.text").joinpath("function_words.json").read_text("utf-8"))
 _WORDS: dict[str, frozenset[str]] = {

@@ -98,9 +98,8 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
             common = np.minimum(hyp, ref.max(axis=0)[code])
             match_any[:, order] = np.bincount(owner, common, len(sets))
         if order == 0:  # tokens by their number in the set, which keeps the next keys small
-            alphabet = (
-                int(many.max(initial=0)) + 1
-            )  # the last for tokens that the references do not have
+            # the last for tokens that the references do not have
+            alphabet = int(many.max(initial=0)) + 1
             for side in (theirs, ours):
                 side.tokens = np.full(len(side.tokens), alphabet - 1)
                 side.tokens[side.at] = side.code - first[group[side.code]]

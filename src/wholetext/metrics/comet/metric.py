@@ -171,9 +171,8 @@ class Comet(ModelMetric):
         if isinstance(backend, CrossEncoder):
             return mean_stats(self._cross(requests, backend, run))
         rows = [row for request in requests for row in self._rows(request)]
-        sides = np.stack(self._encode(rows, backend, run)).reshape(
-            len(rows), len(rows[0]), -1
-        )  # (rows, sides, width)
+        # (rows, sides, width)
+        sides = np.stack(self._encode(rows, backend, run)).reshape(len(rows), len(rows[0]), -1)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
         scores = iter(regression_scores(backend.model, hyp, src, ref[0] if ref else None))
         each = [[next(scores) for _ in self._rows(request)] for request in requests]

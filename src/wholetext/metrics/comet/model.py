@@ -304,9 +304,10 @@ class CometModel:
             name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()
         }
         model = fill(model, state)
+        # held once
         self.weights = {
             key: value for key, value in self.weights.items() if not key.startswith(prefix)
-        }  # held once
+        }
         if self.hparams.layer is not None:
             return model
         # sparsemax leaves layers out
@@ -513,9 +514,8 @@ class CrossEncoder(EncoderBackend):
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
             predictions = []
             for row, layout, score in zip(words, layouts, scores):
-                labels = self.tagger(row[layout.kept(markers=True)]).softmax(
-                    dim=-1
-                )  # (hypothesis tokens, labels)
+                # (hypothesis tokens, labels)
+                labels = self.tagger(row[layout.kept(markers=True)]).softmax(dim=-1)
                 predictions.append(Prediction(score, labels.cpu().numpy()))
         return predictions
 

@@ -90,9 +90,8 @@ class WordEncoder:
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
         pieces = list(map(self.pieces, passage.words))
-        ends = np.cumsum(
-            [1, *map(len, pieces)]
-        )  # (words + 1,) tokens up to and with each word, [CLS] first
+        # (words + 1,) tokens up to and with each word, [CLS] first
+        ends = np.cumsum([1, *map(len, pieces)])
         ids = [piece for word in pieces for piece in word]
         room = self.limit - 1
         if len(ids) > room and self.too_long == "error":
@@ -145,9 +144,8 @@ def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
     out = np.full(
         (len(passage.places) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
     )
-    last = (
-        ends[np.array(passage.places, dtype=np.int64) + 1] - 1
-    )  # (places,) token of each of these words
+    # (places,) token of each of these words
+    last = ends[np.array(passage.places, dtype=np.int64) + 1] - 1
     here = last < len(vectors)
     out[: len(last)][here] = vectors[last[here]]
     for at, (start, stop) in enumerate(passage.sentences, len(last)):

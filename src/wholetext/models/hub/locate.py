@@ -90,7 +90,7 @@ class Located:
         return f"{'folder' if self.local else self.name}#{self.revision[:12]}"
 
     @property
-    def asked(self) -> str:
+    def source(self) -> str:
         """The name by which ``locate`` finds the model again."""
         return str(self.path) if self.local else self.name
 

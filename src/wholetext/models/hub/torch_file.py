@@ -29,10 +29,11 @@ _TOOLS = frozenset(
     }
 )
 _PLAIN = (dict, list, tuple, frozenset)
+# in files whose names torch does not list
 _BEFORE_ARCHIVES = (
     "argparse.Namespace",
     "collections.defaultdict",
-)  # in files whose names torch does not list
+)
 
 
 class _Leftover:

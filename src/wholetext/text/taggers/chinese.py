@@ -54,9 +54,8 @@ class ChineseAnalyser(Analyser):
     """A tool that gives words with PKU-style tags."""
 
     language = "zh"
-    layers: frozenset[Layer] = frozenset(
-        {"tag", "pos", "entity", "sentence", "lemma"}
-    )  # a Chinese word is its lemma
+    # a Chinese word is its lemma
+    layers: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})
 
     @abstractmethod
     def tagged(self, text: str) -> list[tuple[str, str]]:

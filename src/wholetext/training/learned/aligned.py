@@ -59,7 +59,7 @@ class Units(EncoderBackend):
             base,
             self.tokenizer,
             precision,
-            lambda: open_encoder(run, base.asked, base.revision, top).model,
+            lambda: open_encoder(run, base.source, base.revision, top).model,
             top,
         )
         # standardising magnifies rounding errors
