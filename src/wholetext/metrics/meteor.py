@@ -16,10 +16,12 @@ from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 BEAM = 200  # partial alignments kept
 WEIGHTS = {"exact": 1.0, "stem": 0.6, "synonym": 0.8}  # Denkowski & Lavie 2014, Table 1
 # English words above a relative frequency of 10⁻³ (Denkowski & Lavie 2011, §2.2)
-_FREQUENT = """the , . to of and a in that for " is on 's it with was as said at he by be from have has are
-    his but an this not i will ’ they ) ( who their had we which were been more or s its would about
-    new one after you : also up when there than $ all out her people she year two - can if last
-    first “ over other ” into some what so -- no time years could ? 't — '"""
+_FREQUENT = """
+    the , . to of and a in that for " is on 's it with was as said at he by be from have has are
+    his but an this not i will ’ they ) ( who their had we which were been more or s its would
+    about new one after you : also up when there than $ all out her people she year two - can if
+    last first “ over other ” into some what so -- no time years could ? 't — '
+    """
 FUNCTION_WORDS = frozenset(_FREQUENT.split())
 
 

@@ -117,7 +117,10 @@ class ArrayEncoder:
         return np.stack([states[layer] for layer in layers])
 
     def _embed(self, ids: NDArray[np.int64]) -> Array:
-        """(tokens, width) normed sum of word, position and type; RoBERTa's positions follow its pad id."""
+        """(tokens, width) normed sum of word, position and type.
+
+        RoBERTa's positions follow its padding id.
+        """
         places, filler = np.arange(len(ids)), self.config["pad_token_id"]
         if self.config["model_type"] in OFFSET:
             places = np.cumsum(ids != filler) * (ids != filler) + filler
@@ -127,7 +130,7 @@ class ArrayEncoder:
         return self._norm("embeddings.LayerNorm", total)
 
     def _layer(self, name: str, state: Array, asking: Array) -> Array:
-        """Attention of ``asking`` (a part of the state's rows), two dense layers, residuals, norms."""
+        """Attention of ``asking`` (some rows of the state), two dense layers, residuals, norms."""
         count = self.config["num_attention_heads"]
         size = state.shape[1] // count
         heads = [

@@ -123,7 +123,7 @@ class Encoder:
     def hidden(
         self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None
     ) -> tuple[Sequence[Any], Any]:
-        """Hidden states per layer (batch, tokens, width), and the mask (batch, tokens) of tokens."""
+        """Hidden states per layer, (batch, tokens, width), and the mask of tokens."""
         torch = torch_module()
         model, device = self.model, self.device
         with torch.inference_mode(), memory(), self._attention():

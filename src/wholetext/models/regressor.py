@@ -56,7 +56,7 @@ def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
 
 
 def narrowed(view: Excerpt, keep: int) -> str:
-    """The scored text with its ``keep`` nearest context segments (the later of two equally near)."""
+    """The scored text with its ``keep`` nearest context segments, of two equally near the later."""
     begin, end = view.focus
     for _ in range(min(keep, len(view.before) + len(view.after))):
         later = end - view.focus[1] <= view.focus[0] - begin

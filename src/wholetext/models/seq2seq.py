@@ -154,7 +154,7 @@ class Seq2Seq(CheckpointBackend):
 def head_input(model: Any, **inputs: Any) -> Any:
     """(batch, steps, d) scaled inputs of the output layer, which itself is skipped.
 
-    Over a large vocabulary it takes more memory than the whole model, and only scored steps need it.
+    Over a large vocabulary it takes more memory than the model, and only scored steps need it.
     """
     caught: list[Any] = []
     thread = get_ident()

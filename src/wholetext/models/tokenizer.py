@@ -65,7 +65,7 @@ class TokenizedText:
 
 
 class Tokenizer:
-    """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
+    """Text to ids by the model's own ``tokenizer.json``, in every version of transformers."""
 
     def __init__(
         self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None
@@ -185,7 +185,8 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
         raise MetricError(
             f"limit={limit} leaves no room for text, or is more than the model takes",
             where=model,
-            next=f"from {minimum} to {most or 'any number'}; without limit= it is the model's maximum",
+            next=f"from {minimum} to {most or 'any number'}; "
+            "without limit= it is the model's maximum",
         )
 
 

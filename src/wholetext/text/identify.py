@@ -1,4 +1,4 @@
-"""Language identification by function words: enough to notice another language, or a swapped pair."""
+"""Language identification by function words: notices another language, or a swapped pair."""
 
 from __future__ import annotations
 

@@ -23,8 +23,12 @@ class JudgedFile(EvalSet):
     """A table or JSONL with human scores: a column ``human`` beside the output of a system."""
 
     columns: Columns | None = None
-    human_files: Mapping[str, Path] = field(default_factory=dict, repr=False)  # type: ignore[assignment]
-    metric_files: Mapping[str, Path] = field(default_factory=dict, repr=False)  # type: ignore[assignment]
+    human_files: Mapping[str, Path] = field(  # type: ignore[assignment]
+        default_factory=dict, repr=False
+    )
+    metric_files: Mapping[str, Path] = field(  # type: ignore[assignment]
+        default_factory=dict, repr=False
+    )
 
     @classmethod
     def read(

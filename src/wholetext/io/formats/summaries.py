@@ -143,7 +143,8 @@ class RatedSummaries(JudgedFile):
             raise InputError(
                 "nobody rated these summaries",
                 where=str(self.root),
-                next="a rating is a field such as expert_annotations or scores (`wholetext help formats`)",
+                next="a rating is a field such as expert_annotations or scores "
+                "(`wholetext help formats`)",
             )
         return rated
 

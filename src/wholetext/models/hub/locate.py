@@ -224,8 +224,8 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
     if offline():
         pin = f" --revision {revision}" if revision else ""
         raise ModelError(
-            f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
-            "disabled (HF_HUB_OFFLINE)",
+            f"there is no folder {name!r} and no model of this name on this machine, and the hub "
+            "is disabled (HF_HUB_OFFLINE)",
             next=f"unset it and run: wholetext models fetch {name}{pin}",
         )
     hub = optional("huggingface_hub", "models")
