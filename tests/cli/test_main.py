@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import call
-from tools.make_docs import leaves
 from wholetext import plugins
 from wholetext.cli import help
-from wholetext.cli.main import VERBS, build, names
+from wholetext.cli.main import names
 
 VERB = '''
 from typing import Annotated
@@ -81,14 +80,6 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
                "print([name for name in ('numpy', 'scipy', 'rich', 'torch') if name in sys.modules])")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_for_itself_and_all_its_options(verb: str) -> None:
-    for name, command in leaves(build()):
-        if name == verb or name.startswith(f"{verb} "):
-            assert command.default_command is not None and command.default_command.__doc__
-            assert all(entry.text for entry in help.entries(command))
 
 
 def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
-from wholetext.cli.main import main
+from tests.in_process import call
 from wholetext.cli.terminal import (
     condensed,
     console,
@@ -72,13 +72,11 @@ def annotated() -> list[dict[str, object]]:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
-    with pytest.raises(SystemExit) as left:
-        main([*words])
-    said = capsys.readouterr()
-    assert (left.value.code or 0) == code, said.err
+    ended, out, err = call(capsys, *words)
+    assert ended == code, err
     for sign in RAW:
-        assert sign not in said.out and sign not in said.err, (words, sign)
-    return said.out, said.err
+        assert sign not in out and sign not in err, (words, sign)
+    return out, err
 
 
 def test_printable() -> None:
