@@ -3,9 +3,9 @@
 Commands (`sh`) run line by line in a folder with small files (doc_files.py), Python blocks of a page one after another.
 The block of output that follows a command has lines that it prints, in this order.
 A block that cannot run here has `<!-- not run: REASON -->` on the line before it; how many there are may only fall
-(test_docs.py). One with `<!-- needs: PACKAGE -->` is run where that is installed (`make test-integration`), with
-`<!-- data: FILE … -->` where the folder of real data has the files. A block with the name of a file
-(`json items.jsonl`) is that file. CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
+(test_docs.py). One with `<!-- needs: PACKAGE -->` is run where that is installed (`make test-integration`), one with
+`<!-- data: FILE … -->` where the folder of real data has them. A block with the name of a file (`json items.jsonl`)
+is that file. CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
 """
 
 from __future__ import annotations

@@ -27,8 +27,10 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # i
 
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
-    """Separate marks, stops and commas (except between digits), and dashes after digits."""
-    # all lines as one string, so that each step is a single call; no step crosses a line end
+    """Separate marks, stops and commas (except between digits), and dashes after digits.
+
+    Lines are joined, so that each step is a single call; no step crosses a line end.
+    """
     lines = []
     for line in texts:
         line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
@@ -39,14 +41,12 @@ def tokenize_13a(texts: Sequence[str]) -> list[str]:
     for mark in _MARKS:  # all but ' , - .
         text = text.replace(mark, f" {mark} ")
     lines = text.split("\n") if _STOPS.search(text) else [text]
-    text = "\n".join(
-        [
-            _two_steps(line) if _STOPS.search(line) else _COMMA.sub(" , ", _STOP.sub(" . ", line))
-            for line in lines
-        ]
-    )
-    separated = [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
-    return separated[: len(texts)]  # of no text: none
+    for i, line in enumerate(lines):
+        twice = _STOPS.search(line)
+        lines[i] = _two_steps(line) if twice else _COMMA.sub(" , ", _STOP.sub(" . ", line))
+    text = _DASH.sub(" - ", "\n".join(lines))
+    tokenized = [" ".join(line.split()) for line in text.split("\n")]
+    return tokenized[: len(texts)]  # of no text: none
 
 
 def _two_steps(line: str) -> str:

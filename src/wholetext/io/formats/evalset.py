@@ -255,6 +255,8 @@ class EvalSet:
 def language_pairs(folder: FilePath) -> tuple[str, ...]:
     """Return the language pairs of an EvalSet: of its documents, sources, scores and outputs."""
     root = Path(folder)
+    if not root.exists():
+        raise InputError("there is no such folder", where=str(root), next="check the path")
     if not any(is_folder(root / part) for part in _PARTS):
         raise InputError(
             "this is not an EvalSet folder",
