@@ -60,7 +60,7 @@ def test_several_aspects_and_references_and_no_extractive_systems(
     code, out, _ = call(capsys, "meta", path, "-m", "chrf", "--gold", "coherence", "--gold", "turker-fluency",
                        "--task", "sys:kendall", "--draws", "0", "--between", "--paired-t", "--outliers")
     assert code == 0 and "between human scores" in out and "t-test between metrics" in out
-    assert "4 systems, left out: nobody" in " ".join(out.split())
+    assert "4 systems, left out: none" in " ".join(out.split())
 
 
 def test_ensembles_are_means(tmp_path: Path) -> None:
