@@ -192,7 +192,8 @@ def _human(folder: Path, loaded: Loaded) -> tuple[list[str], list[list[str]]]:
 
 
 @pytest.mark.parametrize(("langs", "sources"), [
-    ("de-en", [row[1] for row in ROWS[:2]] * 3), ("zh-en", ["他来晚了。", "她像往常一样在那里。"] * 3),
+    ("de-en", [f"{ROWS[at % 2][1]} {at}" for at in range(6)]),
+    ("zh-en", [f"她像往常一样在那里。{at}" for at in range(6)]),
 ])  # fmt: skip
 def test_a_column_in_the_source_language_is_the_source(langs: str, sources: list[str], tmp_path: Path) -> None:
     rows = [[source, *(f"{text} {at}" for text in ROWS[at % 2][2:])] for at, source in enumerate(sources)]

@@ -129,7 +129,7 @@ def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: pytest.Capt
     code, _, err = call(capsys, "meta", other, "-m", "chrf")
     assert code == 2 and "neither an EvalSet folder nor a file of rated summaries" in err
     code, _, err = call(capsys, "meta", tmp_path / "nothing", "-m", "chrf")
-    assert code == 2 and "not an EvalSet folder" in err
+    assert code == 2 and "there is no such folder" in err
 
 
 def test_the_data_sets(data: Path) -> None:
