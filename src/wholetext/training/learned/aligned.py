@@ -19,8 +19,8 @@ from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
 from wholetext.models.hub.locate import Located
 from wholetext.models.layout import Layout, together
 from wholetext.models.tokenizer import TokenizedText, Tokenizer
-from wholetext.text.overlap import NAMES, likeness
 from wholetext.training.learned.folder import Config
+from wholetext.training.learned.likeness import NAMES, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
@@ -59,7 +59,7 @@ class Units(EncoderBackend):
             base,
             self.tokenizer,
             precision,
-            lambda: open_encoder(run, base.asked, base.revision, top).model,
+            lambda: open_encoder(run, base.source, base.revision, top).model,
             top,
         )
         # standardising magnifies rounding errors
