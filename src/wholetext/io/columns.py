@@ -37,7 +37,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 GUESSES: Mapping[str, tuple[str, ...]] = {
     kind: tuple(names.split())
     for kind, names in {
-        "doc": "document_name doc_name file filename file_name article article_id chapter story talk",
+        "doc": "document_name doc_name file filename file_name article article_id chapter story "
+        "talk",
         "src": "source_text src_text source_segment source_sentence original original_text input",
         "ref": "reference_text ref_text reference_translation reference_segment human_translation "
         "human_reference gold target_text post_edit pe",
