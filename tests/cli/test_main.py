@@ -13,7 +13,7 @@ import pytest
 from tests.in_process import call
 from wholetext import plugins
 from wholetext.cli import help
-from wholetext.cli.main import names
+from wholetext.cli.main import COMMANDS
 
 VERB = '''
 from typing import Annotated
@@ -86,11 +86,11 @@ def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureF
     code, out, _ = call(capsys, "--help")
     assert code == 0 and max(map(len, out.splitlines())) <= 80
     listed = [(title, verb, text) for title, verbs in help.COMMANDS.items() for verb, text in verbs.items()]
-    assert {verb for _, verb, _ in listed} - {"convert"} <= {*names()} <= {verb for _, verb, _ in listed}
-    assert len(names()) <= 18 + 1  # `cache` is hidden
+    assert {verb for _, verb, _ in listed} - {"convert"} <= {*COMMANDS} <= {verb for _, verb, _ in listed}
+    assert len(COMMANDS) <= 18 + 1  # `cache` is hidden
     for title, verb, text in listed:
         shown = re.search(rf"^  {verb} +{re.escape(text)}$", out, re.M)
-        assert bool(shown) == (title != "" and verb in names()), verb
+        assert bool(shown) == (title != "" and verb in COMMANDS), verb
 
 
 def test_help_lists_options_by_section_and_rare_ones_on_request(

@@ -216,7 +216,7 @@ def _print(meta: Meta) -> None:
             console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
             lines = [_curve(point) for point in points if point.gold == gold]
             terminal.print_blocks(CURVE, lines, 3, console)
-    terminal.notes(meta.notes, console)
+    terminal.warn(meta.notes, console)
 
 
 Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
@@ -531,4 +531,4 @@ def _print_table(
     terminal.print_blocks(head, rows, fixed, console)
     for line in ("", *lines):
         console.print(Text(line, style="dim"))
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
