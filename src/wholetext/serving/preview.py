@@ -13,7 +13,7 @@ from typing import Any
 from wholetext.errors import InputError, WholetextError
 from wholetext.files.parsing import printable
 from wholetext.io import Loaded
-from wholetext.io.columns import Key, settle
+from wholetext.io.columns import settle
 from wholetext.io.text import TextFile
 from wholetext.serving.jobs import without_paths
 from wholetext.serving.worker import load
@@ -47,18 +47,11 @@ def described_columns(path: Path) -> list[list[str]]:
     """List the columns of a table, or the keys of JSON, each with what it is taken for."""
     records = list(islice(_records(TextFile(path).head().splitlines()), SAMPLE))
     names = [name for name in records[0] if name] if records else []
-    keys = guessed_columns(names, records, path.name)
+    keys = settle(names, records, path.name)[0]
     if not keys:
         return []
     known = [(name, keys.get(name, ("", ""))) for name in names]
     return [[name, f"{NAMES.get(kind, kind)} {label}".strip()] for name, (kind, label) in known]
-
-
-def guessed_columns(
-    names: Sequence[str], sample: Sequence[Mapping[str, Any]], where: str
-) -> dict[str, Key]:
-    """Ask the reader what each column holds; ``sample`` are the first records."""
-    return settle(names, sample, where)[0]
 
 
 def _records(lines: Sequence[str]) -> Any:
