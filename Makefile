@@ -42,6 +42,8 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
 	$(PYTEST) -rs tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
+	bash tools/install_wordnet.sh $(VENV)/wordnet
+	NLTK_DATA=$(abspath $(VENV)/wordnet) $(PYTEST) -rs tests/metrics/test_wordnet.py
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
 	# Harnesses and training loops, of which the page of integrations shows the recipes.
 	PYTHONPATH=$(abspath $(VENV)/neighbours) $(PYTEST) -rs tests/integrations "tests/test_doc_blocks.py::test_the_blocks_of_a_page_run[docs/integrations.md]"

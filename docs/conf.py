@@ -18,6 +18,8 @@ myst_heading_anchors = 4
 exclude_patterns = ["README.md"]
 suppress_warnings = ["myst.header"]  # pages may skip a level of headings
 
+smartquotes = False  # -- before an option stays as it is typed
+
 html_theme = "furo"
 html_title = f"wholetext {release}"
 html_static_path = ["_static"]

@@ -155,8 +155,8 @@ def measure(part: Part, loaded: Judged, work: Path) -> None:
         by_system = [cell.scores[one.system] for one in loaded.outputs]
         rows = np.bincount(by_system[0].rows.doc, minlength=len(loaded.corpus)).tolist()
         scores = [[None if np.isnan(value) else round(float(value), 6) for value in one.at("doc")] for one in by_system]
-        new.append({"metric": part.metric, **settings, "rows": rows, "dropped": round(cell.dropped, 4),
-                    "lost_context": round(cell.lost_context, 4), "lost_focus": round(cell.lost_focus, 4),
+        losses = {name: round(share, 4) for name, share in cell.losses.items()}
+        new.append({"metric": part.metric, **settings, "rows": rows, **losses,
                     "seconds": round(seconds / len(part.cells), 1), "scores": scores})  # fmt: skip
     told = begin(part.source, loaded)
     told["cells"] += new

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MARK = r"(?:^<!-- (?:not run: (?P<why>[^\n]+)|needs: (?P<needs>\w+)) -->\n)?"
+MARK = r"(?:^<!-- (?:not run: (?P<why>[^\n]+)|needs: (?P<needs>\w+)|data: (?P<data>[^\n]+)) -->\n)?"
 BLOCK = re.compile(MARK + r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
 LANGUAGES = {"sh", "python", "text", "toml", "json", "xml", "{toctree}"}
 
@@ -21,6 +21,8 @@ class Block:
     text: str
     why: str | None  # it is not run
     needs: str | None  # it is run where this package is installed
+    data: tuple[str, ...]  # it is run where the folder of real data has these files
+    name: str  # the file that it shows
     next_line: bool = False  # it begins on the line after another block: output of its commands
 
 
@@ -28,7 +30,9 @@ def blocks(page: Path) -> list[Block]:
     found, end, made = BLOCK.finditer(page.read_text("utf-8")), -1, []
     for one in found:
         follows = one.start() == end + 1
-        made.append(Block(page, one["info"].split(" ")[0], one["text"], one["why"], one["needs"], follows))
+        language, _, name = one["info"].partition(" ")
+        data = tuple((one["data"] or "").split())
+        made.append(Block(page, language, one["text"], one["why"], one["needs"], data, name, follows))
         end = one.end()
     return made
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wholetext as wt
-from wholetext.cli.main import main
+from tests.in_process import call
 from wholetext.errors import InputError, SpecError, WholetextError
 from wholetext.meta.contrastive.formats import read_contrast_set as read_contrast
 from wholetext.meta.judgments import read_mqm, read_rater_table, read_span_ratings
@@ -80,10 +80,8 @@ def test_seeds_of_every_verb(verb: str, oracle: Path, tmp_path: Path, capsys: py
     words = {"annotate sample": [run, "-n", "1"], "gate": [run, "--baseline", "coherent"], "meta spans": [run, run],
              "report": [run, "-o", str(tmp_path / "x.html")], "meta stress": [demo, "-l", "de-en", "-m", "chrf"]}
     for seed in ("-1", DIGITS):
-        with pytest.raises(SystemExit) as left:
-            main([*verb.split(), *words.get(verb, [run]), "--seed", seed])
-        said = capsys.readouterr().err
-        assert left.value.code == 2 and "--seed" in said and "unexpectedly" not in said, said
+        code, _, err = call(capsys, *verb.split(), *words.get(verb, [run]), "--seed", seed)
+        assert code == 2 and "--seed" in err and "unexpectedly" not in err, err
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
@@ -106,8 +104,6 @@ def test_seeds_from_python(seed: Any, oracle: Path) -> None:
 def test_options(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     text = str(tmp_path / "a.txt")
-    with pytest.raises(SystemExit) as left:
-        main(["score", "-t", text, "-r", text, "-m", "chrf", "--no-cache", *words])
-    said = capsys.readouterr().err
-    assert left.value.code in (0, 2) and "unexpectedly" not in said and "Traceback" not in said, said
-    assert left.value.code == 2 or words[0] == "-l"
+    code, _, err = call(capsys, "score", "-t", text, "-r", text, "-m", "chrf", "--no-cache", *words)
+    assert code in (0, 2) and "unexpectedly" not in err and "Traceback" not in err, err
+    assert code == 2 or words[0] == "-l"

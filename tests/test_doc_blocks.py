@@ -2,13 +2,16 @@
 
 Commands (`sh`) run line by line in a folder with small files (doc_files.py), Python blocks of a page one after another.
 The block of output that follows a command has lines that it prints, in this order.
-A block that cannot run here has `<!-- not run: REASON -->` on the line before it, one that needs a neighbour of ours
-`<!-- needs: PACKAGE -->`: it is run where that is installed (`make test-integration`); how many there are may only fall
-(test_docs.py). CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
+A block that cannot run here has `<!-- not run: REASON -->` on the line before it; how many there are may only fall
+(test_docs.py). One with `<!-- needs: PACKAGE -->` is run where that is installed (`make test-integration`), one with
+`<!-- data: FILE … -->` where the folder of real data has them. A block with the name of a file (`json items.jsonl`)
+is that file. CONTRIBUTING.md is run by test_contributing.py, the notebook by test_tutorial.py.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +31,17 @@ def runnable() -> list[object]:
             for page, name in names.items()]  # fmt: skip
 
 
+def linked(names: Sequence[str], folder: Path) -> bool:
+    """Whether the folder of real data has these files; they are linked into the folder."""
+    root = Path(os.environ.get("WHOLETEXT_DATA") or ROOT.parent / "shared" / "data")
+    for name in names:
+        if not (root / name).exists():
+            return False
+        if not (folder / Path(name).name).exists():
+            (folder / Path(name).name).symlink_to(root / name)
+    return True
+
+
 @pytest.mark.parametrize("page", runnable())
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                   capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
@@ -43,8 +57,10 @@ def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytes
     printed, stale = "", []
     for block in blocks(page):
         printed = printed if block.next_line else ""
-        if not find_spec(block.needs or "sys"):
+        if not find_spec(block.needs or "sys") or not linked(block.data, tmp_path):
             continue
+        if block.name and not (tmp_path / block.name).exists():
+            (tmp_path / block.name).write_text(block.text, "utf-8")
         if block.language == "text" and printed:
             stale += unprinted(block.text, printed)
         elif block.language == "sh" and block.why is None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wholetext.registry import ALIASES, label, labels, metric_names, scorer
+from wholetext.registry import ALIASES, label, metric_names, scorer
+from wholetext.scoring.results import Results
+from wholetext.types import Corpus
 
 
 @pytest.mark.parametrize("name", [*metric_names(), *ALIASES])
@@ -33,4 +35,5 @@ def test_labels(spec: str, expected: str) -> None:
 
 def test_two_that_would_look_the_same_keep_their_specs() -> None:
     specs = ["comet@/a/model", "comet@/b/model", "chrf"]
-    assert labels(specs) == {"comet@/a/model": "comet@/a/model", "comet@/b/model": "comet@/b/model", "chrf": "chrf"}
+    results = Results(Corpus("c", ("", ""), ()), (), {spec: {} for spec in specs})
+    assert results.labels == {"comet@/a/model": "comet@/a/model", "comet@/b/model": "comet@/b/model", "chrf": "chrf"}

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.mistake_cases import MISTAKES, Mistake, answer, page, parts, workplace
-
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "troubleshooting.md"
+from tools.mistake_cases import MISTAKES, Mistake, answer, parts, workplace
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +28,5 @@ def test_a_mistake_is_answered(mistake: Mistake, folder: Path) -> None:
     assert any(re.sub(r"\W+", " ", name).casefold().strip() in shown for name in names)  # it names what was typed
 
 
-def test_there_are_enough_and_the_page_is_fresh() -> None:
+def test_there_are_enough() -> None:
     assert len(MISTAKES) >= 40 and len({one.what for one in MISTAKES}) == len(MISTAKES)
-    assert PAGE.read_text("utf-8") == page(), "run `make docs`"

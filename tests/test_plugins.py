@@ -14,7 +14,6 @@ from tests.in_process import call
 from tests.judges.scripted import ScriptedServer
 from tests.judges.scripted_judge import right
 from wholetext import Corpus, Document, Options, Output, open_run, plugins, score
-from wholetext.cli.main import main
 from wholetext.errors import PluginError, SpecError
 from wholetext.io import Loaded
 from wholetext.registry import catalogue, scorer
@@ -190,11 +189,9 @@ def test_spans_that_a_plugin_marks_are_explained_and_reported(
     outputs = [Output("s", {"d": ("a b c", "e f g h")})]
     results = score(Loaded(Corpus("c", ("de", "en"), (doc,)), outputs), [spec], options=Options(cache=False))
     write_run(results, tmp_path / "run")
-    with pytest.raises(SystemExit) as left:
-        main(["explain", str(tmp_path / "run")])
-    assert left.value.code == 0
-    shown = capsys.readouterr().out
-    assert "e f[+ g h+]" in shown and "surplus    g h (2)" in shown and "1 of 2 segments not shown" in shown
+    code, shown, _ = call(capsys, "explain", tmp_path / "run")
+    assert code == 0 and "e f[+ g h+]" in shown
+    assert "surplus    g h (2)" in shown and "1 of 2 segments not shown" in shown
     found = explain(open_run(tmp_path / "run"))
     assert [[asdict(span) for span in segment.extra] for segment in found.segments] == [
         [], [{"category": "surplus", "feature": "", "text": " g h", "start": 3, "end": 7}],

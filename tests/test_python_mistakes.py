@@ -54,7 +54,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "this has 2 scores, not one": lambda: score(LOADED, ["chrf", "bleu"]).score,
     "expected a folder, got NoneType": lambda: open_run(None),
     "there is no level 'docs'": lambda: score(LOADED, "chrf")["chrf"]["s"].at("docs"),
-    "it has score": lambda: score(LOADED, "chrf")["chrf"]["s"].at("doc", "recall"),
+    "choose one of score": lambda: score(LOADED, "chrf")["chrf"]["s"].at("doc", "recall"),
 }
 
 
@@ -74,7 +74,7 @@ def test_scores_by_any_spelling_of_a_spec() -> None:
     results = wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["d-bleu", "chrf"], options=Options(cache=False))
     assert results["d-bleu"] is results["whole:bleu"] is results.scores["whole:bleu"]
     assert results["chrf(char_order=6)"] is results["chrf"]
-    with pytest.raises(wt.WholetextError, match="there are no scores of 'ter' here") as caught:
+    with pytest.raises(wt.WholetextError, match="there is no metric 'ter'") as caught:
         results["ter"]
     assert "whole:bleu, chrf" in str(caught.value)
 

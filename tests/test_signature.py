@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
+from tests.in_process import call
 from wholetext import Corpus, Document, Options, Output, Signature
-from wholetext.cli.main import main
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
 from wholetext.scoring.results import write_run
@@ -65,8 +65,7 @@ def test_realigned_output_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = tmp_path / "in.jsonl"
     whole = Output("free", {"d": (" ".join(TEXT),)})
     jsonl.write(lines, Loaded(corpus("ref"), (whole, Output("good", {"d": TEXT})), ()))
-    with pytest.raises(SystemExit, match="0"):
-        main(["align", str(lines), "--out", str(tmp_path / "out.jsonl")])
+    assert call(capsys, "align", lines, "--out", tmp_path / "out.jsonl")[0] == 0
     loaded = wt.read(tmp_path / "out.jsonl")
     assert not loaded.corpus.docs[0].meta
     results = wt.score(loaded, ["chrf"], options=OPTIONS)

@@ -117,11 +117,26 @@ def faults(folder: Path) -> list[str]:
     return found + [f"{path.name} loads from another host" for path in styles]
 
 
+# What scrolls can be reached by keyboard, and the captions of the navigation say their level.
+READABLE = {"<pre>": '<pre tabindex="0">', '<div class="table-wrapper ': '<div tabindex="0" class="table-wrapper ',
+            '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">'}  # fmt: skip
+
+
+def make_readable(folder: Path) -> None:
+    """Complete what the theme leaves out for people who do not use a mouse or a screen."""
+    for path in folder.rglob("*.html"):
+        text = path.read_text("utf-8")
+        for before, after in READABLE.items():
+            text = text.replace(before, after)
+        path.write_text(text, "utf-8")
+
+
 def main() -> int:
     source(OUT / "source")
     shutil.rmtree(OUT / "html", ignore_errors=True)
     done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
                            "-d", OUT / "doctrees", OUT / "source", OUT / "html"], check=False)  # fmt: skip
+    make_readable(OUT / "html")
     wrong = faults(OUT / "html")
     for one in wrong:
         print(one, file=sys.stderr)

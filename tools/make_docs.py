@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -173,48 +173,41 @@ def _signature(name: str, found: Any) -> str:
     return name + re.sub(r"<factory>|<class '\w+'>|<function .*? at 0x[0-9a-f]+>", "…", text)
 
 
-def notes_page() -> str:
-    """Every note that a run can carry."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from note_cases import page
+def _made_by(module: str) -> Callable[[], str]:
+    """The page that a module of tools/ makes."""
 
-    return page()
+    def page() -> str:
+        sys.path.insert(0, str(ROOT))
+        made: str = import_module(f"tools.{module}").page()
+        return made
 
-
-def metrics_page() -> str:
-    """Every metric: formula, paper, parameters, range, cost, use."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from metric_pages import page
-
-    return page()
+    return page
 
 
-def recipes_page() -> str:
-    """Thirteen tasks with their commands and outputs."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from recipe_cases import page
-
-    return page()
-
-
-def troubleshooting_page() -> str:
-    """Typical mistakes and how they are answered, each run now."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from mistake_cases import page
-
-    return page()
+# page of docs/ → what writes it
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": command_reference,
+    "api.md": api_page,
+    "metrics.md": _made_by("metric_pages"),
+    "notes.md": _made_by("note_cases"),
+    "recipes.md": _made_by("recipe_cases"),
+    "troubleshooting.md": _made_by("mistake_cases"),
+}
 
 
 def main() -> int:
-    pages = {ROOT / "docs" / "cli.md": command_reference(), ROOT / "docs" / "api.md": api_page(),
-             ROOT / "docs" / "metrics.md": metrics_page(), ROOT / "docs" / "notes.md": notes_page(),
-             ROOT / "docs" / "recipes.md": recipes_page(),
-             ROOT / "docs" / "troubleshooting.md": troubleshooting_page()}  # fmt: skip
+    stale = {name: text for name, make in PAGES.items() if _written(name) != (text := make())}
     if "--check" in sys.argv:
-        return int(any(not page.exists() or page.read_text("utf-8") != text for page, text in pages.items()))
-    for page, text in pages.items():
-        page.write_text(text, "utf-8")
+        return int(bool(stale))
+    for name, text in stale.items():
+        (ROOT / "docs" / name).write_text(text, "utf-8")
     return 0
+
+
+def _written(name: str) -> str:
+    """The page as it is now."""
+    path = ROOT / "docs" / name
+    return path.read_text("utf-8") if path.exists() else ""
 
 
 if __name__ == "__main__":

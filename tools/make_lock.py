@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = {  # extras that `make test` does not install
-    "mutants", "ray", "inspect-ai", "lm-eval", "evaluate", "trainer", "wandb", "eole",
+    "mutants", "ray", "llm", "inspect-ai", "lm-eval", "evaluate", "trainer", "wandb", "eole",
 }  # fmt: skip
 
 

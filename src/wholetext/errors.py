@@ -20,7 +20,8 @@ WholetextWarning      a note on scores: what was cut, dropped, guessed or left o
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 
@@ -112,6 +113,37 @@ def choices(word: str, known: Iterable[str]) -> str:
     """Suggest the nearest known names after an unknown one, else all of them."""
     names = list(dict.fromkeys(known))
     return did_you_mean(word, names) or f"choose one of {', '.join(names) or 'none'}"
+
+
+def known(
+    kind: str,
+    name: str | None,
+    names: Iterable[str],
+    *,
+    where: str = "",
+    error: type[WholetextError] = InputError,
+) -> str:
+    """Return a name that is among ``names``; for another, raise an error that suggests the nearest."""
+    names = list(names)
+    if name not in names:
+        raise error(f"there is no {kind} {name!r}", where=where, next=choices(str(name), names))
+    return name
+
+
+def optional(module: str, extra: str, what: str = "") -> Any:
+    """Import a module of an optional package; if it is missing, raise an error that names the extra."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(what or module, extra) from None
+
+
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """Join names as in a sentence: ``a, b and c``; of more than ``most`` how many follow."""
+    shown = list(names[:most])
+    if len(shown) < len(names):
+        shown[-1] = f"{len(names) - len(shown) + 1} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
 
 
 _SINGULAR = {"have": "has", "are": "is"}

@@ -16,7 +16,7 @@ from pickle import PicklingError
 from queue import SimpleQueue
 from typing import Any
 
-from wholetext.errors import InputError, MissingExtra, WorkerError
+from wholetext.errors import InputError, WorkerError, optional
 
 Call = Callable[..., Any]
 _RESTARTS = 3  # of an actor, and of its task, by Ray; a process that dies ends the run
@@ -93,10 +93,7 @@ class Executor:
 
     def _start_actors(self) -> None:
         """Join the cluster of the address or RAY_ADDRESS, otherwise start one on this machine."""
-        try:
-            import ray
-        except ImportError:
-            raise MissingExtra("ray", "ray") from None
+        ray = optional("ray", "ray")
         address = self.on.partition("://")[2] or os.environ.get("RAY_ADDRESS", "").removeprefix(
             "ray://"
         )

@@ -19,7 +19,7 @@ class Note(str):
     """A sentence that is also data: code selects notes by ``kind`` and never by their wording.
 
     ``affected`` and ``total`` count rows or segments of a system; ``total`` is 0 in a note about
-    everything.
+    everything. Of notes of one ``group`` (of many documents) terminals show the first few.
     """
 
     kind: str
@@ -28,6 +28,7 @@ class Note(str):
     affected: int
     total: int
     unit: str
+    group: str
     extent: str  # "3 of 1,000 segments", or nothing for a note about everything
 
     def __new__(
@@ -38,18 +39,20 @@ class Note(str):
         affected: int = 0,
         total: int = 0,
         unit: str = "segments",
+        group: str = "",
     ) -> Note:
         """Render the sentence: ``subject: text (3 of 1,000 segments)``."""
         unit = unit.removesuffix("s") if total == 1 else unit
         extent = f"{affected:,} of {total:,} {unit}" if total else ""
         sentence = f"{text} ({extent})" if extent else text
         note = super().__new__(cls, f"{subject}: {sentence}" if subject else sentence)
-        note.kind, note.text, note.subject = kind, text, subject
+        note.kind, note.text, note.subject, note.group = kind, text, subject, group
         note.affected, note.total, note.unit, note.extent = affected, total, unit, extent
         return note
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.kind, self.text, self.subject, self.affected, self.total, self.unit
+        where = self.kind, self.text, self.subject
+        return *where, self.affected, self.total, self.unit, self.group
 
 
 BLIND = Note("blind", "the metric reads no context: its scores are those of the sentence view")

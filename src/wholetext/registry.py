@@ -6,8 +6,7 @@ import dataclasses
 import functools
 import re
 import typing
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
@@ -39,6 +38,7 @@ CORE_METRICS: Mapping[str, str] = {
     "moverscore": "wholetext.metrics.moverscore:MoverScore",
     "prism": "wholetext.metrics.prism:Prism",
     "bartscore": "wholetext.metrics.prism:BartScore",
+    "llm-prob": "wholetext.metrics.llm_prob:LlmProb",
     "metricx": "wholetext.metrics.metricx:MetricX",
     "blonde": "wholetext.metrics.blonde.metric:Blonde",
     "d-blonde": "wholetext.metrics.blonde.metric:DBlonde",
@@ -196,13 +196,13 @@ def _plugin(group: str, name: str, kind: type[T]) -> type[T] | None:
 def catalogue() -> dict[str, dict[str, typing.Any]]:
     """Describe every metric, alias and view, and why some plug-ins cannot be used."""
     listing: dict[str, dict[str, typing.Any]] = {
-        "metrics": {name: _metric_entry(name) for name in BUILTIN},
+        "metrics": {name: metric_entry(name) for name in BUILTIN},
         "aliases": {alias: str(expand(parse(alias))) for alias in ALIASES},
         "views": {name: _view_entry(name) for name in VIEWS},
         "broken": {},
     }
     for kind, group, describe in (
-        ("metrics", plugins.METRICS, _metric_entry),
+        ("metrics", plugins.METRICS, metric_entry),
         ("views", plugins.VIEWS, _view_entry),
     ):
         for name, load in plugins.load(group, set(listing[kind])).items():
@@ -220,7 +220,8 @@ def reference_free(alias: str) -> bool:
     return "ref" not in metric.needs and getattr(metric, "model", "") != "Unbabel/wmt22-comet-da"
 
 
-def _metric_entry(name: str) -> dict[str, typing.Any]:
+def metric_entry(name: str) -> dict[str, typing.Any]:
+    """Describe a metric with its defaults."""
     metric = metric_class(name)()
     return {
         "summary": metric.summary,
@@ -287,6 +288,8 @@ def label(text: str) -> str:
     ``context(prev=2):comet`` is ``doc-comet``, ``learned@/data/models/mine`` is ``learned@mine``.
     """
     spec = parse(text)
+    if spec == Spec(Call(spec.metric.name)):
+        return text
     alias, covered, most = "", Spec(Call("")), 0
     for name in ALIASES:
         if expand(parse(name)).metric.name != spec.metric.name:
@@ -319,13 +322,6 @@ def label(text: str) -> str:
 def _last_part(path: str) -> str:
     """Shorten a path, or the name of a model on the hub, to its last part."""
     return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
-
-
-def labels(specs: Iterable[str]) -> dict[str, str]:
-    """Label every spec of a run; two that would look the same keep their specs."""
-    short = {spec: label(spec) for spec in specs}
-    shared = Counter(short.values())
-    return {spec: name if shared[name] == 1 else spec for spec, name in short.items()}
 
 
 def parameters(kind: type) -> dict[str, tuple[object, Value]]:
@@ -363,11 +359,10 @@ def _build(kind: type[T], args: dict[str, Value], text: str) -> T:
         args[key] = _checked(known[key][0], key, value, text, at)
     try:
         return kind(**args)
-    except SpecError as fault:
-        raise SpecError(f"{fault.what}\n  in {text}", next=fault.next) from None
-    except TypeError as fault:  # a plug-in's field without a default
-        next_step = "every field of a metric needs a default; see `wholetext list NAME`"
-        raise SpecError(f"{fault}\n  in {text}", next=next_step) from None
+    except (SpecError, TypeError) as fault:  # TypeError: a plug-in's field without a default
+        step = "every field of a metric needs a default; see `wholetext list NAME`"
+        what, step = getattr(fault, "what", fault), getattr(fault, "next", step)
+        raise SpecError(f"{what}\n  in {text}", next=step) from None
 
 
 def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
@@ -378,25 +373,19 @@ def _checked(hint: object, key: str, value: Value, text: str, at: int) -> Value:
         if str(value).lower() in literals:
             return typing.cast(Value, literals[str(value).lower()])
         known = [str(choice) for choice in kinds]
-        raise caret(
-            text,
-            at,
-            f"{key} is one of {', '.join(known)}; got {value!r}",
-            did_you_mean(str(value), known) or f"e.g. {key}={known[0]}",
-        )
-    if type(value) in kinds:
+        takes = f"is one of {', '.join(known)}"
+        step = did_you_mean(str(value), known) or f"e.g. {key}={known[0]}"
+    elif type(value) in kinds:
         return value
-    if float in kinds and type(value) is int:
+    elif float in kinds and type(value) is int:
         return float(value)
-    if str in kinds:
+    elif str in kinds:
         return str(value)
-    types = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
-    raise caret(
-        text,
-        at,
-        f"{key} takes {types.removesuffix(' or NoneType')}; got {value!r}",
-        "`wholetext list NAME` lists the arguments",
-    )
+    else:
+        types = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+        takes = f"takes {types.removesuffix(' or NoneType')}"
+        step = "`wholetext list NAME` lists the arguments"
+    raise caret(text, at, f"{key} {takes}; got {value!r}", step)
 
 
 def arguments(made: object) -> dict[str, Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 MOST = 100  # characters of a short signature
 _ROOM = 79  # what parameters that were not given may fill: a line of a terminal
@@ -29,14 +29,14 @@ _LEFT_OUT = (
 class Signature(dict[str, str]):
     """Everything that can change a score, in order; prints as ``key:value|key:value``.
 
-    ``given`` are the keys set by the user; the short form shows them before defaults.
+    ``chosen`` are the keys set by the user; the short form shows them before defaults.
     """
 
     def __init__(
-        self, items: Mapping[str, object] | Iterable[tuple[str, object]], given: Iterable[str] = ()
+        self, items: Mapping[str, object] | Iterable[tuple[str, object]], chosen: Iterable[str] = ()
     ) -> None:
         super().__init__((key, str(value)) for key, value in dict(items).items())
-        self._given = frozenset(given)
+        self._chosen = frozenset(chosen)
 
     def __str__(self) -> str:
         return "|".join(f"{key}:{value}" for key, value in self.items())
@@ -74,17 +74,20 @@ class Signature(dict[str, str]):
             (key for key in self if key not in _LEFT_OUT), key="view.joiner".__eq__
         )  # rarely of interest
         parts = {key: f"{key.removeprefix('view.')}:{self[key]}" for key in keys}
-        given = [part for key, part in parts.items() if key in self._given]
-        rest = [part for key, part in parts.items() if key not in self._given]
+        chosen = [part for key, part in parts.items() if key in self._chosen]
+        rest = [part for key, part in parts.items() if key not in self._chosen]
         version, end = f"v:{self.get('wholetext', '')}", f"#{self.hash}"
-        shown = _fitting(given, MOST - len("|".join([*head, "…", end])) - 1)
+        shown: list[str] = []
+        for part in chosen:
+            if len("|".join([*head, *shown, part, "…", end])) < MOST:
+                shown.append(part)
         tail = [version, end]
         if len("|".join([*head, *shown, "…", *tail])) > MOST and shown:
             tail = [end]
-        if len(shown) == len(given):
-            shown += _fitting(
-                rest, _ROOM - len("|".join([*head, *shown, "…", *tail])), in_order=True
-            )
+        for part in rest if len(shown) == len(chosen) else ():
+            if len("|".join([*head, *shown, part, "…", *tail])) > _ROOM:
+                break
+            shown.append(part)
         shown += ["…"] if len(shown) < len(parts) else []
         start, end = "|".join([*head, *shown]), "|".join(tail)
         return (
@@ -92,18 +95,6 @@ class Signature(dict[str, str]):
             if len(start) + len(end) >= MOST
             else f"{start}|{end}"
         )
-
-
-def _fitting(parts: Sequence[str], room: int, in_order: bool = False) -> list[str]:
-    """The parts that fit together; ``in_order``: none after the first that does not fit."""
-    fitting = []
-    for part in parts:
-        if len(part) + 1 <= room:
-            fitting.append(part)
-            room -= len(part) + 1
-        elif in_order:
-            break
-    return fitting
 
 
 def _number(names: str) -> int:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 Kind = Literal["commands", "metrics", "aliases", "formats", "studies", "hooks"]
@@ -97,6 +97,9 @@ SLICES: Mapping[str, Mapping[Kind, Mapping[str, str]]] = {
 }
 
 
+load = resolve_name  # import what "module:attribute" names
+
+
 @cache
 def added(kind: Kind) -> dict[str, str]:
     """Everything of a kind that the slices add: name → "package.module:attribute", or the spec of an alias."""
@@ -106,12 +109,6 @@ def added(kind: Kind) -> dict[str, str]:
             prefix = "" if kind == "aliases" else f"wholetext.{slice_name}."
             entries |= {name: prefix + place for name, place in kinds.get(kind, {}).items()}
     return entries
-
-
-def load(place: str) -> Any:
-    """Import the attribute that ``module:attribute`` names."""
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def hook(name: str) -> Any | None:

@@ -14,6 +14,7 @@ Value = str | int | float | bool | None
 _NAME = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9_+.-]*)[ \t]*(?:\([ \t]*\)[ \t]*)?")
 _KEY = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
 _BARE = re.compile(r"[^\s,()=\"':@#]+")
+_VALUE, _END = re.compile(rf"({_BARE.pattern})[ \t]*"), re.compile(r"\)[ \t]*")
 _QUOTED = re.compile(r"""(["'])((?:\\.|(?!\1|\\).)*)\1[ \t]*""", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)([eE][+-]?[0-9]+)?")
@@ -98,7 +99,7 @@ def _call(text: str, at: int, expected: str) -> tuple[Call, int]:
     """Read a name with its arguments; return it with the position after it."""
     word = _NAME.match(text, at)
     if word is None:
-        at = _next_word(text, at)
+        at = len(text) - len(text[at:].lstrip(" \t"))
         place = f"found {text[at]!r}" if at < len(text) else "the spec ends"
         raise caret(text, at, f"expected {expected} here, but {place}", _FORM)
     name, at = word[1], word.end()
@@ -119,10 +120,10 @@ def _call(text: str, at: int, expected: str) -> tuple[Call, int]:
             raise caret(text, key.start(1), f"{key[1]!r} is given twice", "keep one of them")
         args[key[1]], at = _value(text, key.end())
         mark = text[at : at + 1]
-    if mark != ")":
+    if not (end := _END.match(text, at)):
         advice = "arguments read name=value,name=value; values with other signs go in quotes"
         raise caret(text, at, "expected ',' or ')' here", advice)
-    return Call(name, args), _next_word(text, at + 1)
+    return Call(name, args), end.end()
 
 
 def _value(text: str, at: int) -> tuple[Value, int]:
@@ -130,17 +131,13 @@ def _value(text: str, at: int) -> tuple[Value, int]:
         return re.sub(r"(?s)\\(.)", r"\1", quoted[2]), quoted.end()
     if text.startswith(("'", '"'), at):
         raise caret(text, at, "this quote is never closed", f"end the value with {text[at]}")
-    bare = _BARE.match(text, at)
+    bare = _VALUE.match(text, at)
     if bare is None:
         raise caret(text, at, "expected a value here", _FORM)
-    word = bare[0]
+    word = bare[1]
     value: Value = _WORDS.get(word.lower(), word)
     if _NUMBER.fullmatch(word):
         value = int(word) if _INTEGER.fullmatch(word) and len(word) <= 300 else float(word)
         if math.isinf(value):
             raise caret(text, at, "this number is too large", "write a smaller number")
-    return value, _next_word(text, bare.end())
-
-
-def _next_word(text: str, at: int) -> int:
-    return len(text) - len(text[at:].lstrip(" \t"))
+    return value, bare.end()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count
+from wholetext.errors import InputError, MetricError, count, known
 from wholetext.notebook.display import brief, listed, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import UNITS, Note, row_notes
@@ -122,7 +122,8 @@ class Rows(Sequence[Row]):
         )
 
     def __repr__(self) -> str:
-        return f"<{count(len(self), 'row')} of {count(self.segments, 'segment')}, {count(len(self.docs), 'document')}>"
+        segments, docs = int(self.sizes.sum()), len(self.docs)
+        return f"<{count(len(self), 'row')} of {count(segments, 'segment')}, {count(docs, 'document')}>"
 
     def of(self, doc: int) -> slice:
         """The rows of the ``doc``-th document."""
@@ -130,11 +131,6 @@ class Rows(Sequence[Row]):
             int(np.searchsorted(self.doc, doc, "left")),
             int(np.searchsorted(self.doc, doc, "right")),
         )
-
-    @property
-    def segments(self) -> int:
-        """Number of segments in all documents."""
-        return int(self.sizes.sum())
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -145,7 +141,7 @@ class Rows(Sequence[Row]):
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
         """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
-        edge = np.zeros(self.segments + 1)
+        edge = np.zeros(int(self.sizes.sum()) + 1)
         add = np.ones(len(self)) if values is None else values
         np.add.at(edge, offset + self.start, add)
         if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
@@ -155,7 +151,7 @@ class Rows(Sequence[Row]):
 
     def by_segment(self, table: FloatArray) -> FloatArray:
         """(segments, outputs) the mean over the rows that cover a segment and have a score."""
-        means = np.zeros((self.segments, table.shape[1]))
+        means = np.zeros((int(self.sizes.sum()), table.shape[1]))
         for j, column in enumerate(table.T):
             count = self.coverage((~np.isnan(column)).astype(float))
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -275,19 +271,17 @@ class Corpus:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
-        if not all(isinstance(doc, Document) for doc in self.docs):
-            raise InputError(
-                "docs is a list of Document",
-                where=str(self.id),
-                next='write Document("id", ["source segment"], {"ref": ["reference segment"]})',
-            )
+        documents = all(isinstance(doc, Document) for doc in self.docs)
         langs = tuple(self.langs) if isinstance(self.langs, (tuple, list)) else ()
-        if list(map(type, langs)) != [str, str]:
-            raise InputError(
-                f"langs is a pair of language codes, not {self.langs!r}",
-                where=str(self.id),
-                next='write ("de", "en"), or ("", "") where they are not known',
+        if not documents or list(map(type, langs)) != [str, str]:
+            what, step = (
+                "docs is a list of Document",
+                'write Document("id", ["source"], {"ref": [""]})',
             )
+            if documents:
+                what = f"langs is a pair of language codes, not {self.langs!r}"
+                step = 'write ("de", "en"), or ("", "") where they are not known'
+            raise InputError(what, where=str(self.id), next=step)
         object.__setattr__(self, "langs", langs)
         object.__setattr__(self, "ids", tuple(doc.id for doc in self.docs))
         object.__setattr__(self, "sizes", np.array(list(map(len, self.docs)), dtype=np.int64))
@@ -297,11 +291,6 @@ class Corpus:
         sourced = all(doc.src is not None for doc in self.docs)
         written = any(any(doc.src or ()) for doc in self.docs)
         object.__setattr__(self, "has_source", sourced and written)
-
-    @property
-    def scored_with(self) -> tuple[str, ...]:
-        """The references that metrics use unless others are chosen."""
-        return self.standard or self.references
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -392,10 +381,10 @@ class Scores(Tabular):
         scores = self.table("row")[:, 0] if len(self.rows) else np.zeros(0)
         unit = UNITS.get(self.signature.get("view", ""), "segments")
         notes = row_notes(self.stated, scores, self.lost, self.details, unit)
-        dropped = int((~self.rows.covered).sum())
-        if dropped:
+        covered = self.rows.covered
+        if not covered.all():
             text = "text that fills no window is not scored; partial=include scores it"
-            notes.append(Note("dropped", text, "", dropped, self.rows.segments))
+            notes.append(Note("dropped", text, "", int((~covered).sum()), len(covered)))
         return tuple(notes)
 
     def table(self, level: Level) -> FloatArray:
@@ -408,19 +397,19 @@ class Scores(Tabular):
             table = (self.reduce_docs or self.reduce)(self.totals())
             table[np.bincount(self.rows.doc, minlength=len(self.rows.docs)) == 0] = np.nan
             return table
-        if level == "corpus":
-            return self.reduce(self.totals().sum(axis=0))[None, :]
-        raise MetricError(
-            f"there is no level {level!r}", next="a level is one of row, segment, doc, corpus"
-        )
+        known("level", level, get_args(Level), error=MetricError)
+        return self.reduce(self.totals().sum(axis=0))[None, :]
 
     def at(self, level: Level, output: str | None = None) -> FloatArray:
         """(items,) scores at a level: the main output, or ``output`` (``precision``, a category …)."""
-        if output not in (None, *self.outputs):
-            raise MetricError(
-                f"{self.metric} has no output {output!r}", next=f"it has {', '.join(self.outputs)}"
-            )
-        return self.table(level)[:, self.outputs.index(output) if output else 0]
+        return self.table(level)[:, self.column(output)]
+
+    def column(self, output: str | None) -> int:
+        """The column of an output in tables; the first is the score itself."""
+        if output is None:
+            return 0
+        known("output", output, self.outputs, where=self.metric, error=MetricError)
+        return self.outputs.index(output)
 
     @property
     def score(self) -> float:
@@ -478,7 +467,7 @@ class Fit:
 
 
 class Backend(Protocol[In_contra, Out_co]):
-    """The heavy lifting behind a metric: In = View for encoders, Request for cross-encoders.
+    """The model behind a metric: In = Excerpt for encoders, Request for cross-encoders.
 
     A backend may have more methods. ``pack(output) -> bytes`` and ``unpack(data)``: outputs are
     cached between runs, by id and (JSON-ready) input. ``spread(work, batches)`` runs batches in
@@ -500,7 +489,7 @@ class OutOfMemory(Exception):
 
 
 class Runtime(Protocol):
-    """What a metric may ask of the engine while it measures."""
+    """The interface of the engine that a metric uses while it measures."""
 
     langs: tuple[str, str]
     device: str  # auto, cpu, cuda, mps

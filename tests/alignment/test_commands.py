@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.main import main
+from tests.in_process import call
 from wholetext.io import read
 
 CORPUS = {
@@ -25,27 +25,19 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-def run(*words: str) -> int:
-    try:
-        main(list(words))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "aligned.jsonl"
-    assert run("score", str(corpus), "-l", "de-en", "-m", "chrf") == 2
-    assert "score --align" in capsys.readouterr().err
-    assert run("align", str(corpus), "-l", "de-en", "--out", str(out)) == 0
-    table = capsys.readouterr().out
-    assert "joined" in table and "omitted" in table
+    code, _, err = call(capsys, "score", corpus, "-l", "de-en", "-m", "chrf")
+    assert code == 2 and "score --align" in err
+    code, table, _ = call(capsys, "align", corpus, "-l", "de-en", "--out", out)
+    assert code == 0 and "joined" in table and "omitted" in table
     loaded = read(out)
     assert loaded.outputs[0].docs["d"] == ("He came at 7.", "She went to Berlin.")
     assert loaded.outputs[1].docs["d"] == ("He came at 7.", "")
-    assert run("score", str(out), "-m", "chrf", "-f", "json") == 0
-    assert run("align", str(corpus), "--out", str(out), "--overwrite", "--align-to", "source", "-f", "json") == 0
-    printed = json.loads(capsys.readouterr().out.split("\n{", 1)[-1].join(["{", ""]))
+    assert call(capsys, "score", out, "-m", "chrf", "-f", "json")[0] == 0
+    code, text, _ = call(capsys, "align", corpus, "--out", out, "--overwrite", "--align-to", "source", "-f", "json")
+    printed = json.loads(text)
+    assert code == 0
     assert [row["system"] for row in printed["systems"]] == ["joined", "short"]
     assert printed["systems"][1]["1–0"] == 1 and 0.5 < printed["systems"][1]["omitted"] < 0.8
 
@@ -58,35 +50,32 @@ def test_a_file_is_replaced_only_on_request_and_an_input_never(
     before = corpus.read_text("utf-8")
     thesis.write_text("my thesis")
     for out, extra in ((thesis, []), (corpus, []), (corpus, ["--overwrite"])):
-        with pytest.raises(SystemExit):
-            main(["align", str(corpus), "-l", "de-en", "-o", str(out), *extra])
-        assert "choose another --out" in capsys.readouterr().err
+        assert "choose another --out" in call(capsys, "align", corpus, "-l", "de-en", "-o", out, *extra)[2]
     assert thesis.read_text("utf-8") == "my thesis" and corpus.read_text("utf-8") == before
-    with pytest.raises(SystemExit) as done:
-        main(["align", str(corpus), "-l", "de-en", "-o", str(thesis), "--overwrite"])
-    assert not done.value.code and '"corpus"' in thesis.read_text("utf-8")
+    assert call(capsys, "align", corpus, "-l", "de-en", "-o", thesis, "--overwrite")[0] == 0
+    assert '"corpus"' in thesis.read_text("utf-8")
 
 
 def test_scoring_in_one_step(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = ["score", str(corpus), "-l", "de-en", "-m", "sentence:rouge", "-f", "json", "--signatures"]
-    assert run(*first, "--align", "--nulls", "worst") == 0
-    worst = json.loads(capsys.readouterr().out)
-    text = json.dumps(worst, ensure_ascii=False)
+    code, text, _ = call(capsys, *first, "--align", "--nulls", "worst")
+    assert code == 0
     assert "to=A,split=rules,similarity=" in text and "nulls=worst omitted=1 added=0" in text
     assert "1 segment left out, 0 sentences added: each scores the metric's worst and stays in the mean" in text
-    assert run(*first, "--align-to", "source", "--nulls", "drop") == 0
-    assert "to=source,split=rules" in capsys.readouterr().out
-    assert run(*first, "--nulls", "drop") == 2
-    assert "add --align" in capsys.readouterr().err
+    code, out, _ = call(capsys, *first, "--align-to", "source", "--nulls", "drop")
+    assert code == 0 and "to=source,split=rules" in out
+    code, _, err = call(capsys, *first, "--nulls", "drop")
+    assert code == 2 and "add --align" in err
 
 
 def test_what_was_found_is_kept_and_may_be_treated_otherwise(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "aligned.jsonl"
-    assert run("align", str(corpus), "-l", "de-en", "--out", str(out), "--nulls", "worst", "--similarity", "words") == 0
-    assert "aligned by shared words and length (as requested)" in capsys.readouterr().err
+    options = ("--nulls", "worst", "--similarity", "words")
+    code, _, err = call(capsys, "align", corpus, "-l", "de-en", "--out", out, *options)
+    assert code == 0 and "aligned by shared words and length (as requested)" in err
     assert read(out).outputs[1].nulls["d"].omitted == (1,)
     for extra, how in (([], "nulls=worst"), (["--nulls", "drop"], "nulls=drop")):
-        assert run("score", str(out), "-m", "chrf", "-f", "json", *extra) == 0
-        assert how in capsys.readouterr().out
+        code, text, _ = call(capsys, "score", out, "-m", "chrf", "-f", "json", *extra)
+        assert code == 0 and how in text

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.in_process import call
-from wholetext.cli.main import main
 from wholetext.registry import BUILTIN, explanations, metric_class
 from wholetext.types import Metric
 from wholetext.views import VIEWS
@@ -39,10 +38,8 @@ def test_a_plug_in_explains_its_parameters_in_the_field() -> None:
 @pytest.mark.parametrize("name", ["doc-comet", "blonde", "slide", "ter"])
 def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit) as left:
-        main(["list", name])
-    out = capsys.readouterr().out
-    assert not left.value.code and "parameters\n" in out and "``" not in out
+    code, out, _ = call(capsys, "list", name)
+    assert code == 0 and "parameters\n" in out and "``" not in out
     assert not [line for line in out.splitlines() if len(line) > 80]
     assert "\n      " in out.split("parameters\n")[1]
 

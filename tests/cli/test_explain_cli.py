@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wholetext.cli.main import main
+from tests.in_process import call
 from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import write_run
@@ -32,18 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    code = 0
-    try:
-        main(["explain", *argv])
-    except SystemExit as done:
-        code = int(done.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
 def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
+    code, out, _ = call(capsys, "explain", str(folder / "run"), "--doc", "bad", "--system", "one")
     assert code == 0
     assert "[+He+] left the house." in out and "[-She-] left the house." in out and "[+So+] it rained." in out
     assert "But he stayed." not in out and "1 of 3 segments not shown" in out
@@ -51,14 +41,14 @@ def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_the_lowest_document_by_default_and_all_segments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, str(folder / "run"), "--system", "one", "--all")
+    code, out, _ = call(capsys, "explain", str(folder / "run"), "--system", "one", "--all")
     assert code == 0 and out.startswith("bad") and "But he stayed." in out
 
 
 def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows of single segments are put together; spans belong to the references that were used."""
     files = ["-t", str(folder / "one.txt"), "-r", f"first={folder}/one.txt", f"second={folder}/ref.txt", "-l", "de-en"]
-    _, out, _ = call(capsys, *files, "-m", "sentence:d-blonde(tagger=plain)", "--ref", "second", "--json")
+    _, out, _ = call(capsys, "explain", *files, "-m", "sentence:d-blonde(tagger=plain)", "--ref", "second", "--json")
     got = json.loads(out)
     assert got["reference"] == "second" and not any(segment["extra"] for segment in got["segments"])
     assert [[span["text"] for span in segment["missing"]] for segment in got["segments"]] == [["She"], [], []]
@@ -73,17 +63,17 @@ def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.Cap
     ],
 )
 def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], fault: str) -> None:
-    code, _, err = call(capsys, str(folder / "run"), *more)
+    code, _, err = call(capsys, "explain", str(folder / "run"), *more)
     assert code == 2 and fault in err and "Traceback" not in err
 
 
 def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one")
+    _, out, _ = call(capsys, "explain", str(folder / "run"), "--doc", "bad", "--system", "one")
     flat = " ".join(out.split())
     assert "The score 0.5858 is the F1 of geometric means of precision and recall." in flat
     assert "The mean F1 of the categories that occur is 0.5833: pronoun 0.5000, marker 0.6667." in flat
     assert "Neither text has any: tense, entity." in flat and "in neither text" in flat
-    _, out, _ = call(capsys, str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
+    _, out, _ = call(capsys, "explain", str(folder / "run"), "--doc", "bad", "--system", "one", "--json")
     why = json.loads(out)["why"]
     assert why["occurring"] == pytest.approx(0.5833, abs=5e-5) and why["factors"][1]["matched"] == 1
 
@@ -98,7 +88,7 @@ def test_the_lowest_document_is_that_of_the_categories_that_occur(tmp_path: Path
     results = score(Loaded(Corpus("c", ("de", "en"), docs), [output]), [SPEC], options=Options(cache=False))
     assert results.scores[SPEC]["one"].at("doc").argmin() == 0
     write_run(results, tmp_path / "run")
-    code, out, _ = call(capsys, str(tmp_path / "run"))
+    code, out, _ = call(capsys, "explain", str(tmp_path / "run"))
     assert code == 0 and out.startswith("worse")
 
 
@@ -108,7 +98,7 @@ def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pyt
         Loaded(Corpus("c", ("en", "de"), docs), [Output("one", {"bad": HYP})]), ["chrf"], options=Options(cache=False)
     )
     write_run(results, tmp_path / "run")
-    code, _, err = call(capsys, str(tmp_path / "run"))
+    code, _, err = call(capsys, "explain", str(tmp_path / "run"))
     assert code == 2 and "chrf leaves no spans to explain" in err and "use -m blonde" in err
-    code, out, err = call(capsys, str(tmp_path / "run"), "-m", SPEC, "--json")
+    code, out, err = call(capsys, "explain", str(tmp_path / "run"), "-m", SPEC, "--json")
     assert code == 0 and f"{SPEC} is not in the run: computed now" in err and json.loads(out)["computed"] is True

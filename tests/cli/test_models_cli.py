@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.demo_lines import demo_files
 from tests.in_process import call
-from wholetext.demo import load
 from wholetext.scoring.evaluate import open_run
 
 Capture = pytest.CaptureFixture[str]
@@ -50,22 +50,8 @@ def test_what_is_not_here_names_the_command(capsys: Capture, monkeypatch: pytest
     assert code == 2 and "models list" in err
 
 
-@pytest.fixture
-def arguments(tmp_path: Path) -> list[str]:
-    corpus, outputs = load("de-en")
-    rows = [
-        {"doc_id": doc.id, "src": src, "ref": ref, **{o.system: text for o, text in zip(outputs, hyps)}}
-        for doc in corpus.docs
-        for src, ref, *hyps in zip(doc.src or (), doc.refs["human"], *(o.docs[doc.id] for o in outputs))
-    ]
-    for name in ("doc_id", "src", "ref", *(o.system for o in outputs)):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{row[name]}\n" for row in rows), "utf-8")
-    systems = [str(tmp_path / f"{o.system}.txt") for o in outputs]
-    return ["score", "-s", str(tmp_path / "src.txt"), "-t", *systems, "-r", str(tmp_path / "ref.txt"),
-            "-d", str(tmp_path / "doc_id.txt"), "-l", "de-en"]  # fmt: skip
-
-
-def test_sweep_prints_and_keeps_a_grid(capsys: Capture, arguments: list[str], tmp_path: Path) -> None:
+def test_sweep_prints_and_keeps_a_grid(capsys: Capture, files: Path, tmp_path: Path) -> None:
+    arguments = ["score", *demo_files(files)]
     code, out, _ = call(capsys, *arguments, "-m", "chrf", "--sweep", "window=3", "--out", str(tmp_path / "run"))
     assert code == 0 and "dropped" in out and "coherent" in out and len(out.splitlines()) >= 8
     grid = json.loads((tmp_path / "run/grid.json").read_text("utf-8"))

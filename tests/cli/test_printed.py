@@ -13,15 +13,6 @@ from tests.in_process import call
 Capture = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path / "cache.sqlite"))
-    for name, last in (("ref", "this is number four"), ("a", "this is number four"), ("b", "this is number five")):
-        (tmp_path / f"{name}.txt").write_text(f"there were one or two\n{last}\n", "utf-8")
-    return tmp_path
-
-
 @pytest.mark.parametrize("words", [
     "score -m chrf -t a.txt b.txt -r ref.txt", "score --plan -m chrf -t a.txt -r ref.txt",
     "score -m chrf --sweep window=2 -t a.txt -r ref.txt",

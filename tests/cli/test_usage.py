@@ -14,14 +14,6 @@ from wholetext.cli.options import Execution, split_metrics
 from wholetext.errors import InputError
 
 
-@pytest.fixture
-def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, last in (("ref", "this is number four"), ("a", "this is number four"), ("b", "this is number five")):
-        (tmp_path / f"{name}.txt").write_text(f"there were one or two\n{last}\n", "utf-8")
-    return tmp_path
-
-
 def metrics(*words: str) -> list[str]:
     return split_metrics(list, [SimpleNamespace(value=word) for word in words])
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import resource
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -74,8 +77,22 @@ def test_a_disk_that_fills_up_leaves_the_older_file(tmp_path: Path) -> None:
     assert read_lines(path) == ["older"] and names(tmp_path) == ["lines.txt"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_without_permission(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(WriteError, match="Permission denied"):
-        write_file(tmp_path / "file", "")
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Act as nobody where the tests run as root, who may write everywhere."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_without_permission() -> None:
+    with TemporaryDirectory() as folder:  # not tmp_path, which only its owner may enter
+        path = Path(folder, "file")
+        write_file(path, "older")
+        Path(folder).chmod(0o555)
+        with unprivileged(), pytest.raises(WriteError, match="Permission denied"):
+            write_file(path, "newer")
+        assert path.read_text() == "older" and names(Path(folder)) == ["file"]

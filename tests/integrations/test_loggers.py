@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
+from tests.in_process import call
 from wholetext import plugins
-from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.integrations import loggers
 
@@ -40,9 +40,9 @@ def test_a_package_adds_a_logger(package: Path, capsys: pytest.CaptureFixture[st
     assert wt.integrations.log_run(results, "notebook") == "['chrf'] of 4 systems, None"
     assert wt.integrations.log_run(results, "notebook", "some/run") == "['chrf'] of 4 systems, run"
     (package / "a.txt").write_text("one two three four\n")
-    with pytest.raises(SystemExit) as left:
-        main(["score", "-t", "a.txt", "-r", "a.txt", "-m", "chrf", "--log", "notebook", "-q", "--out", "run"])
-    assert not left.value.code and "['chrf'] of 1 systems, run" in capsys.readouterr().err
+    words = ("-t", "a.txt", "-r", "a.txt", "-m", "chrf", "--log", "notebook", "-q", "--out", "run")
+    code, _, err = call(capsys, "score", *words)
+    assert code == 0 and "['chrf'] of 1 systems, run" in err
 
 
 def test_what_is_no_logger_is_an_error_before_anything_is_scored(
@@ -53,9 +53,8 @@ def test_what_is_no_logger_is_an_error_before_anything_is_scored(
     assert "loggers: mlflow, wandb, notebook, number" in caught.value.next
     with pytest.raises(wt.errors.PluginError, match=r"'number' of loggers 1\.0 is not a function"):
         loggers.find_logger("number")
-    with pytest.raises(SystemExit) as left:
-        main(["score", "-t", "missing.txt", "-m", "chrf", "--log", "MLFlow"])
-    assert left.value.code == 2 and "did you mean mlflow?" in capsys.readouterr().err
+    code, _, err = call(capsys, "score", "-t", "missing.txt", "-m", "chrf", "--log", "MLFlow")
+    assert code == 2 and "did you mean mlflow?" in err
 
 
 def test_a_tracker_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

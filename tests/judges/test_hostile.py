@@ -115,11 +115,11 @@ def test_text_cannot_close_the_marks_of_a_prompt(
     server: ScriptedServer, judge: str, view: str, oracle: Path
 ) -> None:
     """What is outside the marks is the same whatever a translation says, in all calls of all judges."""
-    docs = tuple(wt.Document(f"d{i}", ["Die Fähre.", "Sie fährt."]) for i in range(len(hidden(oracle))))
-    plain = [f"Translation {i}." for i in range(len(docs))]
+    plain = [f"Translation {i}." for i in range(3)]
     server.reply = lambda body, number: ANSWERS[schema(body)]
     frames = []
     for translations in (plain, hidden(oracle)):
+        docs = tuple(wt.Document(f"d{i}", ["Die Fähre.", "Sie fährt."]) for i in range(len(translations)))
         outputs = [wt.Output("a", {f"d{i}": [text, "It runs."] for i, text in enumerate(translations)}),
                    wt.Output("b", {doc.id: ["Ferry.", "It runs."] for doc in docs})]  # fmt: skip
         server.asked.clear()

@@ -60,10 +60,24 @@ def test_every_judge_runs_under_every_view(
         assert counts["judge_calls"] == counts["judge_answers"] == real.arrived
 
 
-def check(scores: wt.Scores, judge: str, size: int) -> None:
+@pytest.mark.parametrize("judge", ["judge-da", "judge-esa(max_tokens=64)", "judge-coherence(max_tokens=200)"])
+def test_a_larger_model_tells_a_translation_from_another_text(judge: str, larger_model_address: str) -> None:
+    corpus, outputs = demo_piece(DOCUMENT, 2, ("literal",))
+    (doc,) = corpus.docs
+    other = wt.Output("another text", {doc.id: ("Stir the flour into the melted butter.", "Serve at once.")})
+    with CountingProxy(larger_model_address) as proxy:
+        spec = f"whole:{judge}@{small_model.QWEN.name}"
+        results = wt.score(wt.Loaded(corpus, (*outputs, other)), spec, options=options(proxy))
+    right, wrong = (results[spec][name] for name in ("literal", "another text"))
+    for scores in (right, wrong):
+        check(scores, judge, 1, small_model.QWEN.name)
+    assert "coherence" in judge or right.score > wrong.score
+
+
+def check(scores: wt.Scores, judge: str, size: int, model: str = small_model.NAME) -> None:
     """Every row has a score in its range, or is counted among those without one."""
     rows, facts = scores.at("row"), scores.signature
-    assert facts["answered_by"] == small_model.NAME and facts["structured"] == "true" and len(rows) == size
+    assert facts["answered_by"] == model and facts["structured"] == "true" and len(rows) == size
     missing = sum(int(facts[name]) for name in ("refused", "unparsable", "failed"))
     unknown = int(np.isnan(rows).sum())
     assert unknown == missing if "pairwise" not in judge else 2 * unknown >= missing >= unknown  # asked in both orders

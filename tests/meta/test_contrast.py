@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wholetext.cli.main import main
+from tests.in_process import call
 from wholetext.errors import InputError, MetricError, SpecError
 from wholetext.meta.contrastive.decisions import (
     Decisions,
@@ -318,9 +318,7 @@ def test_chance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert overall(found).chance == pytest.approx((1 / 2 + 1 / 3) / 2)
     assert [one.chance for one in groups(found)["type"]] == pytest.approx([1 / 3, 1 / 2])
     assert groups(found)["block"][0].chance == pytest.approx(1 / 6)
-    with pytest.raises(SystemExit):
-        main(["meta", "contrast", str(path), "--scores", str(tmp_path / "scores")])
-    out = capsys.readouterr().out
+    out = call(capsys, "meta", "contrast", path, "--scores", tmp_path / "scores")[1]
     assert out.splitlines()[0] == "scores is right in 0.0 % of 4 items, no better than chance (41.7 %)."
     assert "random scores without ties reach 41.7 %" in out
 
@@ -378,9 +376,8 @@ def test_candidates_given_twice_and_mixed_languages(tmp_path: Path, capsys: pyte
         "1 item with the correct translation among the wrong ones, so that every metric ties; see item pronouns-1",
         "1 item with a wrong translation given twice, so that chance is higher than shown; see item pronouns-2")
     scores.write_text("1\n0\n0\n1\n0\n0\n1\n0\n1\n0\n", "utf-8")
-    with pytest.raises(SystemExit):
-        main(["meta", "contrast", str(path), "--scores", str(scores), "--json"])
-    assert json.loads(capsys.readouterr().out)["notes"] == list(found.warnings)
+    out = call(capsys, "meta", "contrast", path, "--scores", scores, "--json")[1]
+    assert json.loads(out)["notes"] == list(found.warnings)
 
 
 # ---------------------------------------------------------------- wrong context, as a control

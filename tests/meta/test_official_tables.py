@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from tests.in_process import call
 from tests.meta import wmt_folders
 from tests.meta.wmt_folders import Values
-from wholetext.cli.main import main
 from wholetext.meta.conventions import standard_reference
 from wholetext.meta.tasks import official_langs, preset
 
@@ -22,10 +22,9 @@ HUMAN = {("wmt23", "he-en"): "refA", ("wmt24", "en-de"): "refA"}  # second refer
 
 
 def table(capsys: pytest.CaptureFixture[str], *argv: str) -> dict:
-    with pytest.raises(SystemExit) as end:
-        main(["meta", *argv, "--draws", "0", "--json"])
-    assert not end.value.code
-    return json.loads(capsys.readouterr().out)
+    code, out, err = call(capsys, "meta", *argv, "--draws", 0, "--json")
+    assert code == 0, err
+    return json.loads(out)
 
 
 def systems_of(year: str, lp: str) -> list[str]:

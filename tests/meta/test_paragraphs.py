@@ -159,7 +159,7 @@ def test_the_joiner_is_an_option(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- direct and averaged scores
 
-NEEDS_WEIGHTS = {"bleurt", "moverscore", "comet", "prism", "bartscore", "metricx"}  # not bundled
+NEEDS_WEIGHTS = {"bleurt", "llm-prob", "moverscore", "comet", "prism", "bartscore", "metricx"}  # not bundled
 ENCODERS = {"bertscore", "sbert", "mover", "ds-focus", "ds-sent"}
 VIEWS = ("context(prev=2):chrf", "context(prev=1,next=1,hyp=own):bertscore@minilm",
          "context(prev=1,source=shuffled):bertscore@minilm", "context(prev=1,source=other):bertscore@minilm",

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.in_process import call
 from tests.meta import evalset_folder
-from wholetext.cli.main import main
 from wholetext.meta.judgments import gather
 from wholetext.meta.raters import cohen_kappa, krippendorff_alpha, rater_pairs
 
@@ -51,8 +51,7 @@ def test_the_agreement_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[
     for rater, step in (("ann", 1), ("bob", 2)):
         lines += [f"{system}\t{i}\t{rater}\t{-step * i}" for system in ("alpha", "beta") for i in range(8)]
     evalset_folder.write(folder / "human-scores" / "de-en.mqm.raters.tsv", lines)
-    with pytest.raises(SystemExit) as end:
-        main(["meta", "paragraphs", str(folder), "--k", "2", "--agreement", "interval"])
-    out = capsys.readouterr().out.splitlines()
-    assert not end.value.code and out[2].startswith("Krippendorff's alpha (interval): 0.")
+    code, text, _ = call(capsys, "meta", "paragraphs", folder, "--k", 2, "--agreement", "interval")
+    out = text.splitlines()
+    assert code == 0 and out[2].startswith("Krippendorff's alpha (interval): 0.")
     assert out[4].split("\t")[:4] == ["ann", "bob", "16", "1.0000"]

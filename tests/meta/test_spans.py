@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import wholetext as wt
+from tests.in_process import call
 from tests.judges.scripted import ScriptedServer
 from wholetext import registry
-from wholetext.cli.main import main
 from wholetext.judges.parsers import ASPECTS
 from wholetext.meta.spans import evaluate as measures
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked
@@ -314,9 +314,6 @@ def test_ted_raters_against_each_other(data: Path, capsys: pytest.CaptureFixture
     assert row.segments == len(alike) and row.scores["accuracy"] == pytest.approx(np.mean(alike))
     assert row.scores["characters"] == pytest.approx(loop_f1(chars[0], chars[0], chars[2], chars[1]))
     assert row.scores["matching"] == pytest.approx(loop_f1(*pairs))
-    with pytest.raises(SystemExit) as done:
-        main(["meta", "spans", str(path), "--compare-raters", "--json"])
-    assert not done.value.code
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(call(capsys, "meta", "spans", path, "--compare-raters", "--json")[1])
     assert printed["raters"][-1]["characters"] == pytest.approx(rows[-1].scores["characters"])
     assert any("had marked before" in note for note in notes)

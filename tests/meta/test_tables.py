@@ -151,7 +151,7 @@ def test_spans_open_with_a_sentence_and_have_three_columns(tmp_path: Path, capsy
     files = [str(tmp_path / f"{name}.jsonl") for name in ("gold", "exact", "long")]
     code, out, err = call(capsys, "meta", "spans", *files, "--draws", "200")
     assert code == 0, err
-    said = "By character F1 and matching F1 exact leads; by error-free AUC 2 metrics do not differ significantly."
+    said = "By character F1 and matching F1, exact leads; by error-free AUC, 2 metrics do not differ significantly."
     assert " ".join(out.split()).startswith(said)
     head = next(line for line in out.splitlines() if line.startswith("metric"))
     assert head.split() == ["metric", "character", "F1", "matching", "F1", "error-free", "AUC"]

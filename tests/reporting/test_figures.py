@@ -79,11 +79,11 @@ def test_results_plot_the_charts_of_the_report() -> None:
 
 def test_an_unknown_chart_or_metric_is_answered() -> None:
     run = big_run(documents=2, segments=2, systems=1)
-    with pytest.raises(SpecError, match="no chart 'leaderbord' of this run\n  → did you mean leaderboard"):
+    with pytest.raises(SpecError, match="no chart 'leaderbord'\n  → did you mean leaderboard"):
         run.plot("leaderbord")
     with pytest.raises(SpecError, match="choose one of leaderboard, documents, distribution"):
         run.plot("xyz")  # and, with one system, nothing to compare
-    with pytest.raises(RunError, match="there are no scores of 'chrf' here"):
+    with pytest.raises(RunError, match="there is no metric 'chrf'"):
         run.plot("documents", "chrf")
 
 

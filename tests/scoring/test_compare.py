@@ -144,8 +144,8 @@ def test_further_outputs_can_be_compared():
     [
         ({"baseline": "aa"}, "did you mean a"),
         ({"baseline": "zzzz"}, "choose one of b, a"),
-        ({"test": "wilcoxon"}, "test is one of"),
-        ({"unit": "paragraph"}, "unit is one of"),
+        ({"test": "wilcoxon"}, "there is no test .wilcoxon.\n.* one of randomization"),
+        ({"unit": "paragraph"}, "there is no unit .paragraph.\n.* one of doc, segment"),
         ({"alpha": 5}, "between 0 and 1"),
         ({"alpha": 1}, "between 0 and 1"),
         ({"draws": -1}, "cannot draw"),

@@ -13,7 +13,7 @@ import pytest
 from tests.scoring.build_scores import scores_of
 from wholetext.scoring.comparison import compare
 from wholetext.scoring.results import Results
-from wholetext.scoring.run_files import restored, stored
+from wholetext.scoring.run_files import plain, restored
 from wholetext.scoring.significance.compare import Significance
 from wholetext.types import Corpus
 
@@ -31,7 +31,8 @@ def scores() -> dict[str, Any]:
 
 @pytest.fixture
 def kept(scores: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(stored(HOW, [HOW.compare(scores)]), allow_nan=False))
+    values = plain({"settings": HOW, "outcomes": [HOW.compare(scores)]})
+    found: dict[str, Any] = json.loads(json.dumps(values, allow_nan=False))
     return found
 
 
@@ -58,7 +59,7 @@ def test_what_is_read_back_is_what_was_compared(scores: dict[str, Any], kept: di
 
 def test_infinity_survives(scores: dict[str, Any]) -> None:
     how = Significance(baseline="a", draws=50)
-    kept = json.loads(json.dumps(stored(how, [how.compare(scores)]), allow_nan=False))
+    kept = json.loads(json.dumps(plain({"settings": how, "outcomes": [how.compare(scores)]}), allow_nan=False))
     power = restored(kept)[1]["toy"]["same as a"].power
     assert power is not None and math.isinf(power.needed)
 

@@ -68,7 +68,7 @@ def test_what_cannot_be_decided_is_an_error(results: wt.Results) -> None:
         with pytest.raises(wt.errors.InputError) as caught:
             wt.gate(results, arguments[0], systems=arguments[1:])
         assert said in caught.value.next
-    with pytest.raises(wt.errors.RunError, match="no scores of 'bleu'"):
+    with pytest.raises(wt.errors.RunError, match="no metric 'bleu'"):
         wt.gate(results, "coherent", metrics=["bleu"])
     with pytest.raises(wt.errors.InputError, match="max_drop"):
         wt.gate(results, "coherent", max_drop=math.nan)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.scoring.build_scores import mean
 from wholetext.metrics.surface import Bleu
-from wholetext.scoring.significance.power import few_documents, influence, power, standard_error
-from wholetext.scoring.significance.resample import bootstrap_scores
+from wholetext.scoring.significance.power import influence, power, standard_error
+from wholetext.scoring.significance.resample import bootstrap_scores, few_documents
 
 
 def score(totals):

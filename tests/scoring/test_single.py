@@ -11,13 +11,13 @@ import pytest
 import wholetext as wt
 from wholetext.demo import load as load_demo
 from wholetext.errors import AlignmentError, InputError, SpecError, WholetextError
-from wholetext.scoring.single import Text, Treatment, read_texts, score_texts
+from wholetext.scoring.single import ScoredText, Treatment, read_texts, score_texts
 
 LANGS = Treatment("de-en")
 FRENCH = "Il est venu avec la voiture de sa mère et il est parti dans la nuit"
 
 
-def demo_texts() -> list[Text]:
+def demo_texts() -> list[ScoredText]:
     """Segments and documents of the bundled demo, in turn, all of different lengths."""
     corpus, outputs = load_demo("de-en")
     texts: list[dict[str, Any]] = []
@@ -28,7 +28,7 @@ def demo_texts() -> list[Text]:
     return read_texts(texts)
 
 
-def values(texts: list[Text], metric: str, how: Treatment = LANGS) -> list[float | None]:
+def values(texts: list[ScoredText], metric: str, how: Treatment = LANGS) -> list[float | None]:
     return score_texts(texts, [metric], how)[0][0].scores
 
 

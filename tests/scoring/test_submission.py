@@ -64,7 +64,7 @@ def test_ranges_are_mapped_and_unbounded_ones_asked_for(items: Path, tmp_path: P
     results, out = scored(items, metrics=["ter", "chrf"]), tmp_path / "s.jsonl"
     with pytest.raises(RunError, match="this run has 2 metrics"):
         write_submission(results, out, items)
-    with pytest.raises(RunError, match="the run has no metric 'bleu'"):
+    with pytest.raises(RunError, match="there is no metric 'bleu'"):
         write_submission(results, out, items, metric="bleu")
     for range in (None, (1.0, 1.0), (0.0, np.inf)):
         with pytest.raises(MetricError, match="no fixed range") as caught:

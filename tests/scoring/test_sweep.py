@@ -61,7 +61,7 @@ def test_windows_are_the_scores_of_their_specs() -> None:
             assert scores.score == alone[system].score
         size, step = int(cell.settings["size"]), int(cell.settings["step"])
         left = sum((len(doc) - size) % step if len(doc) >= size else len(doc) for doc in made.docs)
-        assert cell.dropped == pytest.approx(left / sum(map(len, made.docs)))
+        assert cell.losses["dropped"] == pytest.approx(left / sum(map(len, made.docs)))
     sentence = score(Loaded(made, outputs), "chrf", options=CPU)["chrf"]
     assert all(found.cells[0].scores[system].score == sentence[system].score for system in sentence)
 
@@ -99,7 +99,7 @@ def test_context_cells_with_a_model(oracle: Path) -> None:
         alone = scored(made, outputs, by[settings].spec, CPU)
         for system, scores in alone.items():
             np.testing.assert_allclose(by[settings].scores[system].at("row"), scores.at("row"), atol=1e-6)
-    assert by[(2, "ref", "same")].lost_context > 0 == by[(0, "–", "–")].lost_context
+    assert by[(2, "ref", "same")].losses["lost_context"] > 0 == by[(0, "–", "–")].losses["lost_context"]
     assert by[(1, "ref", "same")].scores["in"].score != by[(1, "ref", "other")].scores["in"].score
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.in_process import call
 from tests.training.training_data import TINY, make
-from wholetext.cli.main import main
 from wholetext.training.recipe import settings
 
 pytest.importorskip("torch")
@@ -18,16 +18,14 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
     root, out = make(tmp_path), tmp_path / "metric"
     options = ["--gold", "wmt-z", "--base", str(TINY / "tiny-bert"), "--form", "aligned", "--runs", "2",
                "--k", "1..2", "--epochs", "2", "--set", "share=0.3", "--set", "head.hidden=[8]", "--out", str(out)]
-    with pytest.raises(SystemExit) as left:
-        main(["train", "small", "-l", "de-en", "--data", str(tmp_path), *options])
-    said = capsys.readouterr()
-    assert left.value.code == 0 and "validation loss" in said.err
-    assert "acc_eq*" in said.out and " ± " in said.out and f"'paragraph(size=5):learned@{out}/run-2'" in said.out
+    code, said, err = call(capsys, "train", "small", "-l", "de-en", "--data", tmp_path, *options)
+    assert code == 0 and "validation loss" in err
+    assert "acc_eq*" in said and " ± " in said and f"'paragraph(size=5):learned@{out}/run-2'" in said
     card = (out / "run-1" / "README.md").read_text()
     assert "small de-en wmt-z" in card and "Seed 1" in card and str(tmp_path) not in card
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(root), "-l", "de-en", "-m", f"paragraph(size=5):learned@{out}/run-1", "--no-cache", "-q"])
-    assert left.value.code == 0 and "learned" in capsys.readouterr().out
+    metric = f"paragraph(size=5):learned@{out}/run-1"
+    code, said, _ = call(capsys, "score", root, "-l", "de-en", "-m", metric, "--no-cache", "-q")
+    assert code == 0 and "learned" in said
 
 
 @pytest.mark.parametrize("words, wanted", [
@@ -40,9 +38,8 @@ def test_options_train_a_metric_that_scores(tmp_path: Path, capsys: pytest.Captu
     (["x", "--k", "0"], "invalid paragraph lengths"),
 ])  # fmt: skip
 def test_errors(words: list[str], wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main(["train", *words, "--out", str(tmp_path / "out")])
-    assert left.value.code == 2 and wanted in capsys.readouterr().err
+    code, _, err = call(capsys, "train", *words, "--out", tmp_path / "out")
+    assert code == 2 and wanted in err
     assert not (tmp_path / "out").exists()
 
 

@@ -108,13 +108,14 @@ def explain(name: str, format: str = "table") -> None:
             f"change {name} ({change['kind']}): ", change["summary"]
         )
         return
+    described = describe(name)
     if format == "json":
-        print_json(describe(name))
+        print_json(described)
         return
     if view := view_class(name):
         print(f"view {name}\n")
         _prose(view)
-        _print_parameters(view, {})
+        _print_parameters(described)
         return
     parsed = scorer(name)
     metric, view_name = parsed.metric, parsed.view.name
@@ -138,15 +139,15 @@ def explain(name: str, format: str = "table") -> None:
     for label, text in facts.items():
         if text:
             entry(f"{label:<11}", text)
-    _print_parameters(type(metric), arguments(metric))
+    _print_parameters(described)
 
 
 def describe(name: str) -> dict[str, Any]:
     """A metric, view or spec as plain values."""
     from wholetext.registry import (
         arguments,
-        catalogue,
         explanations,
+        metric_entry,
         parameters,
         scorer,
         view_class,
@@ -163,7 +164,7 @@ def describe(name: str) -> dict[str, Any]:
         return {"view": view.name, "parameters": described(view, {})}
     parsed = scorer(name)
     metric = parsed.metric
-    entry = {**catalogue()["metrics"][metric.name], "needs": sorted(metric.needs)}
+    entry = {**metric_entry(metric.name), "needs": sorted(metric.needs)}
     own = described(type(metric), arguments(metric))
     return {"metric": metric.name, "spec": parsed.spec, **entry, "parameters": own}
 
@@ -175,18 +176,15 @@ def _prose(kind: type) -> None:
         print()
 
 
-def _print_parameters(kind: type, values: Mapping[str, Value]) -> None:
+def _print_parameters(described: Mapping[str, Any]) -> None:
     """Print every parameter with its value, its type and its explanation."""
-    from wholetext.registry import explanations, parameters
-
-    texts = explanations(kind)
     print("parameters")
-    for name, (hint, default) in parameters(kind).items():
-        value = values.get(name, default)
+    for name, parameter in described["parameters"].items():
+        value = parameter["value"]
         text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
-        entry(f"  {name}={text or QUOTES}   ", _hint(hint))
-        if texts[name]:
-            entry("      ", texts[name])
+        entry(f"  {name}={text or QUOTES}   ", parameter["type"])
+        if parameter["help"]:
+            entry("      ", parameter["help"])
 
 
 def _hint(hint: object) -> str:

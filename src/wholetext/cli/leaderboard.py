@@ -92,7 +92,8 @@ def _table(
     ]
     console.print(terminal.wrapped(printable(results.finding), console.width, " ") + "\n")
     terminal.print_blocks(["system", *heads], scores, 1, console)
-    _print_controls(results, comparisons, console)
+    if results.controls:
+        _print_controls(results, comparisons, console)
     for title, comparison in zip(titles, comparisons):
         if rows := domains.get(comparison.metric, {}):
             head = [title, *next(iter(rows.values()))]
@@ -114,11 +115,11 @@ def _table(
             if not signatures:
                 signature = terminal.wrapped(signature, console.width, "| ", "  ")
             console.print(signature, style="dim", soft_wrap=True)
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 def _print_controls(results: Results, comparisons: Sequence[Comparison], console: Console) -> None:
-    """Print how the metrics score nonsense, in a table of its own."""
+    """Print the scores of the controls in a table of their own."""
     main = [comparison for comparison in comparisons if comparison.main]
     rows = [
         [
@@ -127,18 +128,18 @@ def _print_controls(results: Results, comparisons: Sequence[Comparison], console
         ]
         for control in results.controls
     ]
-    if rows and main:
-        titles = [f"{c.label} {ARROWS[c.higher_is_better]}" for c in main]
+    if main:
+        titles = [f"{results.title(c)} {ARROWS[c.higher_is_better]}" for c in main]
         console.print()
         terminal.print_blocks(["control (no system)", *titles], rows, 1, console)
 
 
 def _stated_controls(results: Results, comparisons: Sequence[Comparison]) -> list[str]:
-    """What the metrics give to nonsense, for formats whose rows are systems."""
+    """Scores of the controls as notes, for formats whose rows are systems."""
     return [
         f"control, {control.text}: "
         + ", ".join(
-            f"{c.label} {number(control.scores.get(c.metric, math.nan), c.decimals)}"
+            f"{results.title(c)} {number(control.scores.get(c.metric, math.nan), c.decimals)}"
             for c in comparisons
             if c.main
         )
@@ -157,7 +158,7 @@ def _signatures(by_system: Mapping[str, Scores], full: bool) -> list[str]:
     return [f"{signature}  {', '.join(systems)}" for signature, systems in owners.items()]
 
 
-def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
+def pairs(results: Results, comparisons: Sequence[Comparison], decimals: int | None = None) -> None:
     """Print each system's difference to the baseline, and the documents needed for significance."""
     console, needs = terminal.console(80), set[str]()
     for comparison in comparisons:
@@ -165,7 +166,7 @@ def pairs(comparisons: Sequence[Comparison], decimals: int | None = None) -> Non
         rows = [_row(s, places) for s in comparison.standings if s.verdict != BASELINE]
         if rows:
             baseline = printable(comparison.baseline)
-            title = f"{comparison.label} {ARROWS[comparison.higher_is_better]}"
+            title = f"{results.title(comparison)} {ARROWS[comparison.higher_is_better]}"
             console.print(f"\n{title}  against {baseline}")
             needed = {row[-1] for row in rows} - {""}
             head = ["system", "Δ", "95 %", "p", "Holm", "", "needs"][: 7 if needed else 6]

@@ -35,6 +35,7 @@ CORE_VERBS = {
     "cache": "wholetext.cli.about:cache",
 }
 VERBS = CORE_VERBS | slices.added("commands")  # `group command` → place
+COMMANDS = list(dict.fromkeys(name.partition(" ")[0] for name in VERBS))  # groups count as one
 SCORING = {"score", "meta", "explain", "demo"}  # commands that cache finished rows
 HELP = {"-h", "--help", "--help-all"}
 SHORTHANDS = {"--json": ("-f", "json"), "--latex": ("-f", "latex")}
@@ -96,16 +97,10 @@ def build(plugin: str = "") -> App:
     return app
 
 
-def names() -> list[str]:
-    """Names of the commands, without those inside groups."""
-    return list(dict.fromkeys(name.partition(" ")[0] for name in VERBS))
-
-
 def sections() -> dict[str, dict[str, str]]:
     """List the available commands by section of help, plug-ins with their packages."""
-    available = names()
     listed = {
-        title: {name: text for name, text in section.items() if name in available}
+        title: {name: text for name, text in section.items() if name in COMMANDS}
         for title, section in help.COMMANDS.items()
     }
     others = {
@@ -116,7 +111,7 @@ def sections() -> dict[str, dict[str, str]]:
     added = {
         name: f"Plug-in of {plugins.origin(plugins.VERBS, name)}"
         for name in plugins.load(plugins.VERBS)
-        if name not in available
+        if name not in COMMANDS
     }
     listed.pop("")  # hidden
     return {**listed, "Further commands": others, "Plug-ins": added}
@@ -135,45 +130,43 @@ def main(argv: list[str] | None = None) -> None:
     words = sys.argv[1:] if argv is None else argv
     debug = "--debug" in words  # before or after the command
     words = [part for word in words for part in SHORTHANDS.get(word, (word,)) if word != "--debug"]
+    code = 0
     try:
         guard: Any = Guarded(sys.stdout)
         with warnings.catch_warnings(), redirect_stdout(guard):
             warnings.simplefilter("ignore", WholetextWarning)  # commands print notes themselves
-            _run(words)
+            code = _run(words)
     except BrokenPipeError:  # the pipe was closed; exit quietly
         sys.stderr.close()
-        raise SystemExit(0) from None
     except KeyboardInterrupt:
         cached = not SCORING.isdisjoint(words[:1]) and "--no-cache" not in words
         resume = ": finished rows are cached; run the same command again to resume"
         print("interrupted" + (resume if cached else ""), file=sys.stderr)
-        raise SystemExit(130) from None
+        code = 130
     except Exception as fault:
         if debug:
             raise
         print(f"error: {_message(fault)}", file=sys.stderr)
-        raise SystemExit(2 if isinstance(fault, WholetextError) else 1) from None
-    raise SystemExit(0)
+        code = 2 if isinstance(fault, WholetextError) else 1
+    raise SystemExit(code)
 
 
-def _run(words: list[str]) -> None:
+def _run(words: list[str]) -> int:
+    """Run a command; return the exit code."""
     first = words[0] if words else ""
     if first in {"", *HELP}:
         print(help.overview(sections()), file=sys.stdout if first else sys.stderr)
-        raise SystemExit(0 if first else 2)
+        return 0 if first else 2
     if first == "--version":
         print(f"wholetext {__version__}")
-        return
+        return 0
     if first == "--install-completion":
         print(f"completion is installed: {build().install_completion()}; start a new shell")
-        return
-    verbs = names()
+        return 0
+    verbs = COMMANDS if first in COMMANDS else [*COMMANDS, *plugins.load(plugins.VERBS)]
+    line = _with_default(words) if first in help.DEFAULTS else words
     if first not in verbs:
-        verbs += plugins.load(plugins.VERBS)
-    if (current := renamed.modern(words)) != words and first not in plugins.load(plugins.VERBS):
-        raise renamed.error(words, current)
-    words = _with_default(words)
-    if first not in verbs:
+        _refuse_renamed(words)
         kind = "option" if first.startswith("-") else "command"
         raise InputError(
             f"there is no {kind} {first!r}",
@@ -188,19 +181,20 @@ def _run(words: list[str]) -> None:
         )
     from cyclopts import CycloptsError
 
-    app = build("" if first in names() else first)
-    path, apps, rest = app.parse_commands(words)
+    app = build("" if first in COMMANDS else first)
+    path, apps, rest = app.parse_commands(line)
     help_requested = HELP.intersection(rest)
     if help_requested or (apps[-1].default_command is None and not rest):
         stream = sys.stdout if help_requested else sys.stderr
         name = " ".join(("wholetext", *path))
         print(help.of_command(apps[-1], name, columns(), "--help-all" in rest), file=stream)
-        raise SystemExit(0 if help_requested else 2)
+        return 0 if help_requested else 2
     try:
         function, bound, _ = app.parse_args(
-            words, print_error=False, exit_on_error=False, verbose=False
+            line, print_error=False, exit_on_error=False, verbose=False
         )
     except CycloptsError as fault:
+        _refuse_renamed(words)
         raise usage_error(fault) from None
     try:
         function(*bound.args, **bound.kwargs)
@@ -208,13 +202,21 @@ def _run(words: list[str]) -> None:
         for group in bound.arguments.values():
             if "executor" in getattr(group, "__dict__", ()):  # cached: it was used
                 group.executor.close()
+    return 0
+
+
+def _refuse_renamed(words: list[str]) -> None:
+    """Raise if a command line that cannot be read has names of earlier versions."""
+    current = renamed.modern(words)
+    if current != words and words[0] not in plugins.load(plugins.VERBS):
+        raise renamed.error(words, current)
 
 
 def _with_default(words: list[str]) -> list[str]:
     """Insert the command that a group runs where none is named: `meta PATH`."""
     group = words[0]
-    default = help.DEFAULTS.get(group)
     commands = [name.partition(" ")[2] for name in VERBS if name.startswith(f"{group} ")]
+    default = help.DEFAULTS[group]
     if default not in commands or not words[1:] or words[1] in {*commands, *HELP}:
         return words
     near = did_you_mean(words[1], commands)
@@ -222,7 +224,7 @@ def _with_default(words: list[str]) -> list[str]:
         raise InputError(
             f"there is no command and no file {words[1]!r}", where=f"wholetext {group}", next=near
         )
-    return [group, str(default), *words[1:]]
+    return [group, default, *words[1:]]
 
 
 def usage_error(fault: CycloptsError) -> InputError:

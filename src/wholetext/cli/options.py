@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from wholetext import slices
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError, known
 from wholetext.io.formats import BUILTIN
 
 if TYPE_CHECKING:
@@ -51,9 +51,8 @@ def option(
     return Parameter(name=names, show=not rare, negative=how.pop("negative", ()), **how)
 
 
-def several(*names: str, **how: Any) -> Parameter:
-    """Declare an option that takes one value or more: ``-t a b``, or ``-t a -t b``."""
-    return option(*names, consume_multiple=(1, None), **how)
+# an option that takes one value or more: ``-t a b``, or ``-t a -t b``
+several = partial(option, consume_multiple=(1, None))
 
 
 def metrics_option(help: str) -> Parameter:
@@ -496,9 +495,9 @@ class Testing:
     ] = None
 
     def significance(self, baseline: str | None, run: Results | None = None) -> Significance | None:
-        """Settings of the tests; those of a run's stored comparison, where there is one.
+        """Settings of the tests: those of the run's stored comparison, changed by the options.
 
-        None: the stored comparison is what was requested.
+        None if the stored comparison is as requested.
         """
         from dataclasses import replace
 
@@ -526,15 +525,12 @@ def sweep_settings(texts: Sequence[str]) -> dict[str, list[str]]:
     settings: dict[str, list[str]] = {}
     for text in texts:
         axis, equals, values = text.partition("=")
-        step = "write context=3 or window=6; files come before --sweep"
         if not equals:
+            step = "write context=3 or window=6; files come before --sweep"
             raise InputError(f"{text} is not a setting", where="--sweep", next=step)
-        if axis not in AXES:
-            raise InputError(f"there is no {axis!r}", where="--sweep", next=choices(axis, AXES))
+        known("setting", axis, AXES, where="--sweep")
         for value in filter(None, values.split(",")):
-            if AXES[axis] and value not in AXES[axis]:
-                step = choices(value, AXES[axis])
-                raise InputError(f"there is no {axis} {value!r}", where="--sweep", next=step)
+            known(axis, value, AXES[axis] or (value,), where="--sweep")
             settings.setdefault(axis, []).append(value)
     return settings
 
@@ -588,9 +584,9 @@ def load(files: Files, chosen: Chosen, resegmented: bool = False) -> Loaded:
     )
 
 
-def refuse_beside(mode: str, given: Mapping[str, object]) -> None:
+def refuse_beside(mode: str, options: Mapping[str, object]) -> None:
     """Raise if an option was given that has no effect beside ``mode``."""
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             raise InputError(f"{name} has no effect beside {mode}", next=f"leave out {name}")
 

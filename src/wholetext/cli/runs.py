@@ -15,7 +15,7 @@ from wholetext import slices
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, warn
-from wholetext.errors import InputError, WriteError, choices, count
+from wholetext.errors import InputError, RunError, WriteError, count, known
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,20 +64,17 @@ def compare(
         wholetext compare run --test bootstrap -f latex
     """
     from wholetext.cli.leaderboard import pairs, render
-    from wholetext.errors import RunError, did_you_mean
     from wholetext.registry import scorer
     from wholetext.scoring.comparison import compare as compare_systems
     from wholetext.scoring.evaluate import open_run
 
     results = open_run(run)
-    known = list(results.scores)
-    specs = [scorer(text).spec for text in metric] if metric else known
-    if missing := [spec for spec in specs if spec not in known]:
-        raise RunError(
-            f"the run has no metric {missing[0]!r}",
-            where=str(run),
-            next=did_you_mean(missing[0], known) or f"it has {', '.join(known)}",
-        )
+    specs = list(results.scores)
+    if metric:
+        specs = [
+            known("metric", scorer(text).spec, results.scores, where=str(run), error=RunError)
+            for text in metric
+        ]
     results = replace(results, scores={spec: results.scores[spec] for spec in specs})
     if t_test or between:
         _documents(results, baseline, component, t_test, between, format)
@@ -87,7 +84,7 @@ def compare(
     results = replace(results, significance=how)
     render(results, comparisons, format, signatures, decimals, by_domain)
     if format == "table":
-        pairs([comparisons[spec] for spec in specs], decimals)
+        pairs(results, [comparisons[spec] for spec in specs], decimals)
 
 
 def _documents(
@@ -103,10 +100,9 @@ def _documents(
     from wholetext.scoring.significance.paired import between_metrics, paired_t
 
     names, content = list(results.systems), dict[str, Any]()
-    if baseline is not None and baseline not in names:
-        raise InputError(f"there is no system {baseline!r}", next=choices(baseline, names))
     pairs = list(pairwise(names))
     if baseline is not None:
+        known("system", baseline, names)
         pairs = [(baseline, name) for name in names if name != baseline]
     if t_test:
         content["t_tests"] = [

@@ -320,7 +320,7 @@ def _show_grid(grid: Sweep, format: str) -> None:
         terminal.print_json({**grid.as_json(), "notes": notes})
         return
     notes = without_kinds(notes, "dropped", "cut", "context-cut")  # the grid has them
-    shares = [(cell.dropped, cell.lost_context, cell.lost_focus) for cell in grid.cells]
+    shares = [list(cell.losses.values()) for cell in grid.cells]
     scores = [
         [cell.scores[name].score if cell.scores else math.nan for name in systems]
         for cell in grid.cells
@@ -348,7 +348,7 @@ def _show_grid(grid: Sweep, format: str) -> None:
     legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     console.print(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim")
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 def demo(

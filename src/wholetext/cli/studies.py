@@ -1,4 +1,4 @@
-"""What every study ends with: its picture beside its JSON, and where the rest is."""
+"""The end of every study command: a picture beside its JSON, and the next step."""
 
 from __future__ import annotations
 

@@ -15,24 +15,24 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from wholetext.errors import count
+from wholetext.errors import count, listed as enumerated
 from wholetext.files.parsing import printable as printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from wholetext.scoring.compute import Progress
 
 MARKS = "-_./:@(), "  # characters after which long names are wrapped
 TIED = "\N{NO-BREAK SPACE}"  # between words that stay on one line: p ≤ 0.05
-_SHOWN_NOTES = 3  # notes on documents of one system or side
+_SHOWN_NOTES = 3  # of a group
 # cells that spreadsheets evaluate, which numbers and a sign alone are not
 _FORMULA = re.compile(r"[=@]|[-+](?!$|(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$|inf$|nan$)", re.IGNORECASE)
 LATEX = str.maketrans(
@@ -46,12 +46,7 @@ def number(value: float, places: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{places}f}"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Join names as in a sentence: the first ones, and how many follow."""
-    shown = list(names[:most])
-    if len(names) > most:
-        shown = [*shown[:-1], f"{len(names) - most + 1} more"]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
+listed = partial(enumerated, most=3)
 
 
 def print_json(value: object) -> None:
@@ -96,33 +91,26 @@ def print_tsv(head: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
 # ---------------------------------------------------------------- messages and notes
 
 
-def condensed(notes: Iterable[str]) -> list[str]:
-    """Show at most three notes on documents of the same system or side, then how many follow."""
+def warn(notes: Iterable[str], console: Console | None = None) -> None:
+    """Print notes to stderr as warnings, or with a ``console`` below its table.
+
+    At most three of a group are shown, then how many follow.
+    """
     shown, numbers = list[str](), Counter[str]()
     for note in notes:
-        owner, on_document, _ = note.partition(", document ")
-        numbers[owner] += bool(on_document)
-        if not on_document or numbers[owner] <= _SHOWN_NOTES:
+        group = getattr(note, "group", "")
+        numbers[group] += bool(group)
+        if numbers[group] <= _SHOWN_NOTES:
             shown.append(note)
-    return shown + [
-        f"{owner}: similar notes on {count(total - _SHOWN_NOTES, 'more document')}"
-        " (-f json prints all)"
-        for owner, total in numbers.items()
-        if total > _SHOWN_NOTES
-    ]
-
-
-def warn(notes: Iterable[str]) -> None:
-    """Print notes to stderr as warnings."""
-    for note in condensed(notes):
-        print(f"warning: {printable(note)}", file=sys.stderr)
-
-
-def notes(texts: Iterable[str], console: Console) -> None:
-    """Print notes below a table, wrapped to its width."""
-    for note in condensed(texts):
-        lines = wrapped(f"! {printable(note)}", console.width, " ", "  ")
-        console.print(lines, style="yellow")
+    for group, total in numbers.items():
+        if total > _SHOWN_NOTES:
+            more = count(total - _SHOWN_NOTES, "more document")
+            shown.append(f"{group}: similar notes on {more} (-f json prints all)")
+    for note in map(printable, shown):
+        if console is None:
+            print(f"warning: {note}", file=sys.stderr)
+        else:
+            console.print(wrapped(f"! {note}", console.width, " ", "  "), style="yellow")
 
 
 # ---------------------------------------------------------------- standard output
@@ -182,12 +170,14 @@ def wrapped(text: str, width: int, after: str, indent: str = "") -> str:
     return "\n".join(map(str.rstrip, lines)).replace(TIED, " ")
 
 
+_PLAIN: Any = {"box": None, "pad_edge": False, "header_style": "bold", "padding": (0, 2, 0, 0)}
+
+
 def plain_table(*columns: str) -> Table:
     """Make a table without rules, with columns whose long words are folded."""
     from rich.table import Column, Table
 
-    heads = [Column(name, overflow="fold") for name in columns]
-    return Table(*heads, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    return Table(*(Column(name, overflow="fold") for name in columns), **_PLAIN)
 
 
 def print_blocks(
@@ -199,18 +189,22 @@ def print_blocks(
     wrapped; no other cell is.
     """
     from rich.cells import cell_len
+    from rich.table import Table
     from rich.text import Text
 
-    def cell(value: Any, width: int) -> Text:
-        if isinstance(value, Text):
-            return value
-        return Text(wrapped(printable(value), width, MARKS) if width else printable(value))
-
-    names = max(12, console.width // 3)
-    titles = [cell(title, names if i < fixed else 30) for i, title in enumerate(head)]
-    body = [[cell(value, names if i < fixed else 0) for i, value in enumerate(row)] for row in rows]
+    names, table = max(12, console.width // 3), list[list[Text]]()
+    for row in [head, *rows]:
+        cells = []
+        for i, value in enumerate(row):
+            width = names if i < fixed else 30 if row is head else 0
+            if not isinstance(value, Text):
+                text = printable(value)
+                value = Text(wrapped(text, width, MARKS) if width else text)
+            cells.append(value)
+        table.append(cells)
+    titles, *body = table
     widths = [
-        max(cell_len(line) for row in [titles, *body] for line in row[i].plain.split("\n"))
+        max(cell_len(line) for row in table for line in row[i].plain.split("\n"))
         for i in range(len(head))
     ]
     begin = fixed
@@ -219,7 +213,7 @@ def print_blocks(
         while end < len(head) and widths[end] + 2 <= room:
             room -= widths[end] + 2
             end += 1
-        block = plain_table()
+        block = Table(**_PLAIN)
         for i in (*range(fixed), *range(begin, end)):
             side: Any = "left" if i < fixed else "right"
             block.add_column(titles[i], min_width=widths[i], no_wrap=True, justify=side)
@@ -244,37 +238,30 @@ def print_footer(text: str, console: Console) -> None:
     console.print(Text(f"\n{text}", style="dim"))
 
 
-def print_signature(signature: str, console: Console) -> None:
-    """Print a signature below a table, wrapped between its fields."""
-    console.print(wrapped(signature, console.width, "| ", "  "), style="dim")
-
-
 # ---------------------------------------------------------------- progress
 
 MINUTE = 60.0
 
 
-def line_progress(clock: Callable[[], float] = time.monotonic) -> Progress:
-    """Print a line per stage and minute, for logs; a stage that takes less prints none."""
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Progress | None]:
+    """Show progress on stderr: rows and time left of each metric.
+
+    In a log, print a line per stage and minute; a stage that takes less prints none.
+    """
+    if quiet:
+        yield None
+        return
     last: dict[str, float] = {}
 
-    def progress(stage: str, done: int, total: int) -> None:
-        now = clock()
+    def log(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
         if now - last.setdefault(stage, now) >= MINUTE:
             last[stage] = now
             print(f"{printable(stage)}: {done:,} of {total:,}", file=sys.stderr, flush=True)
 
-    return progress
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Progress | None]:
-    """Show progress on stderr: rows and time left of each metric, elsewhere a line a minute."""
-    if quiet:
-        yield None
-        return
     if not sys.stderr.isatty():
-        yield line_progress()
+        yield log
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column

@@ -13,7 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from wholetext.cli.terminal import columns
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError, known
 
 PAGES = (Path(__file__).parents[1] / "pages", Path(__file__).parents[3] / "docs")
 TOPICS = {
@@ -61,7 +61,7 @@ def help_(
         wholetext help formats
         wholetext help score
     """
-    from wholetext.cli.main import main, names
+    from wholetext.cli.main import COMMANDS, main
 
     if not topic:
         print("Topics:")
@@ -72,13 +72,11 @@ def help_(
         )
     elif topic in TOPICS:
         print(page(topic))
-        if topic in names():
+        if topic in COMMANDS:
             print(f"\n`wholetext {topic} --help` shows examples and options.")
-    elif topic in names():
-        main([topic, "--help"])
     else:
-        step = choices(topic, [*TOPICS, *names()])
-        raise InputError(f"there is no topic {topic!r}", where="wholetext help", next=step)
+        known("topic", topic, [*TOPICS, *COMMANDS], where="wholetext help")
+        main([topic, "--help"])
 
 
 def page(topic: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-from wholetext.errors import InputError, choices
+from wholetext.errors import known
 from wholetext.types import Corpus, Document, Output
 
 PAIRS = ("de-en", "zh-en")
@@ -18,10 +18,7 @@ PAIRS = ("de-en", "zh-en")
 
 def load(pair: str) -> tuple[Corpus, tuple[Output, ...]]:
     """Load the corpus of a language pair and the outputs of all systems, in file order."""
-    if pair not in PAIRS:
-        raise InputError(
-            f"the demo corpus has no language pair {pair!r}", next=choices(pair, PAIRS)
-        )
+    known("language pair", pair, PAIRS, where="the demo corpus")
     text = files(__package__).joinpath(f"{pair}.jsonl").read_text(encoding="utf-8")
     records = [json.loads(line) for line in text.split("\n") if line]
     docs = tuple(

@@ -97,37 +97,32 @@ def restore(folder: Path, error: type[WholetextError]) -> None:
 def _check_own(folder: Path, kind: OwnFolder, overwrite: bool) -> None:
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise kind.error(
-            f"this file is not a {kind.noun}", where=str(folder), next="choose another --out"
-        )
-    ours = kind.written(folder)
-    names = [path.name for path in sorted(folder.iterdir())]
-    foreign = [name for name in names if not kind.ignored.fullmatch(name)]
-    if ours is None and foreign:
-        raise kind.error(
-            f"the folder holds {foreign[0]!r} and is not a {kind.noun}",
-            where=str(folder),
-            next="choose another --out",
-        )
-    if ours is not None and not overwrite:
+    written, what = None, f"this file is not a {kind.noun}"
+    names, foreign = list[str](), [folder.name]
+    if folder.is_dir():
+        written, names = kind.written(folder), [path.name for path in sorted(folder.iterdir())]
+        foreign = [name for name in names if not kind.ignored.fullmatch(name)]
+        what = f"the folder holds {foreign[0]!r} and is not a {kind.noun}" if foreign else ""
+    if written is None and foreign:
+        raise kind.error(what, where=str(folder), next="choose another --out")
+    if written is not None and not overwrite:
         raise kind.error(
             "there is a run here already",
             where=str(folder),
             next="choose another folder, or replace it with --overwrite (overwrite=True)",
         )
     for name in filter(kind.names.fullmatch, names):
-        if not _replaceable(folder / name, (ours or {}).get(name)):
+        if not _replaceable(folder / name, (written or {}).get(name)):
             raise kind.error(_FOREIGN, where=str(folder / name), next=_REMEDY)
 
 
 def _carry(old: Path, folder: Path, kind: OwnFolder) -> None:
     """Move files of others from the older folder to the new one, then remove the older."""
-    ours = [name for name in kind.written(old) or () if kind.names.fullmatch(name)]
+    written = [name for name in kind.written(old) or () if kind.names.fullmatch(name)]
     for path in list(old.iterdir()):
-        if path.name not in ours and not os.path.lexists(folder / path.name):
+        if path.name not in written and not os.path.lexists(folder / path.name):
             path.rename(folder / path.name)
-    for name in reversed(ours):  # the manifest last
+    for name in reversed(written):  # the manifest last
         (old / name).unlink(missing_ok=True)
     with suppress(OSError):
         old.rmdir()
@@ -145,12 +140,12 @@ def changing(folder: Path, kind: SharedFolder) -> Iterator[Path]:
         files = [path for path in sorted(staged.rglob("*")) if path.is_file()]
         digests = {path.relative_to(staged).as_posix(): sha256(path) for path in files}
         with _locked(target):
-            ours = _check_shared(target, kind, digests)
+            written = _check_shared(target, kind, digests)
             for name in digests:
                 sync(staged / name)
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
                 (staged / name).replace(target / name)
-            manifest = json.dumps({**ours, **digests}, indent=1) + "\n"
+            manifest = json.dumps({**written, **digests}, indent=1) + "\n"
             write_file(target / LIST, manifest, kind.error)
 
 
@@ -172,14 +167,14 @@ def read_list(folder: Path, error: type[WholetextError]) -> dict[str, str]:
 
 def _check_shared(folder: Path, kind: SharedFolder, digests: Mapping[str, str]) -> dict[str, str]:
     """Check that new files replace only files of wholetext; return the manifest."""
-    ours = read_list(folder, kind.error)
+    written = read_list(folder, kind.error)
     for name, digest in digests.items():
         path = folder / name
         parents = [folder / part for part in Path(name).parents[:-1]]
         blocked = any(parent.is_symlink() or parent.is_file() for parent in parents)
-        if blocked or (os.path.lexists(path) and not _replaceable(path, ours.get(name), digest)):
+        if blocked or (os.path.lexists(path) and not _replaceable(path, written.get(name), digest)):
             raise kind.error(_FOREIGN, where=str(path), next=_REMEDY)
-    return ours
+    return written
 
 
 # ---------------------------------------------------------------- both
@@ -208,7 +203,7 @@ def _staged(parent: Path, folder: Path, kind: OwnFolder | SharedFolder) -> Itera
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder against other writers; void where the system has no such locks."""
+    """Lock a folder against other writers; a no-op on systems without such locks."""
     try:
         from fcntl import LOCK_EX, flock
     except ImportError:  # Windows

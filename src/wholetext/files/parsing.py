@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, TypeVar
 
-from wholetext.errors import InputError, MissingExtra, WholetextError
+from wholetext.errors import InputError, WholetextError, optional
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,10 +25,20 @@ else:
 DIGITS = 300  # of an integer: more would overflow a float
 
 # controls, separators of lines, overrides and isolates of direction, halves of surrogate pairs
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+_HIDDEN = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+    *range(0xFFF9, 0xFFFC),
+    *range(0xD800, 0xE000),
 )
-_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ESCAPES = {code: f"\\x{code:02x}" if code < 0x20 else f"\\u{code:04x}" for code in _HIDDEN}
+_ESCAPES |= {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
+_TABLES = {
+    keep: {code: escape for code, escape in _ESCAPES.items() if chr(code) not in keep}
+    for keep in ("", "\n", "\n\t")
+}
 Error = type[WholetextError]
 Source = TypeVar("Source")
 Value = TypeVar("Value")
@@ -143,10 +153,7 @@ def read_yaml(
     text: str | bytes, *, where: str = "", next: str = "", error: Error = InputError
 ) -> Any:
     """Parse a YAML document by the safe loader: plain values only."""
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtra("pyyaml", "models") from None
+    yaml = optional("yaml", "models", "pyyaml")
     with reading(where, next, error, "this is not YAML"):
         return yaml.safe_load(text if isinstance(text, str) else text.decode("utf-8-sig"))
 
@@ -159,20 +166,14 @@ def file_bytes(path: Path, *, next: str = "", error: Error = InputError) -> byte
         return path.read_bytes()
 
 
-def printable(text: str, keep: str = "") -> str:
+def printable(text: str, keep: Literal["", "\n", "\n\t"] = "") -> str:
     r"""Escape control characters visibly (``\x1b``, ``\u202e``, ``\n``), except those to ``keep``.
 
     Beyond ASCII the escapes are also JSON's, so that JSON stays JSON.
     """
-
-    def escaped(match: re.Match[str]) -> str:
-        char = match[0]
-        escape = _NAMED.get(char) or (
-            f"\\x{ord(char):02x}" if ord(char) < 0x20 else f"\\u{ord(char):04x}"
-        )
-        return char if char in keep else escape
-
-    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(escaped, text)
+    if text.isprintable() and text.isascii():
+        return text
+    return text.translate(_TABLES[keep])
 
 
 def _short(text: str) -> str:

@@ -70,8 +70,7 @@ def flags(corpus: Corpus, output: Output) -> list[Flag]:
     """Flag the output of one system: degenerate texts, then faults of format.
 
     A text may have several faults of format, each once. Segments for which the file has no output
-    have no flags. Without a source, only leaked prompts and
-    JSON that is not valid are noticed.
+    have no flags. Without a source, only leaked prompts and invalid JSON are detected.
     """
     texts = side_by_side(corpus, output)
     units: dict[str, list[tuple[int | None, _Text]]] = {}
@@ -177,13 +176,15 @@ def _changed(kind: FormatKind, text: _Text, whole: _Text) -> str:
     expected, actual = _tokens(kind, text.src or ""), _tokens(kind, text.hyp)
     if expected == actual:
         return ""
-    here, there = _tokens(kind, whole.hyp), _tokens(kind, whole.src or "")
-    lost = [*((expected - actual) & (there - here))]
-    added = [*((actual - expected) & (here - there))]
+    output, source = _tokens(kind, whole.hyp), _tokens(kind, whole.src or "")
+    lost = [*((expected - actual) & (source - output))]
+    added = [*((actual - expected) & (output - source))]
     if whole.refs:  # as often as in some reference is enough
-        theirs = [_tokens(kind, ref) for ref in whole.refs]
-        lost = [token for token in lost if here[token] < min(ref[token] for ref in theirs)]
-        added = [token for token in added if here[token] > max(ref[token] for ref in theirs)]
+        by_reference = [_tokens(kind, ref) for ref in whole.refs]
+        lost = [token for token in lost if output[token] < min(ref[token] for ref in by_reference)]
+        added = [
+            token for token in added if output[token] > max(ref[token] for ref in by_reference)
+        ]
     if kind in ("url", "email"):  # other words for the same place are common: only a loss counts
         lost, added = [token for token in lost if token not in whole.hyp.lower()], []
     parts = [
@@ -211,7 +212,7 @@ def _tokens(kind: FormatKind, text: str) -> Counter[str]:
 
 def looks_like_json(text: str) -> bool:
     """Tell whether a document is a JSON object or array, or a fenced block of one."""
-    body = _body(text)
+    body = _FENCED.sub(r"\1", text).strip()
     return (
         len(body) > 2
         and body[0] + body[-1] in ("{}", "[]")
@@ -236,14 +237,9 @@ def json_fault(output: str, source: str | None) -> str:
     return f"keys: {'; '.join(parts)}" if parts else ""
 
 
-def _body(text: str) -> str:
-    fenced = _FENCED.match(text)
-    return (fenced[1] if fenced else text).strip()
-
-
 def _value(text: str) -> object:
     try:
-        return read_json(_TRAILING_COMMA.sub("", _body(text)))
+        return read_json(_TRAILING_COMMA.sub("", _FENCED.sub(r"\1", text).strip()))
     except WholetextError:
         return None
 

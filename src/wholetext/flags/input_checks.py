@@ -36,7 +36,19 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     for name, docs in sides.items():  # segments from all over a side
         texts = [text for segments in docs for text in segments]
         samples[name] = texts[:: max(1, sum(map(len, texts)) // SAMPLE)]
-    return [*_languages(corpus.langs, samples), *_equal(corpus, outputs)]
+    names: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    for output in outputs:
+        same = names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), [])
+        same.append(output.system)
+    notes = [
+        f"{' and '.join(same)} are the same text under {len(same)} names"
+        for same in names.values()
+        if len(same) > 1
+    ]
+    for name in corpus.references:
+        same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
+        notes += [f"{system} is the reference {name} itself" for system in same if system != name]
+    return [*_languages(corpus.langs, samples), *notes]
 
 
 def _languages(langs: tuple[str, str], samples: Mapping[str, Sequence[str]]) -> list[str]:
@@ -105,20 +117,3 @@ def _undeclared(name: str, texts: Sequence[str]) -> list[str]:
         f"{name} is written in {script}, and no language pair is given: tokenizers and "
         f"joiners are those of languages with blanks; give -l, e.g. -l en-{_BY_CODE[script]}"
     ]
-
-
-def _equal(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
-    names: dict[tuple[tuple[str, ...], ...], list[str]] = {}
-    for output in outputs:
-        names.setdefault(tuple(output.docs.get(doc.id, ()) for doc in corpus.docs), []).append(
-            output.system
-        )
-    notes = [
-        f"{' and '.join(same)} are the same text under {len(same)} names"
-        for same in names.values()
-        if len(same) > 1
-    ]
-    for name in corpus.references:
-        same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
-        notes += [f"{system} is the reference {name} itself" for system in same if system != name]
-    return notes

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from wholetext.errors import InputError
+from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, assemble
 from wholetext.io.columns import Columns
 from wholetext.io.formats import find, jsonl, lines, read as read_format, recognise, wmt
 from wholetext.io.formats.lines import LineFiles, align_command, named
-from wholetext.io.outputs import is_plain, of_lines, with_output
+from wholetext.io.outputs import of_lines, with_output
 from wholetext.io.records import load as load_records
 from wholetext.io.text import FilePath, is_folder, opened, shown
 
@@ -72,7 +74,10 @@ def read(
             loaded = _with_corpus(files, langs, format, systems, *how)
     if systems is not None or refs is not None:
         loaded = loaded.keep(systems, refs)
-    return loaded if systems is not None else _without_references(loaded)
+    copied = {output.system for output in loaded.outputs} & {*loaded.corpus.references}
+    if systems is not None or not copied:
+        return loaded
+    return _without_references(loaded)
 
 
 def columns_of(source: object) -> list[Any] | None:
@@ -137,11 +142,12 @@ def _beside_lines(
     notes: list[str] = []
     hyps = _without_folders(files, langs, notes)[1]
     sided = files.src is not None or files.refs
-    plain = {name: path for name, path in hyps.items() if not sided or is_plain(path, columns)}
+    plain = {name: path for name, path in hyps.items() if not sided or _is_plain(path, columns)}
     loaded, free, first = lines.read_parallel(replace(files, hyps=plain), langs)
-    notes, command = [*notes, *loaded.warnings], align_command(files)
+    notes = [*notes, *loaded.warnings]
     outputs = [
-        of_lines(loaded.corpus, column, resegmented, notes, command, first) for column in free
+        of_lines(loaded.corpus, column, resegmented, notes, align_command(files), first)
+        for column in free
     ]
     loaded = assemble(loaded.corpus, [*loaded.outputs, *outputs], notes, first)
     for name, path in hyps.items():
@@ -150,6 +156,32 @@ def _beside_lines(
     place = {name: i for i, name in enumerate(hyps)}
     ordered = sorted(loaded.outputs, key=lambda output: place.get(output.system, len(place)))
     return replace(loaded, outputs=tuple(ordered))
+
+
+def _is_plain(path: FilePath, columns: Columns | None = None) -> bool:
+    """Tell whether an output beside plain files is plain text itself, not records or a folder."""
+    if is_folder(path):
+        return False
+    if not os.path.isfile(path):  # noqa: PTH113 - standard input and pipes are read only once
+        return True
+    with opened(path) as file:
+        head = file.head()
+        named = Path(file.path.removesuffix(".gz")).suffix in (".csv", ".tsv", ".xlsx")
+        if not (named or columns or head.startswith(("{", "[", "<"))):
+            return True
+        kind = recognise(file)
+        if kind in ("jsonl", "wmt"):
+            line, end, _ = head.partition("\n")
+            return bool(end) and line.startswith("{") and not _has_text(line)
+        return kind in ("lines", "summaries") or (kind == "table" and not (named or columns))
+
+
+def _has_text(line: str) -> bool:
+    try:
+        values = list(read_json(line).values())
+    except (InputError, AttributeError):
+        return False
+    return any(isinstance(value, (str, list, dict)) for value in values)
 
 
 def _with_corpus(

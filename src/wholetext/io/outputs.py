@@ -6,7 +6,6 @@ a heading with its id, between rules (``---``), or between blank lines.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import read_json
 from wholetext.io.assembly import (
     BARE,
     Column,
@@ -34,32 +32,6 @@ Documents = dict[str, Segments]
 _HEADING = re.compile(r"#{1,6}\s+(.*?)[\s#]*")  # of Markdown
 _RULE = re.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*")
 _UNNAMED = ("single-document", "unnamed-documents")  # kinds of notes: the file has no document ids
-
-
-def is_plain(path: FilePath, columns: Columns | None = None) -> bool:
-    """Tell whether an output beside plain files is plain text itself, not records or a folder."""
-    if is_folder(path):
-        return False
-    if not os.path.isfile(path):  # noqa: PTH113 - standard input and pipes are read only once
-        return True
-    with opened(path) as file:
-        head = file.head()
-        named = Path(file.path.removesuffix(".gz")).suffix in (".csv", ".tsv", ".xlsx")
-        if not (named or columns or head.startswith(("{", "[", "<"))):
-            return True
-        kind = recognise(file)
-        if kind in ("jsonl", "wmt"):
-            line, end, _ = head.partition("\n")
-            return bool(end) and line.startswith("{") and not _has_text(line)
-        return kind in ("lines", "summaries") or (kind == "table" and not (named or columns))
-
-
-def _has_text(line: str) -> bool:
-    try:
-        values = list(read_json(line).values())
-    except (InputError, AttributeError):
-        return False
-    return any(isinstance(value, (str, list, dict)) for value in values)
 
 
 def with_output(

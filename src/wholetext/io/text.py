@@ -109,9 +109,7 @@ def at(name: str, line: int) -> str:
     return f"{name}:{line}"
 
 
-def is_folder(path: FilePath) -> bool:
-    """Tell whether a folder exists; False where the name itself is impossible."""
-    return os.path.isdir(path)  # noqa: PTH112 - pathlib raises where a name is too long
+is_folder = os.path.isdir  # pathlib raises where a name is too long
 
 
 def shown(path: FilePath) -> str:

@@ -26,8 +26,7 @@ from wholetext.registry import expand, scorer
 from wholetext.scoring.comparison import study_json
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import Results, write_run
-from wholetext.scoring.significance.power import FEW
-from wholetext.scoring.significance.resample import Score, ratio, score_with_interval
+from wholetext.scoring.significance.resample import FEW, Score, ratio, score_with_interval
 from wholetext.spec import Call, Spec, Value, parse
 from wholetext.types import Corpus, FloatArray, Output, Scores
 

@@ -129,7 +129,7 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
         "documents; n: rows or pairs. Error rates of each window: -f json and the report.",
         console,
     )
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 _DETAILS = ("errors per 1,000 characters", "mean absolute difference")  # JSON and report have them

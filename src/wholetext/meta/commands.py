@@ -581,10 +581,11 @@ def _accuracies(results: ContrastResults) -> None:
         console,
     )
     kinds = [kind for kind, parts in groups(results.decisions[0], results.split).items() if parts]
+    by = f" -f json and the report have it by {terminal.listed(kinds, most=9)}." if kinds else ""
     terminal.print_footer(
         f"{count(totals[0].total, 'item')}; random scores without ties reach "
         f"{100 * totals[0].chance:.1f} %. Ties and undefined scores are errors; intervals are "
-        f"Wilson's. -f json and the report have it by {terminal.listed(kinds, 9)}.",
+        f"Wilson's.{by}",
         console,
     )
 

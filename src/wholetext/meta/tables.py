@@ -216,7 +216,7 @@ def _print(meta: Meta) -> None:
             console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
             lines = [_curve(point) for point in points if point.gold == gold]
             terminal.print_blocks(CURVE, lines, 3, console)
-    terminal.notes(meta.notes, console)
+    terminal.warn(meta.notes, console)
 
 
 Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
@@ -304,7 +304,7 @@ def _sentence(told: Sequence[tuple[str, str]]) -> str:
     said: dict[str, list[str]] = {}
     for title, clause in told:
         said.setdefault(clause, []).append(title)
-    clauses = [f"by {listed(titles)} {clause}" for clause, titles in said.items()]
+    clauses = [f"by {listed(titles)}, {clause}" for clause, titles in said.items()]
     return f"B{'; '.join(clauses)[1:]}." if clauses else "Nothing here could be compared."
 
 
@@ -312,6 +312,9 @@ def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
     first, shown = meta.results[0], {str(getattr(column, "task", "")) for column in columns}
     lines = ["; ".join(f"{task}: {what}" for task, what in FIRST.items() if task in shown) + "."]
     lines = lines if len(lines[0]) > 1 else []
+    if any(isinstance(column, Average) for column in columns):
+        tasks = count(len(meta.results), "task")
+        lines.append(f"average: mean of {tasks}, each rescaled from its range to 0…1.")
     if first.draws:
         lines.append(
             f"# is the rank cluster: metrics of one are not significantly different (p > "
@@ -330,12 +333,12 @@ def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
         lines.append(f"{count(len(meta.parts), 'set')} of judgments: {names}; -f json has each.")
     for part in parts:
         where = part.participants
-        out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "nobody"
+        out = "; ".join(f"{name}: {why}" for name, why in where.left_out.items()) or "none"
         gold = where.gold_name
         if where.gold_at("sys") != gold:
             gold += f" ({where.gold_at('sys')} of systems)"
         lines.append(
-            f"{where.name}: gold {gold}, reference {', '.join(where.refs) or 'none'}, "
+            f"{where.name}: gold {gold}, reference {listed(where.refs) or 'none'}, "
             f"{count(len(where.systems), 'system')}, left out: {out}."
         )
     return lines
@@ -528,4 +531,4 @@ def _print_table(
     terminal.print_blocks(head, rows, fixed, console)
     for line in ("", *lines):
         console.print(Text(line, style="dim"))
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)

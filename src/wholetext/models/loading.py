@@ -9,7 +9,7 @@ from typing import Any
 
 from wholetext.errors import ModelError
 from wholetext.models.device import DTYPES, Precision, place, side_by_side, torch_module
-from wholetext.models.hub.locate import SAFE, Located, loading, locate
+from wholetext.models.hub.locate import SAFE, Located, gguf, loading, locate
 from wholetext.models.tokenizer import load_tokenizer, reading
 from wholetext.types import Runtime
 
@@ -28,17 +28,18 @@ TOKENIZER = (
 
 
 class Checkpoint:
-    """An encoder-decoder model, located at once; configuration and weights load on first use."""
+    """A model that writes, located at once; configuration and weights load on first use."""
 
     def __init__(
-        self, model: str, revision: str, precision: Precision, attention: str | None = None
+        self,
+        model: str,
+        revision: str,
+        precision: Precision,
+        attention: str | None = None,
+        kind: str = "AutoModelForSeq2SeqLM",
     ) -> None:
-        self.model, self.revision, self.precision, self.attention = (
-            model,
-            revision,
-            precision,
-            attention,
-        )
+        self.model, self.revision, self.precision = model, revision, precision
+        self.attention, self.kind = attention, kind
         self.located: Located = locate(model, revision, patterns=TOKENIZER)
 
     @property
@@ -55,7 +56,8 @@ class Checkpoint:
     @cached_property
     def config(self) -> Any:
         with reading(self.located.path) as transformers:
-            return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE)
+            options = gguf(self.located.path)
+            return transformers.AutoConfig.from_pretrained(self.located.path, **SAFE, **options)
 
     @cached_property
     def weights(self) -> Any:
@@ -63,12 +65,12 @@ class Checkpoint:
         attention = "eager" if device == "mps" else self.attention  # see ``attend``
         options = {} if attention is None else {"attn_implementation": attention}
         folder = locate(self.model, self.revision).path
-        model = load_model(folder, "AutoModelForSeq2SeqLM", self.precision.dtype, **options)
+        model = load_model(folder, self.kind, self.precision.dtype, **options)
         return place(model, device)
 
 
 class CheckpointBackend:
-    """Base class of backends over an encoder-decoder model."""
+    """Base class of backends over such a model."""
 
     checkpoint: Checkpoint
 
@@ -79,15 +81,19 @@ class CheckpointBackend:
 
 
 def open_checkpoint(
-    run: Runtime, model: str, revision: str, attention: str | None = None
+    run: Runtime,
+    model: str,
+    revision: str,
+    attention: str | None = None,
+    kind: str = "AutoModelForSeq2SeqLM",
 ) -> Checkpoint:
     """The checkpoint by hub name or folder, shared within the process.
 
     ``attention`` selects its implementation; by default transformers chooses the fastest.
     """
     precision = Precision(run.device, run.dtype)
-    key = ("checkpoint", model, revision, precision, attention)
-    return run.resource(key, lambda: Checkpoint(model, revision, precision, attention))
+    key = ("checkpoint", model, revision, precision, attention, kind)
+    return run.resource(key, lambda: Checkpoint(model, revision, precision, attention, kind))
 
 
 def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **options: Any) -> Any:
@@ -100,6 +106,7 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
             output_loading_info=True,
             ignore_mismatched_sizes=True,
             **loading(folder),
+            **gguf(folder),
             **options,
         )
     # transformers would fill in random numbers; some versions list shapes with the names

@@ -12,7 +12,7 @@ from typing import Any
 
 from wholetext.errors import MetricError, MissingExtra, ModelError
 from wholetext.files.parsing import file_bytes, read_json
-from wholetext.models.hub.locate import SAFE, guarded
+from wholetext.models.hub.locate import SAFE, gguf, guarded
 from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
 from wholetext.models.tokenizer_file import BROKEN, check_loaded, check_tokenizer_files
 from wholetext.types import Excerpt
@@ -256,7 +256,7 @@ def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", lower: bool = True
         if stated.keys() >= {"cls_token", "sep_token", "pad_token", "unk_token"}:
             with guarded(folder, BROKEN):
                 return FileTokenizer(folder, stated, lower)
-    options = {} if lower else {"do_lower_case": False}
+    options = {**({} if lower else {"do_lower_case": False}), **gguf(folder)}
     with reading(folder, BROKEN) as transformers:
         tokenizer = getattr(transformers, kind).from_pretrained(str(folder), **SAFE, **options)
     check_loaded(tokenizer, folder)

@@ -31,9 +31,9 @@ def shortened(text: str, most: int) -> str:
 def brief(self: Any) -> str:
     """``__repr__`` of a dataclass: every field, shortened; of arrays only the shape."""
     fields = ", ".join(
-        f"{one.name}={_value(getattr(self, one.name))}"
-        for one in dataclasses.fields(self)
-        if one.repr
+        f"{field.name}={_value(getattr(self, field.name))}"
+        for field in dataclasses.fields(self)
+        if field.repr
     )
     return shortened(f"{type(self).__name__}({fields})", MOST)
 
@@ -46,7 +46,7 @@ def _value(value: Any) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first names and how many there are more."""
+    """The first names, and how many more there are."""
     shown = ", ".join(shortened(str(name), 2 * NAME) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
@@ -96,12 +96,12 @@ def html_table(
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     below = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    said = (
+    details = (
         f"<details><summary>notes ({len(notes)})</summary><ul>{below}</ul></details>"
         if notes
         else ""
     )
     return (
         f"<div><div>{escape(caption)}</div><table>"
-        f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{said}</div>"
+        f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>{details}</div>"
     )

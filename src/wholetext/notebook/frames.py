@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from wholetext.errors import MissingExtra
+from wholetext.errors import optional
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +32,4 @@ class Tabular:
 
 def frame(library: Literal["pandas", "polars"], columns: Mapping[str, Any]) -> Any:
     """Make a DataFrame of a library."""
-    try:
-        module = import_module(library)
-    except ImportError:
-        raise MissingExtra(library, library) from None
-    return module.DataFrame(dict(columns))
+    return optional(library, library).DataFrame(dict(columns))

@@ -141,5 +141,5 @@ def _table(ranking: Ranking, head: list[str], rows: list[list[str]]) -> None:
             "# is the rank cluster."
         )
     terminal.print_footer(summary, console)
-    terminal.print_signature(ranking.signature, console)
-    terminal.notes(ranking.notes, console)
+    console.print(terminal.wrapped(ranking.signature, console.width, "| ", "  "), style="dim")
+    terminal.warn(ranking.notes, console)

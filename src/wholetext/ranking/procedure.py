@@ -27,7 +27,6 @@ from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
 from wholetext.scoring.evaluate import open_run
 from wholetext.scoring.results import Results, run_file
-from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
@@ -36,6 +35,7 @@ from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
+    few_documents,
     holm,
     interval,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices, count
+from wholetext.errors import RunError, count, known
 from wholetext.registry import Scorer, scorer
 from wholetext.reporting.panels import fixed, shorts
 from wholetext.scoring.comparison import compare
@@ -56,8 +56,7 @@ def analyse(
         first, key=lambda name: (np.isnan(first[name].score), sign * first[name].score, name)
     )
     if baseline is not None:
-        if baseline not in systems:
-            raise RunError(f"there is no system {baseline!r}", next=choices(baseline, systems))
+        known("system", baseline, systems, error=RunError)
         testing = replace(testing or results.significance or Significance(), baseline=baseline)
     comparisons = compare(results, testing)
     testing = testing or results.significance or Significance()
@@ -233,8 +232,8 @@ def _category(
     scores: Mapping[str, Scores], systems: Sequence[str], name: str, testing: Significance
 ) -> dict[str, Any]:
     totals = system_totals(scores, testing.unit, name)
-    draws = testing.resamples(len(scores))
-    samples = bootstrap_scores(totals.units, totals.score, draws, testing.seed)
+    _, resamples = testing.sizes(len(scores))
+    samples = bootstrap_scores(totals.units, totals.score, resamples, testing.seed)
     deltas = interval_table(samples if len(totals.units[0]) > 1 else samples[:, :0])
     at = [totals.names.index(system) for system in systems]
     observed, digits = totals.observed[at], next(iter(scores.values())).places

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from wholetext.errors import MissingExtra, SpecError, WriteError, choices
+from wholetext.errors import SpecError, WriteError, known, optional
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
@@ -40,10 +40,8 @@ def write_figures(
     formats: Sequence[str] = get_args(Format),
 ) -> list[Path]:
     """Write every figure in every format; return the files."""
-    known = get_args(Format)
-    unknown = next((name for name in formats or ("",) if name not in known), None)
-    if unknown is not None:
-        raise SpecError(f"there is no figure format {unknown!r}", next=choices(unknown, known))
+    for name in formats or ("",):
+        known("figure format", name, get_args(Format), error=SpecError)
     written = []
     with changing(folder, FIGURES) as staged:
         for name, chart in figures(analysis, studies):
@@ -104,10 +102,7 @@ def plot(
     analysis = analyse(results)
     at = 0 if metric is None else list(results.scores.values()).index(results[metric])
     whole, of_metric = _run_charts(analysis), _metric_charts(analysis, at)
-    if kind not in whole and kind not in of_metric:
-        raise SpecError(
-            f"there is no chart {kind!r} of this run", next=choices(kind, [*whole, *of_metric])
-        )
+    known("chart", kind, [*whole, *of_metric], error=SpecError)
     return styled(whole[kind](analysis) if kind in whole else of_metric[kind](analysis, at))
 
 
@@ -164,12 +159,9 @@ def _slug(text: str) -> str:
 
 def altair_module() -> Any:
     """Import altair, or raise an error that names the extra."""
-    try:
-        import altair
-        import vl_convert  # noqa: F401 — fails now rather than after drawing
-    except ImportError:
-        raise MissingExtra("altair or vl-convert", "report") from None
-    return altair
+    what = "altair or vl-convert"
+    optional("vl_convert", "report", what)  # fails now rather than after drawing
+    return optional("altair", "report", what)
 
 
 def across(field: str, title: str) -> Any:

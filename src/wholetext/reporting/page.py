@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wholetext import slices
-from wholetext.errors import InputError, MissingExtra, RunError, WriteError
+from wholetext.errors import InputError, RunError, WriteError, optional
 from wholetext.files.parsing import printable
 from wholetext.files.storage import write_file
 from wholetext.reporting.analysis import RunAnalysis, analyse
@@ -180,11 +180,8 @@ def refuse_foreign(path: Path) -> None:
 
 def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: PageOptions) -> str:
     """Render the page."""
-    try:
-        import jinja2
-        from markupsafe import Markup
-    except ImportError:
-        raise MissingExtra("jinja2", "page") from None
+    jinja2 = optional("jinja2", "page")
+    markup = optional("markupsafe", "page", "jinja2").Markup
     parts: dict[str, Any] = {"head": {}} if analysis is None else _parts(analysis, options)
     only = studies[0].title if len(studies) == 1 else "Studies"
     parts["head"] |= {
@@ -199,14 +196,15 @@ def render(analysis: RunAnalysis | None, studies: Sequence[Study], options: Page
         keep_trailing_newline=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    return environment.from_string(_asset("template.html")).render(
+    page: str = environment.from_string(_asset("template.html")).render(
         head=parts["head"],
         blocks={name: packed(value) for name, value in parts.items()},
-        script=Markup(script),
-        style=Markup(style),  # files of this package, without data
+        script=markup(script),
+        style=markup(style),  # files of this package, without data
         script_hash=_hash(script),
         style_hash=_hash(style),
     )
+    return page
 
 
 def _parts(analysis: RunAnalysis, options: PageOptions) -> dict[str, Any]:

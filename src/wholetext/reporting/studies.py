@@ -49,7 +49,7 @@ def read_study(path: Path) -> Study:
 
 
 def controls(results: Results) -> list[Study]:
-    """Show what the metrics of a run give to nonsense, beside their best and worst system."""
+    """Show the scores of controls beside those of the best and the worst system."""
     if not results.controls:
         return []
     rows = [
@@ -127,11 +127,11 @@ def _contexts(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
     words = {"same": "", "shuffled": ", shuffled", "other": ", another document's"}
     lines = [
         line(
-            *one,
+            *setting,
             _mean,
-            f"{'reference' if one[0] == 'ref' else one[0]} context{words.get(one[1], one[1])}",
+            f"{'reference' if setting[0] == 'ref' else setting[0]} context{words.get(setting[1], setting[1])}",
         )
-        for one in settings
+        for setting in settings
     ]
     axes = ("segments of context", str(study["metric"]))
     panels: list[Panel] = [
@@ -143,7 +143,7 @@ def _contexts(study: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> l
             "The mean over systems. Dashed: controls, whose context is uninformative.",
         )
     ]
-    real = [one for one in settings if one[1] == "same"][:1]
+    real = [setting for setting in settings if setting[1] == "same"][:1]
     for setting in real:
         by_system = tuple(
             line(*setting, lambda c, s=system: c["scores"].get(s), system)  # type: ignore[misc]

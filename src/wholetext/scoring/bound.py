@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,46 @@ class BoundMetric:
         kept = [i for i, (start, stop, _) in enumerate(spans) if requested[start:stop].any()]
         return [spans[i] for i in kept], [requests[i] for i in kept]
 
+    @cached_property
+    def corpus_hash(self) -> str:
+        """Hash of the documents with the references in use, whatever their names and order."""
+        digest = hashlib.blake2b(digest_size=6)
+        for doc in self.corpus.docs:
+            refs = sorted(doc.refs[name] for name in self.sides.context_refs)
+            digest.update(json.dumps([doc.id, doc.src, refs]).encode())
+        return digest.hexdigest()
+
+    def signature(
+        self, output: Output, rows: Rows, lost: IntArray, outcomes: Mapping[str, object]
+    ) -> Signature:
+        """Make the signature of an output's scores; ``outcomes`` are known after measuring."""
+        view, metric = self.scorer.view, self.metric
+        items: dict[str, object] = {"metric": metric.name, "view": view.name}
+        items |= {f"view.{key}": value for key, value in settings_of(view).items()}
+        items |= settings_of(metric)
+        items |= {"langs": "-".join(self.corpus.langs), "refs": ",".join(self.sides.refs) or "none"}
+        if (
+            isinstance(view, Context)
+            and not self.sides.refs
+            and (lent := view.borrowed(self.sides))
+        ):
+            items |= {"context_refs": ",".join(lent)}
+        if not trait(metric, "remote") and metric.fits([], self.engine) is not None:
+            items |= {"dtype": self.engine.dtype}
+        if trait(metric, "rivals"):
+            items |= {"rivals": ",".join(output.system for output in self.outputs)}
+        if output.realigned:
+            how = sorted(set(output.realigned.values()))
+            omitted, added = null_counts(output)
+            nulls = f" omitted={omitted} added={added}" if output.nulls else ""
+            part = f"{len(output.realigned)}/{len(self.corpus)}"
+            items |= {"realigned": f"{part} {' '.join(how)}{nulls}"}
+        covered = rows.covered
+        items |= {"rows": len(rows), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
+        items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
+        items |= {**outcomes, "corpus": self.corpus_hash, "wholetext": __version__}
+        return Signature(items, given_parameters(self.scorer.spec))
+
 
 def bind(
     parsed: Scorer,
@@ -162,7 +203,7 @@ def sides_of(
     metric: Metric, view: View, corpus: Corpus, chosen: tuple[str, ...] | None, engine: Engine
 ) -> Sides:
     """Choose the sides that the metric reads; raise an error if one that it needs is missing."""
-    refs = corpus.scored_with if chosen is None else chosen
+    refs = chosen if chosen is not None else corpus.standard or corpus.references
     refs = corpus.references if refs == (ALL,) else refs
     unknown = [name for name in refs if name not in corpus.references]
     if unknown:
@@ -258,44 +299,3 @@ def settings_of(thing: Metric | View) -> dict[str, str]:
         package = plugins.origin(group, thing.name)
         settings |= {"plugin": package} if package else {}
     return settings
-
-
-def corpus_hash(corpus: Corpus, refs: Sequence[str]) -> str:
-    """Hash the documents with these references, whatever their names and order."""
-    digest = hashlib.blake2b(digest_size=6)
-    for doc in corpus.docs:
-        digest.update(
-            json.dumps([doc.id, doc.src, sorted(doc.refs[name] for name in refs)]).encode()
-        )
-    return digest.hexdigest()
-
-
-def signature(
-    work: BoundMetric,
-    output: Output,
-    rows: Rows,
-    lost: IntArray,
-    mark: str,
-    outcomes: Mapping[str, object],
-) -> Signature:
-    """Make the signature of an output's scores; ``mark`` is the hash of the corpus."""
-    view, metric = work.scorer.view, work.metric
-    items: dict[str, object] = {"metric": metric.name, "view": view.name}
-    items |= {f"view.{key}": value for key, value in settings_of(view).items()}
-    items |= settings_of(metric)
-    items |= {"langs": "-".join(work.corpus.langs), "refs": ",".join(work.sides.refs) or "none"}
-    if isinstance(view, Context) and not work.sides.refs and (lent := view.borrowed(work.sides)):
-        items |= {"context_refs": ",".join(lent)}
-    if not trait(metric, "remote") and metric.fits([], work.engine) is not None:
-        items |= {"dtype": work.engine.dtype}
-    if trait(metric, "rivals"):
-        items |= {"rivals": ",".join(output.system for output in work.outputs)}
-    if output.realigned:
-        how = sorted(set(output.realigned.values()))
-        omitted, added = null_counts(output)
-        nulls = f" omitted={omitted} added={added}" if output.nulls else ""
-        items |= {"realigned": f"{len(output.realigned)}/{len(work.corpus)} {' '.join(how)}{nulls}"}
-    items |= {"rows": len(rows), "dropped": f"{int((~rows.covered).sum())}/{rows.segments}"}
-    items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
-    items |= {**outcomes, "corpus": mark, "wholetext": __version__}
-    return Signature(items, given_parameters(work.scorer.spec))

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wholetext.errors import InputError
-from wholetext.scoring.controls import stored
 from wholetext.scoring.results import Results
 from wholetext.scoring.run_files import plain as plain
 from wholetext.scoring.significance.compare import Comparison, Significance, SystemResult
@@ -74,7 +73,7 @@ def run_json(
         "documents": len(results.corpus),
         "finding": results.finding,
         "metrics": metrics,
-        **({"controls": stored(results.controls)} if results.controls else {}),
+        **({"controls": plain(results.controls)} if results.controls else {}),
         "notes": notes,
         "warnings": notes,  # two names of one list: 0.1.0 called it warnings
     }

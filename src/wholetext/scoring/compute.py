@@ -29,11 +29,9 @@ from wholetext.models.device import pick_device
 from wholetext.notes import BLIND
 from wholetext.scoring.bound import (
     BoundMetric,
-    corpus_hash,
     references,
     refuse_losses,
     salt_of,
-    signature,
 )
 from wholetext.scoring.engine import Engine, Measured, decoded, request_key, trait
 from wholetext.scoring.nulls import with_nulls
@@ -189,16 +187,70 @@ def environment(device: str, here: bool = True) -> dict[str, str]:
 # ---------------------------------------------------------------- one metric under some views
 
 
-class MetricRun:
-    """One metric under some views: documents in chunks, then scores."""
+@dataclass
+class Part:
+    """The rows of one output under one view, and their statistics as chunks are computed."""
 
-    def __init__(self, works: Sequence[BoundMetric], progress: Progress | None) -> None:
-        self.works, self._progress, self._done = works, progress, -1
-        self._parts = [(work, output) for work in works for output in work.outputs]
-        # by part: document, start, stop, weight of each row; statistics by chunk
-        self._spans = [array("d") for _ in self._parts]
-        self._measured: list[list[Measured]] = [[] for _ in self._parts]
-        self._before = np.concatenate([[0], np.cumsum(works[0].corpus.sizes)])  # segments
+    work: BoundMetric
+    output: Output
+    spans: array[float] = field(default_factory=lambda: array("d"))  # document and Span of each row
+    chunks: list[Measured] = field(default_factory=list)
+
+    def scores(self) -> Scores:
+        """Scores of the output, when all chunks are computed."""
+        work, output, metric, view = self.work, self.output, self.work.metric, self.work.scorer.view
+        corpus, docs = work.corpus, work.corpus.docs
+        columns = np.array(self.spans).reshape(-1, 4).T
+        doc, start, stop = columns[:3].astype(np.int64)
+        rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
+        if work.only is not None:
+            requested = np.concatenate([work.only[name] for name in corpus.ids])
+            rows = replace(rows, unrequested=~requested)
+        measured = [chunk for chunk in self.chunks if len(chunk.stats)]
+        lost = np.concatenate([chunk.lost for chunk in measured])
+        stats = np.concatenate([chunk.stats for chunk in measured])
+        details = [row for chunk in measured for row in chunk.details]
+        details = details if any(details) else []
+        if any(nulls.policy != "count" for nulls in output.nulls.values()):
+            stats, details = with_nulls(metric, output, rows, stats, details)
+        facts_after = trait(metric, "outcomes")
+        outcomes = dict(facts_after(details)) if facts_after else {}
+        if isinstance(view, Whole):
+            scored = [docs[number] for number in np.unique(rows.doc)]
+            if other := sum(len(output.docs[doc.id]) != len(doc) for doc in scored):
+                outcomes["resegmented"] = f"{other}/{len(docs)}"
+        # notes are printed after their spec, so the name of the metric is redundant
+        stated = [note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs)]
+        if isinstance(view, Context) and view.prev + view.next:
+            stated += [] if trait(metric, "reads_context") else [BLIND]
+        return Scores(
+            metric=work.scorer.spec,
+            system=output.system,
+            rows=rows,
+            stats=stats,
+            reduce=metric.reduce,
+            reduce_rows=metric.reduce_rows,
+            outputs=metric.outputs,
+            higher_is_better=metric.higher_is_better,
+            range=metric.range,
+            signature=work.signature(output, rows, (lost > 0).sum(axis=0), outcomes),
+            details=tuple(details),
+            lost=lost,
+            stated=tuple(stated),
+            reduce_docs=trait(metric, "reduce_docs"),
+            decimals=metric.decimals,
+        )
+
+
+@dataclass
+class MetricRun:
+    """One metric under some views: the documents in chunks of requests."""
+
+    works: Sequence[BoundMetric]
+    progress: Progress | None
+    parts: list[Part] = field(init=False, default_factory=list)
+    before: IntArray = field(init=False)  # (documents + 1,) segments before each document
+    done: int = field(init=False, default=-1)  # segments
 
     def chunks(self, size: int | None, refuse: bool) -> Iterator[Chunk]:
         """Yield about ``size`` requests at a time; ``refuse``: raise an error if a text is cut."""
@@ -208,15 +260,17 @@ class MetricRun:
         for work in self.works if refuse else ():
             refuse_losses(work)
         salt = salt_of(bound, survey) if bound.engine.cache else ""
+        self.parts = [Part(work, output) for work in self.works for output in work.outputs]
+        self.before = np.concatenate([[0], np.cumsum(bound.corpus.sizes)])
         self._report(0, 0)
-        block = max(1, (size or trait(metric, "block")) // len(self._parts))  # segments
-        starts = np.flatnonzero(np.diff(self._before[:-1] // block, prepend=-1)).tolist()
+        block = max(1, (size or trait(metric, "block")) // len(self.parts))  # segments
+        starts = np.flatnonzero(np.diff(self.before[:-1] // block, prepend=-1)).tolist()
         for begin, end in zip(starts, [*starts[1:], len(docs)]):  # documents stay whole
             owners, requests = list[int](), list[Request]()
             for number in range(begin, end):
-                cuts = [work.cut(docs[number], output) for work, output in self._parts]
-                for spans, (rows, _) in zip(self._spans, cuts):
-                    spans.extend(value for row in rows for value in (number, *row))
+                cuts = [part.work.cut(docs[number], part.output) for part in self.parts]
+                for part, (rows, _) in zip(self.parts, cuts):
+                    part.spans.extend(value for row in rows for value in (number, *row))
                 for row in zip_longest(*(cut for _, cut in cuts)):  # over views and systems
                     owners += [owner for owner, request in enumerate(row) if request]
                     requests += filter(None, row)
@@ -226,8 +280,8 @@ class MetricRun:
                 yield Chunk(metric, requests, salt, take, survey, report)
 
     def _take(self, owners: IntArray, end: int, measured: Measured) -> None:
-        for number, chunks in enumerate(self._measured):
-            chunks.append(measured.of(np.flatnonzero(owners == number)))
+        for number, part in enumerate(self.parts):
+            part.chunks.append(measured.of(np.flatnonzero(owners == number)))
         self._report(end, end)
 
     def _report(self, begin: int, end: int, share: float = 1.0) -> None:
@@ -235,74 +289,10 @@ class MetricRun:
 
         The last segment counts only when it has its score.
         """
-        begin, end, total = (int(self._before[at]) for at in (begin, end, -1))
+        begin, end, total = (int(self.before[at]) for at in (begin, end, -1))
         done = begin + int(share * max(0, end - begin - 1))
-        if self._progress and done > self._done:  # a metric may read the documents several times
-            self._done = done
+        if self.progress and done > self.done:  # a metric may read the documents several times
+            self.done = done
             for work in self.works:
                 systems = len(work.outputs)
-                self._progress(work.scorer.spec, done * systems, total * systems)
-
-    def scores(self) -> dict[str, dict[str, Scores]]:
-        """Scores by spec and system, when all chunks are computed."""
-        metric, corpus = self.works[0].metric, self.works[0].corpus
-        mark = corpus_hash(corpus, self.works[0].sides.context_refs)
-        # notes are printed after their spec, so the name of the metric is redundant
-        stated = tuple(note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs))
-        scores: dict[str, dict[str, Scores]] = {work.scorer.spec: {} for work in self.works}
-        for (work, output), spans, measured in zip(self._parts, self._spans, self._measured):
-            view = work.scorer.view
-            context = isinstance(view, Context) and view.prev + view.next
-            notes = stated if trait(metric, "reads_context") or not context else (*stated, BLIND)
-            columns = np.array(spans).reshape(-1, 4).T
-            doc, start, stop = columns[:3].astype(np.int64)
-            rows = Rows(corpus.ids, corpus.sizes, doc, start, stop, columns[3].copy())
-            if work.only is not None:
-                requested = np.concatenate([work.only[name] for name in corpus.ids])
-                rows = replace(rows, unrequested=~requested)
-            scores[work.scorer.spec][output.system] = scores_of(
-                work, output, rows, measured, mark, notes
-            )
-        return scores
-
-
-def scores_of(
-    work: BoundMetric,
-    output: Output,
-    rows: Rows,
-    chunks: Sequence[Measured],
-    mark: str,
-    stated: tuple[str, ...],
-) -> Scores:
-    """Scores of an output under a view; ``mark`` is the hash of the corpus."""
-    metric, docs = work.metric, work.corpus.docs
-    measured = [chunk for chunk in chunks if len(chunk.stats)]
-    lost = np.concatenate([chunk.lost for chunk in measured])
-    stats = np.concatenate([chunk.stats for chunk in measured])
-    details = [row for chunk in measured for row in chunk.details]
-    details = details if any(details) else []
-    if any(nulls.policy != "count" for nulls in output.nulls.values()):
-        stats, details = with_nulls(metric, output, rows, stats, details)
-    facts_after = trait(metric, "outcomes")
-    outcomes = dict(facts_after(details)) if facts_after else {}
-    if isinstance(work.scorer.view, Whole):
-        scored = [docs[number] for number in np.unique(rows.doc)]
-        if other := sum(len(output.docs[doc.id]) != len(doc) for doc in scored):
-            outcomes["resegmented"] = f"{other}/{len(docs)}"
-    return Scores(
-        metric=work.scorer.spec,
-        system=output.system,
-        rows=rows,
-        stats=stats,
-        reduce=metric.reduce,
-        reduce_rows=metric.reduce_rows,
-        outputs=metric.outputs,
-        higher_is_better=metric.higher_is_better,
-        range=metric.range,
-        signature=signature(work, output, rows, (lost > 0).sum(axis=0), mark, outcomes),
-        details=tuple(details),
-        lost=lost,
-        stated=stated,
-        reduce_docs=trait(metric, "reduce_docs"),
-        decimals=metric.decimals,
-    )
+                self.progress(work.scorer.spec, done * systems, total * systems)

@@ -10,9 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, count, known
 from wholetext.notes import Note
 from wholetext.types import Corpus, Output, Scores
 
@@ -31,9 +29,8 @@ class Control:
 
 def check_controls(names: Sequence[str], corpus: Corpus, outputs: Sequence[Output]) -> None:
     """Raise an error, before any work, if a control is unknown or cannot be made."""
-    unknown = next((name for name in names if name not in CONTROLS), None)
-    if unknown is not None:
-        raise InputError(f"there is no control {unknown!r}", next=choices(unknown, CONTROLS))
+    for name in names:
+        known("control", name, CONTROLS)
     if "copy" in names and any(doc.src is None for doc in corpus.docs):
         raise InputError(
             "the control copy needs a source, and there is none",
@@ -114,32 +111,3 @@ def control_notes(
                     )
                 )
     return notes
-
-
-def stored(controls: Sequence[Control]) -> list[dict[str, object]]:
-    """Plain values for JSON; undefined scores are null."""
-    return [
-        {
-            "name": control.name,
-            "text": control.text,
-            "scores": {
-                spec: None if np.isnan(value) else value for spec, value in control.scores.items()
-            },
-        }
-        for control in controls
-    ]
-
-
-def restored(values: Sequence[Mapping[str, object]]) -> tuple[Control, ...]:
-    """Read back what ``stored`` made."""
-    return tuple(
-        Control(
-            str(entry["name"]),
-            str(entry["text"]),
-            {
-                spec: np.nan if value is None else float(value)
-                for spec, value in entry["scores"].items()  # type: ignore[attr-defined]
-            },
-        )
-        for entry in values
-    )

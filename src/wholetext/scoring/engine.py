@@ -66,7 +66,7 @@ class Measured:
     details: list[dict[str, Any] | None]
 
     def of(self, which: IntArray) -> Measured:
-        """Some of them, or some several times."""
+        """Select requests by index, repeated ones included."""
         return Measured(
             self.stats[which], self.lost[which], [self.details[i] for i in which.tolist()]
         )
@@ -74,7 +74,7 @@ class Measured:
 
 @dataclass
 class Engine:
-    """Runs metrics over requests; implements ``types.Run``, which is all a metric sees of it."""
+    """Runs metrics over requests; metrics see it as a ``types.Runtime``."""
 
     langs: tuple[str, str] = ("", "")
     device: str = "auto"
@@ -89,18 +89,19 @@ class Engine:
     _details: dict[int, dict[str, Any]] = field(default_factory=dict)
     _memory: dict[bytes, bytes] = field(default_factory=dict)  # in place of a cache
 
-    # -------------------------------------------------------- what metrics may ask (types.Run)
+    # -------------------------------------------------------- what metrics may use (types.Runtime)
 
     def map(self, backend: Backend[In, Out], inputs: Sequence[In]) -> list[Out]:
         """Backend outputs in input order; a batch holds at most ``batch_tokens`` padded tokens."""
         done = self.stored(backend, inputs)
         missing = [x for x in dict.fromkeys(inputs) if x not in done]
 
-        def keep(found: dict[In, Out]) -> None:
-            done.update(found)
+        def keep(outputs: dict[In, Out]) -> None:
+            done.update(outputs)
             if hasattr(backend, "pack"):
                 packed = {
-                    content_key(backend.id, x): backend.pack(output) for x, output in found.items()
+                    content_key(backend.id, x): backend.pack(output)
+                    for x, output in outputs.items()
                 }
                 if self.cache:
                     self.cache.put(f"outputs:{backend.id}", packed.items())
@@ -110,8 +111,10 @@ class Engine:
                 self.on_batch(min(1.0, len(done) / len(inputs)))
 
         if hasattr(backend, "arrive"):
-            found = dict(zip(missing, backend.arrive(missing, lambda x, output: keep({x: output}))))
-            return [done[x] if x in done else found[x] for x in inputs]  # what failed is not kept
+            arrived = dict(
+                zip(missing, backend.arrive(missing, lambda x, output: keep({x: output})))
+            )
+            return [done[x] if x in done else arrived[x] for x in inputs]  # what failed is not kept
         sizes = [max(1, backend.fit(x).tokens) for x in missing]
         groups = [[missing[i] for i in batch] for batch in batches(sizes, self.batch_tokens)]
         run = partial(run_or_halve, backend)
@@ -127,8 +130,8 @@ class Engine:
         if not hasattr(backend, "unpack"):
             return {}
         keys = {x: content_key(backend.id, x) for x in dict.fromkeys(inputs)}
-        found = self.cache.get(list(keys.values())) if self.cache else self._memory
-        return {x: backend.unpack(found[key]) for x, key in keys.items() if key in found}
+        stored = self.cache.get(list(keys.values())) if self.cache else self._memory
+        return {x: backend.unpack(stored[key]) for x, key in keys.items() if key in stored}
 
     def resource(self, key: Hashable, make: Callable[[], Out]) -> Out:
         """Return what ``make`` made at the first call with this key in this process."""
@@ -151,7 +154,7 @@ class Engine:
         if message not in notes:
             notes.append(message)
 
-    # -------------------------------------------------------- what the pipeline asks
+    # -------------------------------------------------------- what the pipeline uses
 
     def rows(
         self,
@@ -224,7 +227,7 @@ def request_key(salt: str, request: Request) -> bytes:
 
 
 def decoded(encoded: Sequence[bytes]) -> Measured:
-    """What ``Engine.rows`` encoded."""
+    """Decode the rows of ``Engine.rows``."""
     heads = [_HEADER.unpack_from(row) for row in encoded]
     ends = [_HEADER.size + 8 * head[0] for head in heads]
     stats = b"".join(row[_HEADER.size : end] for row, end in zip(encoded, ends))

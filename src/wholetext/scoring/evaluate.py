@@ -19,8 +19,8 @@ from wholetext.errors import (
     MetricError,
     WholetextError,
     WholetextWarning,
-    choices,
     count,
+    known,
 )
 from wholetext.executor import Executor
 from wholetext.files.cache import Cache
@@ -41,7 +41,7 @@ from wholetext.scoring.nulls import null_note, with_policy
 from wholetext.scoring.results import RUN, Results, open_run as open_run, write_run
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.text import code_of, language
-from wholetext.types import Corpus, Metric, Output
+from wholetext.types import Corpus, Metric, Output, Scores
 
 FLAGS, SIGNIFICANCE = "checking outputs", "significance tests"  # stages after scoring
 
@@ -188,13 +188,10 @@ def score(
             next="write Options(dtype=…, refs=…)",
         )
     check(loaded.corpus, loaded.outputs)
-    check_controls(options.controls, loaded.corpus, loaded.outputs)
-    if significance:
-        baseline, systems = significance.baseline, [output.system for output in loaded.outputs]
-        if baseline is not None and baseline not in systems:
-            raise InputError(
-                f"there is no system {baseline!r} to compare with", next=choices(baseline, systems)
-            )
+    if options.controls:
+        check_controls(options.controls, loaded.corpus, loaded.outputs)
+    if significance and significance.baseline is not None:
+        known("system", significance.baseline, [output.system for output in loaded.outputs])
     if metrics is None:
         metrics = default_metrics(loaded.corpus, loaded.outputs)
     specs: Sequence[Any] = metrics if isinstance(metrics, (list, tuple)) else [metrics]
@@ -267,8 +264,9 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
         refuse = options.overflow == "error"
         # chunks of all metrics are one stream, so no worker waits
         computer.run(chunk for run in runs for chunk in run.chunks(options.block, refuse))
-        by_spec = {spec: scores for run in runs for spec, scores in run.scores().items()}
-        scores = {parsed.spec: by_spec[parsed.spec] for parsed in scorers}
+        scores: dict[str, dict[str, Scores]] = {parsed.spec: {} for parsed in scorers}
+        for part in (part for run in runs for part in run.parts):
+            scores[part.work.scorer.spec][part.output.system] = part.scores()
         flags, suspicions = (
             _flagged(corpus, outputs, executor, options.progress) if options.flags else ({}, [])
         )
@@ -287,9 +285,10 @@ def _evaluate(loaded: Loaded, scorers: Sequence[Scorer], options: Options) -> Re
         Note("language-code", text) for code in corpus.langs if (text := language(code).note())
     ]
     results = Results(corpus, tuple(outputs), scores)
+    several = corpus.standard and options.refs is None
     notes = (
         *loaded.warnings,
-        *_reference_note(results, options.refs),
+        *(_reference_note(results) if several else ()),
         *codes,
         *aligned,
         *realigned,
@@ -328,11 +327,11 @@ def _with_controls(results: Results, scorers: Sequence[Scorer], options: Options
     return replace(results, controls=controls, warnings=(*results.warnings, *notes))
 
 
-def _reference_note(results: Results, chosen: tuple[str, ...] | None) -> list[Note]:
+def _reference_note(results: Results) -> list[Note]:
     """Note that the corpus has more references than its standard ones, which were used."""
     standard, every = results.corpus.standard, results.corpus.references
     used = any(s.references for by_system in results.scores.values() for s in by_system.values())
-    if chosen is not None or not standard or len(standard) == len(every) or not used:
+    if len(standard) == len(every) or not used:
         return []
     text = f"used {', '.join(standard)}, the standard reference, of {len(every)} references"
     return [Note("standard-reference", f"{text} ({', '.join(every)}); --ref all uses all of them")]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import InputError, MetricError, choices
+from wholetext.errors import InputError, MetricError, choices, known
 from wholetext.io import Loaded
 from wholetext.metrics.blonde.explain import (
     Compared,
@@ -92,13 +92,11 @@ def explain(
     order and coverage that do not fit the document or its reference.
     """
     spec, corpus = scorer(metric or _first(results)).spec, results.corpus
-    system = _choose(
-        "system",
-        system or (results.systems[0] if len(results.systems) == 1 else ""),
-        results.systems,
-    )
+    if system is None and len(results.systems) > 1:
+        raise InputError("which system?", next=choices("", results.systems))
+    system = known("system", system or results.systems[0], results.systems)
     if doc is not None:
-        _choose("document", doc, corpus.ids)
+        known("document", doc, corpus.ids)
     scores, notes = _scores(results, spec, system, doc)
     measure, why = scorer(spec).metric, None
     # other metrics may not be installed any more
@@ -107,7 +105,7 @@ def explain(
         values = occurring(blonde, scores.totals()) if blonde else scores.at("doc")
         doc = scores.rows.docs[int(np.nanargmin(values)) if not np.isnan(values).all() else 0]
     refs = [name for name in scores.signature["refs"].split(",") if name in corpus.references]
-    ref = _choose("reference", ref or refs[0], refs) if refs or ref else ""
+    ref = known("reference", ref or refs[0], refs) if refs or ref else ""
     outputs = {output.system: output for output in results.outputs}
     texts = outputs[system].docs[doc], corpus.docs[corpus.ids.index(doc)].refs.get(ref, ())
     rows = scores.rows.of(scores.rows.docs.index(doc))
@@ -210,11 +208,3 @@ def _scores(
     computed = score(Loaded(corpus, outputs), [spec])
     notes = [f"{spec} is not in the run: computed now, and not kept there"]
     return computed.scores[spec][system], (*notes[: len(results.scores)], *computed.warnings)
-
-
-def _choose(what: str, name: str, known: Sequence[str]) -> str:
-    if name not in known:
-        raise InputError(
-            f"there is no {what} {name!r}" if name else f"which {what}?", next=choices(name, known)
-        )
-    return name

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
-from wholetext.errors import count
+from wholetext.errors import count, listed
 from wholetext.notebook.display import printed, shortened
-from wholetext.scoring.significance.compare import Comparison, SystemResult
-from wholetext.scoring.significance.power import attainable
+from wholetext.scoring.significance.compare import Comparison
+from wholetext.scoring.significance.resample import attainable
 from wholetext.scoring.significance.verdicts import BETTER, SAME, UNTESTED, WORSE
 
 NAMED = 3  # systems that a clause names; of more it gives the number
@@ -29,10 +28,10 @@ def finding(compared: Mapping[str, Comparison], baseline: str | None = None) -> 
     """
     if not compared:
         return ""
-    metrics = [_Metric(comparison, baseline) for comparison in compared.values()]
-    every = dict(zip(compared, metrics))
-    if len(metrics[0].comparison.standings) == 1:
-        return _alone(every)
+    first = next(iter(compared.values()))
+    if len(first.standings) == 1:
+        return _alone(compared)
+    every = {label: _Metric(comparison) for label, comparison in compared.items()}
     tested = {label: metric for label, metric in every.items() if metric.tested}
     clauses = [
         *(_against(tested) if baseline else _leading(tested)),
@@ -47,47 +46,26 @@ def finding(compared: Mapping[str, Comparison], baseline: str | None = None) -> 
     elif len(tested) > 1 and not set.intersection(*(set(m.leaders) for m in tested.values())):
         sentence = f"the metrics disagree: {sentence}"
     if tested and not any(metric.better or metric.worse for metric in tested.values()):
-        sentence += _too_few(metrics[0].comparison, baseline)
-    first = sentence[0].upper() if sentence.startswith(_OURS) else sentence[0]
-    return f"{first}{sentence[1:]}."
+        sentence += _too_few(first, baseline)
+    begin = sentence[0].upper() if sentence.startswith(_OURS) else sentence[0]
+    return f"{begin}{sentence[1:]}."
 
 
-@dataclass(frozen=True)
 class _Metric:
     """The systems of one comparison by verdict, best first."""
 
-    comparison: Comparison
-    baseline: str | None
-
-    def _with(self, verdict: str) -> Names:
-        return tuple(s.system for s in self.comparison.standings if s.verdict == verdict)
-
-    @property
-    def better(self) -> Names:
-        return self._with(BETTER)
-
-    @property
-    def worse(self) -> Names:
-        return self._with(WORSE)
-
-    @property
-    def same(self) -> Names:
-        return self._with(SAME)
-
-    @property
-    def tested(self) -> bool:
-        return bool(self.better or self.worse or self.same)
-
-    @property
-    def leaders(self) -> Names:
-        """The best system, and those that do not differ significantly from it."""
-        return (self.comparison.baseline, *self.same)
-
-    @property
-    def best(self) -> Names:
-        """Systems with the best score, however small the difference to others."""
-        defined = [s for s in self.comparison.standings if not math.isnan(s.score)]
-        return tuple(s.system for s in defined if s.score == defined[0].score)
+    def __init__(self, comparison: Comparison) -> None:
+        self.systems = [s.system for s in comparison.standings]
+        self.units = int(comparison.signature["units"])
+        self.better, self.worse, self.same = (
+            tuple(s.system for s in comparison.standings if s.verdict == verdict)
+            for verdict in (BETTER, WORSE, SAME)
+        )
+        self.tested = bool(self.better or self.worse or self.same)
+        self.leaders = (comparison.baseline, *self.same)  # none differs significantly from the best
+        scores = [s.score for s in comparison.standings]
+        self.best = tuple(s.system for s in comparison.standings if s.score == scores[0])
+        self.undefined = tuple(s.system for s in comparison.standings if math.isnan(s.score))
 
 
 def _grouped(
@@ -95,12 +73,11 @@ def _grouped(
 ) -> dict[tuple[Names, ...], str]:
     """Join the labels of metrics that have the same systems in the same roles."""
     groups: dict[tuple[Names, ...], list[str]] = {}
-    first = next(iter(metrics.values()), None)
-    order = [s.system for s in first.comparison.standings] if first else []
+    order = next((metric.systems for metric in metrics.values()), [])
     for label, metric in metrics.items():
         roles = tuple(tuple(sorted(names, key=order.index)) for names in key(metric))
         groups.setdefault(roles, []).append(label)
-    return {roles: _and(labels) for roles, labels in groups.items()}
+    return {roles: listed(labels) for roles, labels in groups.items()}
 
 
 def _leading(metrics: Mapping[str, _Metric]) -> list[str]:
@@ -119,25 +96,25 @@ def _leading(metrics: Mapping[str, _Metric]) -> list[str]:
             rest = f"the other {len(worse)} are" if len(worse) > 1 else f"{_name(worse[0])} is"
             lead = "leads" if len(leaders) == 1 else "lead"
             clauses.append(
-                f"{_and(map(_name, leaders))} {lead} on {labels}, where {rest} significantly "
+                f"{listed([*map(_name, leaders)])} {lead} on {labels}, where {rest} significantly "
                 "worse than the best"
             )
         else:
-            few = f" ({_and(map(_name, worse))})" if len(worse) <= NAMED else ""
+            few = f" ({listed([*map(_name, worse)])})" if len(worse) <= NAMED else ""
             numbers.append(f"{len(worse)} of {size}{few} on {labels}")
     if len(groups) > 1 and all(worse for _, worse in groups):
         clauses = [*_everywhere(metrics), *clauses]
     return [
         *clauses,
-        *([f"significantly worse than the best are {_and(numbers)}"] if numbers else []),
+        *([f"significantly worse than the best are {listed(numbers)}"] if numbers else []),
     ]
 
 
 def _undecided(metrics: Sequence[_Metric], labels: str) -> str:
     """Say that no system is worse than the best."""
     systems = metrics[0].leaders
-    if len(systems) == 2 == len(metrics[0].comparison.standings):
-        return f"{SAME} between {_and(map(_name, sorted(systems)))} on {labels}"
+    if len(systems) == 2 == len(metrics[0].systems):
+        return f"{SAME} between {listed([*map(_name, sorted(systems))])} on {labels}"
     return f"no system is significantly worse than the best on {labels}"
 
 
@@ -149,7 +126,7 @@ def _everywhere(metrics: Mapping[str, _Metric]) -> list[str]:
     if named or not 1 <= len(common) <= COMMON:
         return []
     lead = "leads" if len(common) == 1 else "lead"
-    return [f"{_and(map(_name, common))} {lead} on every metric"]
+    return [f"{listed([*map(_name, common)])} {lead} on every metric"]
 
 
 def _against(metrics: Mapping[str, _Metric]) -> list[str]:
@@ -165,7 +142,7 @@ def _against(metrics: Mapping[str, _Metric]) -> list[str]:
         ]
         if same:
             parts.append(f"{_who(same)} {'shows' if len(same) == 1 else 'show'} {SAME}")
-        clauses.append(f"{_and(parts)} on {labels}")
+        clauses.append(f"{listed(parts)} on {labels}")
     return clauses
 
 
@@ -178,39 +155,31 @@ def _untested(metrics: Mapping[str, _Metric]) -> list[str]:
         f"{_who(names)} {'scores' if len(names) == 1 else 'score'} best on {labels}"
         for (names,), labels in _grouped(scored, lambda m: (m.best,)).items()
     ]
-    units = int(next(iter(scored.values())).comparison.signature["units"])
-    why = " (a test needs several documents)" if units < 2 else ""
+    alone = next(iter(scored.values())).units < 2
+    why = " (a test needs several documents)" if alone else ""
     return [f"differences were {UNTESTED}{why}: {', '.join(best)}"]
 
 
 def _without_score(metrics: Mapping[str, _Metric]) -> list[str]:
-    groups = _grouped(
-        metrics,
-        lambda m: (tuple(s.system for s in m.comparison.standings if math.isnan(s.score)),),
-    )
     return [
         f"{_who(names)} {'has' if len(names) == 1 else 'have'} no score on {labels}"
-        for (names,), labels in groups.items()
+        for (names,), labels in _grouped(metrics, lambda m: (m.undefined,)).items()
         if names
     ]
 
 
-def _alone(metrics: Mapping[str, _Metric]) -> str:
+def _alone(compared: Mapping[str, Comparison]) -> str:
     """State the scores of the only system."""
-    scores = [
-        f"{_score(metric.comparison.standings[0], metric.comparison.decimals)} on {label}"
-        for label, metric in metrics.items()
-    ]
+    scores, system = [], ""
+    for label, comparison in compared.items():
+        decimals, (standing,) = comparison.decimals, comparison.standings
+        system = _name(standing.system)
+        half = standing.interval.half_width
+        spread = "" if math.isnan(half) else f" ± {printed(half, decimals)}"
+        scores.append(f"{printed(standing.score, decimals)}{spread} on {label}")
     more = len(scores) - CLAUSES
     scores = [*scores[:CLAUSES], *([f"on {count(more, 'more metric')}"] if more > 0 else [])]
-    system = _name(next(iter(metrics.values())).comparison.baseline)
-    return f"{system} scores {_and(scores)}; there is no other system to compare it with."
-
-
-def _score(standing: SystemResult, decimals: int) -> str:
-    half = standing.interval.half_width
-    score = printed(standing.score, decimals)
-    return score if math.isnan(half) else f"{score} ± {printed(half, decimals)}"
+    return f"{system} scores {listed(scores)}; there is no other system to compare it with."
 
 
 def _too_few(comparison: Comparison, baseline: str | None) -> str:
@@ -223,14 +192,8 @@ def _too_few(comparison: Comparison, baseline: str | None) -> str:
 
 
 def _who(names: Sequence[str]) -> str:
-    return _and(map(_name, names)) if len(names) <= NAMED else f"{len(names)} systems"
+    return listed([*map(_name, names)]) if len(names) <= NAMED else f"{len(names)} systems"
 
 
 def _name(system: str) -> str:
     return shortened(" ".join(system.split()), 40)
-
-
-def _and(texts: Iterable[str]) -> str:
-    """Enumerate: a, b and c."""
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, choices, count
+from wholetext.errors import InputError, MetricError, count, known
 from wholetext.files.parsing import printable
 from wholetext.notebook.display import brief
 from wholetext.scoring.comparison import plain
@@ -103,12 +103,7 @@ def gate(
         )
     others = list(systems) or [name for name in results.systems if name != baseline]
     for name in (baseline, *others):
-        if name not in results.systems:
-            raise InputError(
-                f"the run has no system {name!r}",
-                where=results.corpus.id,
-                next=choices(name, results.systems),
-            )
+        known("system", name, results.systems, where=results.corpus.id)
     if baseline in others or not others:
         raise InputError(
             "there is no system to compare with the baseline",

@@ -8,14 +8,13 @@ so by themselves: an empty or surplus text matches nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count
+from wholetext.errors import InputError, MetricError, count, known
 from wholetext.scoring.engine import trait
 from wholetext.types import FloatArray, Metric, Nulls, Output, Rows, mean_stats
 
@@ -26,10 +25,7 @@ Policy = Literal["count", "worst", "drop"]
 
 def with_policy(outputs: Sequence[Output], policy: Policy) -> tuple[Output, ...]:
     """Set how scores treat the omissions and additions of outputs."""
-    if policy not in Nulls.POLICIES:
-        raise InputError(
-            f"there is no nulls={policy!r}", next=f"choose one of {', '.join(Nulls.POLICIES)}"
-        )
+    known("policy", policy, Nulls.POLICIES, where="nulls")
     if policy != "count" and not any(output.nulls for output in outputs):
         raise InputError(
             f"nulls={policy} applies to omissions and additions of aligned outputs, and none was aligned",
@@ -40,7 +36,7 @@ def with_policy(outputs: Sequence[Output], policy: Policy) -> tuple[Output, ...]
             output,
             nulls={doc: replace(nulls, policy=policy) for doc, nulls in output.nulls.items()},
             realigned={
-                doc: re.sub(r"(^|,)nulls=\w+", "", how) + f",nulls={policy}"
+                doc: f"{how.partition(',nulls=')[0]},nulls={policy}"
                 for doc, how in output.realigned.items()
             },
         )

@@ -5,35 +5,66 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wholetext.errors import InputError, RunError, choices
+from wholetext import slices
+from wholetext.errors import InputError, RunError, count, known
 from wholetext.files.output_folder import OwnFolder, replacing_folder, restore
 from wholetext.files.parsing import reading
 from wholetext.files.storage import sha256
-from wholetext.notebook.run_table import RunTable
-from wholetext.notes import merged
-from wholetext.registry import labels, scorer
-from wholetext.scoring import controls, run_files
+from wholetext.notebook.display import (
+    HTML_SYSTEMS,
+    MOST,
+    html_table,
+    printed,
+    shortened,
+    text_table,
+)
+from wholetext.notebook.frames import Level, Tabular
+from wholetext.notes import Note, merged
+from wholetext.registry import label, scorer
 from wholetext.scoring.controls import Control
 from wholetext.scoring.engine import trait
 from wholetext.scoring.finding import finding
-from wholetext.scoring.run_files import AGAIN, FORMAT
+from wholetext.scoring.run_files import (
+    AGAIN,
+    DAMAGED,
+    FORMAT,
+    numbers,
+    plain,
+    read_details,
+    read_file,
+    read_head,
+    read_stats,
+    read_texts,
+    restored,
+    seal,
+    write_results,
+    write_stats,
+    write_texts,
+)
 from wholetext.scoring.significance.compare import Comparison, Significance
 from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
 from wholetext.version import __version__
 
+if TYPE_CHECKING:
+    import altair
+
+_NUMBERS = ("start", "stop", "weight", "segment", "score")  # columns
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(RunTable):
+class Results(Tabular):
     """Everything a run produced: spec → system → Scores, with the texts and the notes."""
 
     corpus: Corpus
@@ -62,8 +93,10 @@ class Results(RunTable):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Spec → short name, as tables show it."""
-        return labels(self.scores)
+        """Spec → short name, as tables show it; two that would look the same keep their specs."""
+        short = {spec: label(spec) for spec in self.scores}
+        shared = Counter(short.values())
+        return {spec: name if shared[name] == 1 else spec for spec, name in short.items()}
 
     @cached_property
     def standings(self) -> Mapping[str, Comparison]:
@@ -108,10 +141,8 @@ class Results(RunTable):
 
     def __getitem__(self, spec: str) -> Mapping[str, Scores]:
         """System → scores under a spec; aliases and spelled-out defaults are understood."""
-        by_system = self.scores.get(spec) or self.scores.get(scorer(spec).spec)
-        if by_system is None:
-            raise RunError(f"there are no scores of {spec!r} here", next=choices(spec, self.scores))
-        return by_system
+        spec = spec if spec in self.scores else scorer(spec).spec
+        return self.scores[known("metric", spec, self.scores, error=RunError)]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the specs, as a mapping does."""
@@ -150,6 +181,90 @@ class Results(RunTable):
                 }
         return by_system
 
+    def columns(self, level: Level = "doc") -> Mapping[str, Any]:
+        """Columns of a table: metric, system, place and ``score`` of every metric and system.
+
+        Further outputs (precision, categories …) differ between metrics:
+        ``results[spec][system].columns()`` has them.
+        """
+        parts = [
+            scores.columns(level)
+            for by_system in self.scores.values()
+            for scores in by_system.values()
+        ]
+        names = list(
+            dict.fromkeys(
+                name for part in parts for name in list(part)[: list(part).index("score") + 1]
+            )
+        )
+        return {
+            name: np.concatenate(
+                [
+                    np.asarray(part[name], dtype=None if name in _NUMBERS else object)
+                    for part in parts
+                ]
+            )
+            for name in names
+        }
+
+    def _leaderboard(self) -> tuple[str, list[str], list[list[str]]]:
+        """Title of the run, head of the table, and a line per system, best first."""
+        corpus = self.corpus
+        langs = f", {'-'.join(corpus.langs)}" if any(corpus.langs) else ""
+        title = (
+            f"{shortened(corpus.id, 80)}{langs}: {count(len(self.outputs), 'system')}, "
+            f"{count(len(self.scores), 'metric')}, {count(len(corpus), 'document')}, "
+            f"{count(int(corpus.sizes.sum()), 'segment')}"
+        )
+        head, order = ["system"], list(self.systems)
+        for spec, by_system in self.scores.items():
+            first = next(iter(by_system.values()))
+            references = f" ({', '.join(first.references)})" if first.references else ""
+            head.append(f"{self.labels[spec]} {'↑' if first.higher_is_better else '↓'}{references}")
+            if len(head) == 2:
+                order = [standing.system for standing in self.standings[spec].standings]
+        rows = [[system, *(self._cell(spec, system) for spec in self.scores)] for system in order]
+        return title, head, rows
+
+    def _cell(self, spec: str, system: str) -> str:
+        """A score with its interval, and its rank cluster where it was tested."""
+        places, standing = self.scores[spec][system].places, self.standings[spec][system]
+        half = standing.interval.half_width
+        cell = printed(standing.score, places) + (
+            f" ±{printed(half, places)}" if half == half else ""
+        )
+        return f"{cell} #{standing.rank}" if standing.rank else cell
+
+    def _legend(self, rows: list[list[str]]) -> str:
+        """Explain the signs that the cells have."""
+        cells = "".join(cell for row in rows for cell in row[1:])
+        signs = {"±": "± is a 95 % interval", "#": "# the rank cluster"}
+        return "; ".join(text for sign, text in signs.items() if sign in cells)
+
+    def __repr__(self) -> str:
+        title, head, rows = self._leaderboard()
+        lines = [f"Results of {title}", *wrap(self.finding, 80, break_on_hyphens=False)]
+        lines += [text_table(head, rows), self._legend(rows)]
+        lines += [f"{count(len(self.notes), 'note')}: see .notes"] if self.notes else []
+        return shortened("\n".join(filter(None, lines)), MOST)
+
+    def _repr_html_(self) -> str:
+        title, head, rows = self._leaderboard()
+        title += f" (the first {HTML_SYSTEMS} systems)" if len(rows) > HTML_SYSTEMS else ""
+        caption = ". ".join(filter(None, [title, self._legend(rows)]))
+        caption = f"{caption}. {self.finding}" if self.finding else caption
+        return html_table(head, rows[:HTML_SYSTEMS], caption, self.notes)
+
+    def plot(self, kind: str = "leaderboard", metric: str | None = None) -> altair.TopLevelMixin:
+        """An altair chart of the run (extra ``report``).
+
+        ``kind`` is ``leaderboard``, ``compare``, ``documents``, ``distribution``, ``scatter`` or
+        ``categories``; the metric is the first unless named.
+        """
+        plot = slices.load("wholetext.reporting.figures:plot")  # of a higher layer
+        chart: altair.TopLevelMixin = plot(self, kind, metric)
+        return chart
+
 
 def write_run(
     results: Results,
@@ -165,11 +280,11 @@ def write_run(
     with replacing_folder(Path(folder), RUN, overwrite=overwrite) as staged:
         for name, text in (more or {}).items():
             (staged / name).write_text(text, "utf-8")
-        run_files.write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
-        run_files.write_results(staged / "results.jsonl", results.scores)
+        write_texts(staged / "texts.jsonl", results.corpus, results.outputs)
+        write_results(staged / "results.jsonl", results.scores)
         metrics = []
         for i, (spec, by_system) in enumerate(results.scores.items()):
-            run_files.write_stats(staged / f"stats{i}.npz", by_system)
+            write_stats(staged / f"stats{i}.npz", by_system)
             details = [list(scores.details) for scores in by_system.values()]
             if any(details):
                 (staged / f"details{i}.json").write_text(
@@ -188,6 +303,11 @@ def write_run(
                     "signatures": [dict(scores.signature) for scores in by_system.values()],
                 }
             )
+        groups = [getattr(note, "group", "") for note in results.warnings]
+        comparison = {
+            "settings": results.significance,
+            "outcomes": list(results.comparisons.values()),
+        }
         head = {
             "format": FORMAT,
             "wholetext": __version__,
@@ -198,16 +318,15 @@ def write_run(
             "systems": results.systems,
             "metrics": metrics,
             "warnings": results.warnings,
+            **({"groups": groups} if any(groups) else {}),
             "counts": results.counts,
             "flags": results.flags,
-            "comparison": run_files.stored(results.significance, results.comparisons.values())
-            if results.significance
-            else {},
+            "comparison": plain(comparison) if results.significance else {},
             "environment": dict(results.environment),
-            **({"controls": controls.stored(results.controls)} if results.controls else {}),
+            **({"controls": plain(results.controls)} if results.controls else {}),
             "files": {path.name: sha256(path) for path in sorted(staged.iterdir())},
         }
-        (staged / "run.json").write_text(run_files.seal(head), "utf-8")
+        (staged / "run.json").write_text(seal(head), "utf-8")
 
 
 def run_file(folder: Path, name: str) -> Path:
@@ -263,14 +382,15 @@ def _read_run(folder: Path) -> Results:
             where=str(folder),
             next="give a folder that `wholetext score --out` wrote",
         )
-    head = run_files.read_head(folder)
-    with reading(str(folder / "run.json"), *run_files.DAMAGED):
+    head = read_head(folder)
+    with reading(str(folder / "run.json"), *DAMAGED):
         digests, path = head.get("files") or {}, folder / "texts.jsonl"
-        corpus, outputs = run_files.read_texts(run_files.read_file(path, digests), path, head)
+        corpus, outputs = read_texts(read_file(path, digests), path, head)
         scores = {
             entry["spec"]: _read_scores(folder, i, entry, digests, corpus)
             for i, entry in enumerate(head["metrics"])
         }
+        groups = head.get("groups") or [""] * len(head["warnings"])
         significance, comparisons = None, dict[str, Comparison]()
         if head.get("comparison"):
             significance, comparisons = _read_comparison(head, folder)
@@ -278,13 +398,19 @@ def _read_run(folder: Path) -> Results:
             corpus,
             outputs,
             scores,
-            tuple(head["warnings"]),
+            tuple(
+                Note("stored", text, group=group) if group else text
+                for text, group in zip(head["warnings"], groups)
+            ),
             head["counts"],
             head["flags"],
             significance,
             comparisons,
             head.get("environment") or {},
-            controls.restored(head.get("controls") or ()),
+            tuple(
+                Control(entry["name"], entry["text"], numbers(entry["scores"]))
+                for entry in head.get("controls") or ()
+            ),
         )
 
 
@@ -292,7 +418,7 @@ def _read_comparison(
     head: Mapping[str, Any], folder: Path
 ) -> tuple[Significance, dict[str, Comparison]]:
     with reading(str(folder), "score again", RunError, "the stored comparison is damaged"):
-        significance, comparisons = run_files.restored(head["comparison"])
+        significance, comparisons = restored(head["comparison"])
         for entry in head["metrics"]:
             standings = comparisons[entry["spec"]].standings
             if {standing.system for standing in standings} != set(entry["systems"]):
@@ -308,12 +434,12 @@ def _read_scores(
     if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
         metric = metric.resolve(corpus.langs)
     path = folder / f"stats{i}.npz"
-    every = run_files.read_stats(run_files.read_file(path, digests), path, entry, corpus, metric)
+    every = read_stats(read_file(path, digests), path, entry, corpus, metric)
     details: list[list[Any]] = [[]] * len(every)
     if entry["details"]:
         path = folder / f"details{i}.json"
         sizes = [len(stats) for _, stats, _ in every]
-        details = run_files.read_details(run_files.read_file(path, digests), path, sizes)
+        details = read_details(read_file(path, digests), path, sizes)
     return {
         system: Scores(
             metric=entry["spec"],

@@ -1,7 +1,6 @@
 """Files of a run folder: run.json, texts.jsonl, statsN.npz, detailsN.json; results.jsonl is an export.
 
-Each file is compared with the SHA-256 that run.json has of it. What is wrong with a file is one
-RunError that names it.
+Each file is compared with its SHA-256 in run.json. Any fault is one RunError that names the file.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +103,8 @@ def plain(value: Any) -> Any:
     """Convert to nested plain values for JSON; NaN becomes null, infinity a word."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
+    elif is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -113,33 +114,18 @@ def plain(value: Any) -> Any:
     return value
 
 
-def stored(significance: Significance, comparisons: Iterable[Comparison]) -> dict[str, Any]:
-    """Convert the settings and outcomes of comparisons to plain values."""
-    outcomes = [
-        plain(
-            {
-                **vars(comparison),
-                "standings": [asdict(standing) for standing in comparison.standings],
-                "signature": dict(comparison.signature),
-            }
-        )
-        for comparison in comparisons
-    ]
-    return {"settings": asdict(significance), "outcomes": outcomes}
-
-
 def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Comparison]]:
-    """Read back what ``stored`` made: the settings, and the comparisons by metric."""
+    """Read back the settings of the tests, and the comparisons by metric."""
     comparisons = {}
     for outcome in values["outcomes"]:
         tested = int(outcome["signature"]["units"]) > 1
         places = [
             {
                 **place,
-                **_numbers({name: place[name] for name in ("score", "delta", "p", "p_holm")}),
-                "interval": Interval(**_numbers(place["interval"])),
-                "delta_interval": Interval(**_numbers(place["delta_interval"])),
-                "power": place["power"] and Power(**_numbers(place["power"])),
+                **numbers({name: place[name] for name in ("score", "delta", "p", "p_holm")}),
+                "interval": Interval(**numbers(place["interval"])),
+                "delta_interval": Interval(**numbers(place["delta_interval"])),
+                "power": place["power"] and Power(**numbers(place["power"])),
                 **_outcome(place, tested),
             }
             for place in outcome["standings"]
@@ -164,7 +150,7 @@ def _outcome(place: Mapping[str, Any], tested: bool) -> dict[str, Any]:
     return {} if tested else {"rank": None}
 
 
-def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+def numbers(values: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers as ``plain`` wrote them: null is NaN, a word is infinity."""
     return {
         name: math.nan if value is None else float(value) if isinstance(value, str) else value

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import AlignmentError, InputError, SpecError, WholetextWarning, choices
+from wholetext.errors import AlignmentError, InputError, SpecError, WholetextWarning, known
 from wholetext.flags.degenerate import SideBySide, copied, wrong_language, wrong_script
 from wholetext.io.assembly import pair
 from wholetext.io.formats.lines import from_texts
@@ -29,7 +29,7 @@ EXAMPLE = '{"hyp": "He came late.", "src": "Er kam spät.", "refs": ["He was lat
 OF_THE_BATCH = {"rows", "dropped", "lost_context", "lost_focus", "resegmented", "corpus"}
 
 
-class Text(NamedTuple):
+class ScoredText(NamedTuple):
     """A text to score: segments of the output, the source and the references."""
 
     hyp: tuple[str, ...]
@@ -49,11 +49,8 @@ class Treatment:
     align: bool = False  # align the output with the segments of source and references
 
     def __post_init__(self) -> None:
-        if self.language not in (None, "worst", "null"):
-            raise InputError(
-                f"there is no language={self.language!r}",
-                next=choices(str(self.language), ("worst", "null")),
-            )
+        if self.language is not None:
+            known("score", self.language, ("worst", "null"), where="language")
         if self.language and not self.langs:
             raise InputError("the language cannot be checked: it is unknown", next="add langs")
 
@@ -69,48 +66,42 @@ class TextScores:
     notes: tuple[str, ...]  # what the metric states about itself
 
 
-def read_texts(entries: Sequence[Any], align: bool = False) -> list[Text]:
+def read_texts(entries: Sequence[Any], align: bool = False) -> list[ScoredText]:
     """Check texts of the form ``{"hyp": …, "src": …, "refs": […]}``; sides are strings or lists."""
     texts = []
     for at, entry in enumerate(entries, 1):
         where = f"text {at}"
-        if not isinstance(entry, Mapping) or not {"hyp"} <= {*entry} <= {"hyp", "src", "refs"}:
-            raise InputError(
-                "a text has hyp, and may have src and refs", where=where, next=f"write {EXAMPLE}"
-            )
-        src, refs = entry.get("src"), entry.get("refs") or []
+        sides = dict(entry) if isinstance(entry, Mapping) else {}
+        src, refs = sides.get("src"), sides.get("refs") or []
         refs = [refs] if isinstance(refs, str) else refs
-        if not isinstance(refs, (list, tuple)):
-            raise InputError("refs is a list of references", where=where, next=f"write {EXAMPLE}")
-        sides = [entry["hyp"], *([] if src is None else [src]), *refs]
-        hyp, *others = (_segments(side, where) for side in sides)
+        named = {"hyp"} <= sides.keys() <= {"hyp", "src", "refs"}
+        if not named or not isinstance(refs, (list, tuple)):
+            what = "a text has hyp, and may have src and a list of refs"
+            raise InputError(what, where=where, next=f"write {EXAMPLE}")
+        every = [sides["hyp"], *([] if src is None else [src]), *refs]
+        hyp, *others = (_segments(side, where) for side in every)
         if len({len(side) for side in (others if align else (hyp, *others))}) > 1:
             raise AlignmentError(
                 "hyp, src and refs have different numbers of segments",
                 where=where,
                 next="cut src and refs into the same segments; hyp may differ under align",
             )
-        segment = all(isinstance(side, str) for side in sides)
+        segment = all(isinstance(side, str) for side in every)
         own_src = None if src is None else others[0]
-        texts.append(Text(hyp, own_src, tuple(others[src is not None :]), segment))
+        texts.append(ScoredText(hyp, own_src, tuple(others[src is not None :]), segment))
     return texts
 
 
 def _segments(side: Any, where: str) -> tuple[str, ...]:
     segments = (side,) if isinstance(side, str) else side
-    if not isinstance(segments, (list, tuple)) or not segments:
+    listed = isinstance(segments, (list, tuple)) and segments
+    if not listed or not all(isinstance(segment, str) for segment in segments):
         raise InputError(
-            "hyp, src and each of refs is a string or a list of segments",
+            "hyp, src and each of refs is a string or a list of segments, which are strings",
             where=where,
             next=f"write {EXAMPLE}",
         )
     for segment in segments:
-        if not isinstance(segment, str):
-            raise InputError(
-                f"expected a string, got {type(segment).__name__}",
-                where=where,
-                next="write every segment as a string",
-            )
         clean(segment, where)
     return tuple(segments)
 
@@ -131,7 +122,10 @@ def independent(spec: str) -> str:
 
 
 def score_texts(
-    texts: Sequence[Text], metrics: Sequence[str], how: Treatment, options: Options | None = None
+    texts: Sequence[ScoredText],
+    metrics: Sequence[str],
+    how: Treatment,
+    options: Options | None = None,
 ) -> tuple[list[TextScores], list[list[str]]]:
     """Scores by metric, and notes by text; equal texts get equal scores, whatever the others are.
 
@@ -144,7 +138,7 @@ def score_texts(
     notes: list[list[str]] = [[] for _ in texts]
     columns: dict[str, list[float | None]] = {spec: [None] * len(texts) for spec in specs}
     about: dict[str, Scores] = {}
-    shapes: dict[tuple[bool, int], dict[int, Text]] = {}
+    shapes: dict[tuple[bool, int], dict[int, ScoredText]] = {}
     for at, text in enumerate(texts):
         text = _prepared(text, how, notes[at])
         shapes.setdefault((text.src is None, len(text.refs)), {})[at] = text
@@ -160,7 +154,7 @@ def score_texts(
     return [_described(spec, columns[spec], about.get(spec)) for spec in specs], notes
 
 
-def _prepared(text: Text, how: Treatment, notes: list[str]) -> Text:
+def _prepared(text: ScoredText, how: Treatment, notes: list[str]) -> ScoredText:
     """Strip and align one text; alone, since alignment learns from everything that it sees."""
     if how.strip:
         cleaned, removed = stripped_answer("\n".join(text.hyp))
@@ -186,7 +180,7 @@ def _prepared(text: Text, how: Treatment, notes: list[str]) -> Text:
     return text
 
 
-def _sides(texts: Sequence[Text]) -> dict[str, Any]:
+def _sides(texts: Sequence[ScoredText]) -> dict[str, Any]:
     """Texts as documents, in the arguments of ``from_texts`` and ``score``."""
     refs = zip(*(text.refs for text in texts))
     return {
@@ -196,7 +190,7 @@ def _sides(texts: Sequence[Text]) -> dict[str, Any]:
     }
 
 
-def _barred(group: Mapping[int, Text], how: Treatment) -> dict[int, str]:
+def _barred(group: Mapping[int, ScoredText], how: Treatment) -> dict[int, str]:
     """Texts that are empty, in another language or script, or copies of the source; and why."""
     places, sides = list(group), _sides(list(group.values()))
     hyp = [" ".join(segments) for segments in sides["hyps"]]
@@ -213,7 +207,7 @@ def _barred(group: Mapping[int, Text], how: Treatment) -> dict[int, str]:
 
 
 def _scored(
-    group: Mapping[int, Text], specs: Sequence[str], how: Treatment, options: Options | None
+    group: Mapping[int, ScoredText], specs: Sequence[str], how: Treatment, options: Options | None
 ) -> dict[str, Scores]:
     options = replace(options or Options(cache=False), flags=False, align=None)
     sides = _sides(list(group.values()))
@@ -224,7 +218,10 @@ def _scored(
 
 
 def _distribute(
-    scores: Scores, group: Mapping[int, Text], column: list[float | None], notes: list[list[str]]
+    scores: Scores,
+    group: Mapping[int, ScoredText],
+    column: list[float | None],
+    notes: list[list[str]],
 ) -> None:
     """Give each text its score, and notes on what was cut or is undefined."""
     by_segment, by_document = scores.at("segment"), scores.at("doc")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, RunError, choices, count
+from wholetext.errors import InputError, MetricError, RunError, count, known
 from wholetext.files.parsing import read_json
 from wholetext.io.formats.wmt26 import (
     SEGMENTS,
@@ -65,18 +65,18 @@ def write_submission(
     predictions, notes = _predictions(results, spec, by_id, shown(items), range)
     earlier: Mapping[str, dict[str, Any]] = {}
     if exists and not overwrite:
-        earlier, said = read_submission(path, by_id, partial=True)
-        notes += said
+        earlier, remarks = read_submission(path, by_id, partial=True)
+        notes += remarks
     lines, filled, kept, empty = [], Counter[str](), 0, 0
     for key, item in by_id.items():
         line = {"item_id": key, **earlier.get(key, {})}
         for task in TASKS:
             values = dict(line.get(task) or {})
             for system in item.hyps:
-                value, there = predictions.get((key, system, task)), values.get(system)
-                values[system] = value if there is None else there
-                filled[task] += there is None and value is not None
-                kept += None not in (there, value) and value != there
+                value, earlier_value = predictions.get((key, system, task)), values.get(system)
+                values[system] = value if earlier_value is None else earlier_value
+                filled[task] += earlier_value is None and value is not None
+                kept += None not in (earlier_value, value) and value != earlier_value
                 empty += values[system] is None
             line[task] = values
         lines.append(json.dumps(line, ensure_ascii=False) + "\n")
@@ -96,9 +96,7 @@ def _spec(results: Results, metric: str | None) -> str:
             next=f"choose one with -m: {', '.join(results)}",
         )
     spec = next(iter(results)) if metric is None else scorer(metric).spec
-    if spec not in results.scores:
-        raise RunError(f"the run has no metric {metric!r}", next=choices(spec, results.scores))
-    return spec
+    return known("metric", spec, results.scores, error=RunError)
 
 
 def _predictions(

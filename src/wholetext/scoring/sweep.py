@@ -6,10 +6,13 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from wholetext.errors import SpecError, choices
+import numpy as np
+
+from wholetext.errors import SpecError, known
 from wholetext.io import Loaded
 from wholetext.notebook.display import brief
 from wholetext.registry import Scorer, scorer
@@ -40,24 +43,16 @@ class Axes:
 
     def __post_init__(self) -> None:
         sizes = [*self.step, self.window or 1]
-        for valid, what, next_step in (
-            (
-                (self.context is None) != (self.window is None),
-                "a sweep varies either the context or the window",
-                "write context=3, or window=6",
-            ),
-            (
-                (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0,
-                "context sizes must be at least 0, windows and strides at least 1",
-                "write context=3, or window=6 step=1",
-            ),
-        ):
-            if not valid:
-                raise SpecError(what, next=next_step)
-        for name, words, known in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
+        sized = (self.context or 0) >= 0 and self.window != 0 and min(sizes) > 0
+        if (self.context is None) == (self.window is None) or not sized:
+            raise SpecError(
+                "a sweep varies either the context or the window: context sizes are at least 0, "
+                "windows and strides at least 1",
+                next="write context=3, or window=6 step=1",
+            )
+        for name, words, every in (("hyp", self.hyp, HYP), ("source", self.source, SOURCE)):
             for word in words or ("",):
-                if word not in known:
-                    raise SpecError(f"there is no {name} {word!r}", next=choices(word, known))
+                known(name, word, every, error=SpecError)
 
     def views(self) -> Iterator[tuple[dict[str, Setting], View]]:
         """The settings of each cell and the view they make."""
@@ -94,28 +89,25 @@ class Cell:
     spec: str
     scores: Mapping[str, Scores]
 
-    @property
-    def dropped(self) -> float:
-        """Share of segments that are not scored."""
-        return self._mean([1.0 - scores.rows.covered.mean() for scores in self.scores.values()])
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        """Shares of segments that are not scored, and of rows that lost context or scored text.
 
-    @property
-    def lost_context(self) -> float:
-        """Share of rows that lost context because the model takes no more text."""
-        return self._mean([_lost(scores, 0) for scores in self.scores.values()])
-
-    @property
-    def lost_focus(self) -> float:
-        """Share of rows that lost text that was to be scored."""
-        return self._mean([_lost(scores, 1) for scores in self.scores.values()])
+        They are means over the systems; NaN where no document is long enough.
+        """
+        every = list(self.scores.values())
+        cut = [s.lost > 0 for s in every if s.lost is not None and len(s.lost)]
+        context, focus = sum((rows.mean(axis=0) for rows in cut), np.zeros(2)).tolist()
+        dropped = sum(1.0 - s.rows.covered.mean() for s in every)
+        totals = {"dropped": dropped, "lost_context": context, "lost_focus": focus}
+        return {
+            name: float(total / len(every)) if every else math.nan for name, total in totals.items()
+        }
 
     @property
     def rows(self) -> int:
         """Rows of a system, at most."""
         return max((len(s.rows) for s in self.scores.values()), default=0)
-
-    def _mean(self, shares: Sequence[float]) -> float:
-        return float(sum(shares) / len(shares)) if shares else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +137,7 @@ class Sweep:
                         **cell.settings,
                         "spec": cell.spec,
                         "rows": cell.rows,
-                        "dropped": cell.dropped,
-                        "lost_context": cell.lost_context,
-                        "lost_focus": cell.lost_focus,
+                        **cell.losses,
                         "scores": {
                             s: cell.scores[s].score if cell.scores else None
                             for s in self.results.systems
@@ -204,19 +194,11 @@ def possible(
 ) -> tuple[Axes, list[str]]:
     """Leave out settings that do not apply to this corpus; return the axes and notes."""
     metric = parsed.metric.resolve(corpus.langs)
-    refs = corpus.scored_with if options.refs is None else options.refs
-    if "ref" not in metric.needs | metric.wants or not refs:
+    used = corpus.references if options.refs is None else options.refs
+    if "ref" not in metric.needs | metric.wants or not used:
         axes = replace(axes, hyp=("own",))  # no reference to borrow from
     if axes.context is None or "other" not in axes.source or len(corpus.docs) > 1:
         return axes, []
     others = tuple(source for source in axes.source if source != "other")
     note = "there is one document only, so none can provide wrong context: source=other is left out"
     return replace(axes, source=others or ("same",)), [note]
-
-
-def _lost(scores: Scores, column: int) -> float:
-    return (
-        float((scores.lost[:, column] > 0).mean())
-        if scores.lost is not None and len(scores.lost)
-        else 0.0
-    )

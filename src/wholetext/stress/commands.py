@@ -136,7 +136,7 @@ def _tables(study: Stress, notes: list[str]) -> None:
         "and other doses: -f json and the report.",
         console,
     )
-    terminal.notes(notes, console)
+    terminal.warn(notes, console)
 
 
 def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str:
@@ -160,7 +160,7 @@ def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str
     ranked = sorted(told, key=lambda metric: -len(told[metric]))
     parts = [f"{metric} {len(told[metric])}" for metric in ranked]
     missed = [change for change in compared if not any(change in own for own in told.values())]
-    nobody = f"; by none {terminal.listed(missed, 9)}" if missed else ""
+    nobody = f"; by none {terminal.listed(missed, most=9)}" if missed else ""
     return (
         f"Of {count(len(compared), 'kind')} of errors, told significantly from harmless changes: "
         f"{', '.join(parts)}{nobody}."

@@ -28,31 +28,28 @@ _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # i
 
 
 def tokenize_13a(texts: Sequence[str]) -> list[str]:
-    """Separate marks, stops and commas (except between digits), and dashes after digits."""
-    return [
-        line for at in range(0, len(texts), _LINES) for line in _tokenized(texts[at : at + _LINES])
-    ]
+    """Separate marks, stops and commas (except between digits), and dashes after digits.
 
-
-def _tokenized(texts: Sequence[str]) -> list[str]:
-    # all lines as one string, so that each step is a single call; no step crosses a line end
-    lines = []
-    for line in texts:
-        line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-        for entity, mark in _ENTITIES if "&" in line else ():
-            line = line.replace(entity, mark)
-        lines.append(f" {line} ")
-    text = "\n".join(lines)
-    for mark in _MARKS:  # all but ' , - .
-        text = text.replace(mark, f" {mark} ")
-    lines = text.split("\n") if _STOPS.search(text) else [text]
-    text = "\n".join(
-        [
-            _two_steps(line) if _STOPS.search(line) else _COMMA.sub(" , ", _STOP.sub(" . ", line))
-            for line in lines
-        ]
-    )
-    return [" ".join(line.split()) for line in _DASH.sub(" - ", text).split("\n")]
+    Lines are joined, so that each step is a single call; no step crosses a line end.
+    """
+    tokenized = list[str]()
+    for at in range(0, len(texts), _LINES):
+        lines = []
+        for line in texts[at : at + _LINES]:
+            line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+            for entity, mark in _ENTITIES if "&" in line else ():
+                line = line.replace(entity, mark)
+            lines.append(f" {line} ")
+        text = "\n".join(lines)
+        for mark in _MARKS:  # all but ' , - .
+            text = text.replace(mark, f" {mark} ")
+        lines = text.split("\n") if _STOPS.search(text) else [text]
+        for i, line in enumerate(lines):
+            twice = _STOPS.search(line)
+            lines[i] = _two_steps(line) if twice else _COMMA.sub(" , ", _STOP.sub(" . ", line))
+        text = _DASH.sub(" - ", "\n".join(lines))
+        tokenized += [" ".join(line.split()) for line in text.split("\n")]
+    return tokenized
 
 
 def _two_steps(line: str) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import wholetext as wt
+from tests.in_process import call
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
 from tests.judges.scripted_judge import ERROR, replying, results
-from wholetext.cli.main import main
 from wholetext.errors import MetricError
 from wholetext.judges.chat import Calls
 from wholetext.testing import sample
@@ -102,24 +102,19 @@ def test_the_command_line_plans_writes_calls_and_keeps_to_a_budget(
         Path(f"{name}.txt").write_text(lines + "\n", "utf-8")
     texts = ["-s", "s.txt", "-t", "a.txt", "b.txt", "-l", "de-en", "-m", "judge-mqm@m"]
 
-    def call(*argv: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
-            main([argv[0], *texts, *argv[1:]])
-        return int(left.value.code or 0), *capsys.readouterr()
-
-    code, out, _ = call("score", "--plan", "--prices", str(prices(tmp_path)), "--show", "0")
+    code, out, _ = call(capsys, "score", *texts, "--plan", "--prices", str(prices(tmp_path)), "--show", "0")
     assert code == 0 and "4 calls, 0 answered before" in out and "cost at most 0.0" in out
     assert max(map(len, out.splitlines())) <= 80
-    code, out, _ = call("score", "--dry-run", "calls.jsonl")
+    code, out, _ = call(capsys, "score", *texts, "--dry-run", "calls.jsonl")
     assert code == 0 and "calls.jsonl (4 calls, none made)" in out and not server.asked
     before = Path("a.txt").read_text("utf-8")  # `--dry-run a.txt`, by somebody who takes it for a flag
-    assert "one of the input files" in call("score", "--dry-run", "a.txt", "--overwrite")[2]
-    assert "exists already" in call("score", "--dry-run", "calls.jsonl")[2]
-    assert call("score", "--dry-run", "calls.jsonl", "--overwrite")[0] == 0
+    assert "one of the input files" in call(capsys, "score", *texts, "--dry-run", "a.txt", "--overwrite")[2]
+    assert "exists already" in call(capsys, "score", *texts, "--dry-run", "calls.jsonl")[2]
+    assert call(capsys, "score", *texts, "--dry-run", "calls.jsonl", "--overwrite")[0] == 0
     assert Path("a.txt").read_text("utf-8") == before
-    code, _, err = call("score", "--prices", str(prices(tmp_path)), "--budget", "0.001")
+    code, _, err = call(capsys, "score", *texts, "--prices", str(prices(tmp_path)), "--budget", "0.001")
     assert code == 2 and "the budget is reached" in err and not server.asked
-    code, _, err = call("score", "--prices", str(prices(tmp_path)))
+    code, _, err = call(capsys, "score", *texts, "--prices", str(prices(tmp_path)))
     assert code == 0 and len(server.asked) == 4 and "judges: " in err
 
 

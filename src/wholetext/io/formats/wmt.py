@@ -24,6 +24,7 @@ from wholetext.io.formats.jsonl import objects
 from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
 from wholetext.io.records import DocumentRecords, LanguagePairs, Record
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, text_writer
+from wholetext.notes import Note
 from wholetext.text import pair_of, same_language
 from wholetext.types import Corpus, Document
 
@@ -290,7 +291,8 @@ class _Reader:
             if by == "lines" and unknown and (like is None or like.by != by):
                 remarks.append("of an unknown domain, without <p>: divided by line (--segments)")
             if remarks:
-                self.notes.append(f"{side}, document {record.doc!r}: {'; '.join(remarks)}")
+                subject = f"{side}, document {record.doc!r}"
+                self.notes.append(Note("markup", "; ".join(remarks), subject, group=side))
             if like is None:
                 record.meta |= {BY: by} if by != "blank" else {}
                 record.meta |= {KEYS: json.dumps(parts.keys)} if parts.keys else {}

@@ -30,7 +30,6 @@ from wholetext.errors import AlignmentError, InputError, count
 from wholetext.meta.agreement.correlation import BoolArray, ratio
 from wholetext.meta.spans.marks import Annotations, ErrorSpan, Marked, Place
 from wholetext.notebook.display import brief
-from wholetext.scoring.significance.power import few_documents
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
@@ -39,6 +38,7 @@ from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
+    few_documents,
     holm,
     interval,
     randomization_p,

@@ -297,6 +297,14 @@ def loading(folder: Path) -> dict[str, Any]:
     return {"use_safetensors": any(folder.glob("*.safetensors")), "weights_only": True, **SAFE}
 
 
+def gguf(folder: Path) -> dict[str, str]:
+    """The option that names a GGUF file, for a folder that has one and no configuration."""
+    files = [] if (folder / "config.json").is_file() else sorted(folder.glob("*.gguf"))
+    if files and not all(map(importlib.util.find_spec, ("gguf", "accelerate"))):
+        raise MissingExtra("a reader of GGUF files (gguf and accelerate)", "llm")
+    return {"gguf_file": files[0].name} if files else {}
+
+
 @contextmanager
 def guarded(folder: Path, what: str = "the model cannot be loaded") -> Iterator[None]:
     """Convert any error of a library about a damaged folder into one that names the folder."""

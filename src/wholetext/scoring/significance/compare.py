@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, MetricError, choices, count
+from wholetext.errors import AlignmentError, InputError, MetricError, count, known
 from wholetext.notebook.display import (
     MOST,
     html_table,
@@ -21,7 +21,7 @@ from wholetext.notebook.display import (
 )
 from wholetext.notebook.frames import frame
 from wholetext.registry import label
-from wholetext.scoring.significance.power import Power, few_documents, power, standard_error
+from wholetext.scoring.significance.power import Power, power, standard_error
 from wholetext.scoring.significance.resample import (
     RESAMPLES,
     SEED,
@@ -31,6 +31,7 @@ from wholetext.scoring.significance.resample import (
     bootstrap_p,
     bootstrap_scores,
     cluster_ranks,
+    few_documents,
     holm,
     holm_levels,
     interval,
@@ -72,49 +73,39 @@ class Significance:
     baseline: str | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("test", self.test, get_args(Test)),
-            ("unit", self.unit, get_args(Unit)),
-        ):
-            if value not in known:
-                raise InputError(
-                    f"unknown {name} {value!r}", next=f"{name} is one of {', '.join(known)}"
-                )
+        known("test", self.test, get_args(Test))
+        known("unit", self.unit, get_args(Unit))
         if not 0 < self.alpha < 1:
             raise InputError(
                 f"alpha is {self.alpha}", next="give a level between 0 and 1, such as 0.05"
             )
 
-    def trials(self, systems: int) -> int:
-        """Draws of the test; a corrected p-value is at least pairs / (draws + 1)."""
+    def sizes(self, systems: int) -> tuple[int, int]:
+        """Draws of the test, and corpora drawn for intervals.
+
+        A corrected p-value is at least pairs / (draws + 1).
+        """
         usual = TRIALS if self.test == "randomization" else RESAMPLES
         needed = math.ceil(math.comb(systems, 2) / self.alpha)
-        return max(usual, needed) if self.draws is None else self.draws
-
-    def resamples(self, systems: int) -> int:
-        """Corpora drawn for intervals."""
-        return RESAMPLES if self.test == "randomization" else self.trials(systems) or RESAMPLES
+        trials = max(usual, needed) if self.draws is None else self.draws
+        return trials, RESAMPLES if self.test == "randomization" else trials or RESAMPLES
 
     def compare(self, scores: Mapping[str, Scores], output: str | None = None) -> Comparison:
         """Compare the systems of one metric in this way."""
         ranked, first = system_totals(scores, self.unit, output), next(iter(scores.values()))
-        if self.baseline is not None and self.baseline not in ranked.names:
-            raise MetricError(
-                f"there is no system {self.baseline!r} to compare with",
-                next=choices(self.baseline, ranked.names),
-            )
-        trials, resamples = self.trials(len(scores)), self.resamples(len(scores))
+        if self.baseline is not None:
+            known("system", self.baseline, ranked.names, error=MetricError)
+        trials, resamples = self.sizes(len(scores))
         samples = bootstrap_scores(ranked.units, ranked.score, resamples, self.seed)
-        pairs = list(combinations(range(len(ranked.names)), 2))
-        if not trials or len(ranked.units[0]) < 2:
-            values = np.full(len(pairs), np.nan)  # not tested
-        elif self.test == "randomization":
-            values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
-        else:
-            values = bootstrap_p(
-                samples, ranked.observed, pairs, centred=self.test == "bootstrap-centred"
-            )
-        p = square(values, len(ranked.names))
+        p = np.full((len(ranked.names), len(ranked.names)), np.nan)
+        pairs = list(combinations(range(len(p)), 2))
+        if pairs and trials and len(ranked.units[0]) > 1:  # otherwise nothing is tested
+            if self.test == "randomization":
+                values = randomization_p(ranked.units, ranked.score, pairs, trials, self.seed)
+            else:
+                centred = self.test == "bootstrap-centred"
+                values = bootstrap_p(samples, ranked.observed, pairs, centred=centred)
+            p = square(values, len(p))
         # resamples of a single document do not estimate the variance between documents
         drawn = samples if len(ranked.units[0]) > 1 else samples[:, :0]
         standings = _standings(ranked, drawn, p, self)
@@ -140,7 +131,7 @@ class Significance:
             warnings=(
                 *_warnings(label(first.metric), ranked, samples, self),
                 *(_unlike_rows(scores, ranked) if pairs else ()),
-                *_cluster_notes(label(first.metric), standings),
+                *(_cluster_notes(label(first.metric), standings) if standings[0].rank else ()),
             ),
             deltas=interval_table(drawn),
             decimals=first.places,
@@ -179,12 +170,6 @@ class Comparison:
     deltas: FloatArray  # (systems, systems, 2) [baseline, system] 95 % interval of the difference
     decimals: int  # of a printed score
     main: bool = True  # whether ``output`` is the metric's score itself
-
-    @property
-    def label(self) -> str:
-        """What heads its column: the metric, and the output where it is not the score itself."""
-        name = label(self.metric)
-        return name if self.main else f"{name} {self.output}"
 
     @property
     def tested(self) -> bool:
@@ -241,8 +226,9 @@ class Comparison:
             ]
             for s in self.standings
         ]
+        name = label(self.metric) + ("" if self.main else f" {self.output}")
         systems, baseline = count(len(rows), "system"), shortened(self.baseline, 80)
-        return f"{shortened(self.label, 200)}: {systems} against {baseline}", [head, *rows]
+        return f"{shortened(name, 200)}: {systems} against {baseline}", [head, *rows]
 
     def __repr__(self) -> str:
         title, table = self._cells()
@@ -284,11 +270,7 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
                 f"{first.system!r}",
                 next="score all systems on one corpus, or compare by document",
             )
-    if output is not None and output not in first.outputs:
-        raise MetricError(
-            f"{first.metric} has no output {output!r}", next=f"it has {', '.join(first.outputs)}"
-        )
-    column = 0 if output is None else first.outputs.index(output)
+    column = first.column(output)
 
     def score(totals: FloatArray) -> FloatArray:
         return np.asarray(first.reduce(totals)[..., column])
@@ -365,8 +347,6 @@ def interval_table(samples: FloatArray) -> FloatArray:
 def _cluster_notes(metric: str, standings: Sequence[SystemResult]) -> list[str]:
     """Explain where rank clusters and verdicts seem to disagree."""
     base = next(standing for standing in standings if standing.verdict == BASELINE)
-    if base.rank is None:
-        return []
     marked = [s.system for s in standings if s.verdict in (BETTER, WORSE) and s.rank == base.rank]
     apart = [s.system for s in standings if s.verdict == SAME and s.rank != base.rank]
     many, notes = len(standings) - 1, []
@@ -428,7 +408,7 @@ def _warnings(
     comparisons = math.comb(systems, 2) if how.baseline is None else systems - 1
     few = few_documents(documents, how.alpha, comparisons)
     warnings += [few] if few else []
-    draws, pairs = how.trials(systems), math.comb(systems, 2)
+    (draws, _), pairs = how.sizes(systems), math.comb(systems, 2)
     if 0 < draws * how.alpha < pairs:
         warnings.append(
             f"{draws} draws are too few for {systems} systems: no corrected p-value can "

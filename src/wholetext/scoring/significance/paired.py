@@ -45,8 +45,8 @@ def paired_t(first: Scores, second: Scores) -> list[CategoryTest]:
         known = ~(np.isnan(x) | np.isnan(y))
         x, y = x[known], y[known]
         t, p = stats.ttest_rel(x, y) if len(x) >= 2 and np.ptp(x - y) > 0 else (np.nan, np.nan)
-        one, two = (float(values.mean()) if len(values) else np.nan for values in (x, y))
-        tests.append(CategoryTest(category, one, two, float(t), float(p), len(x)))
+        mean, other = (float(values.mean()) if len(values) else np.nan for values in (x, y))
+        tests.append(CategoryTest(category, mean, other, float(t), float(p), len(x)))
     return tests
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from wholetext.scoring.significance.resample import ROUNDING, Score
 from wholetext.types import FloatArray
 
-FEW = 20  # documents; with fewer, intervals are too narrow (docs/significance.md)
-
 
 @dataclass(frozen=True)
 class Power:
@@ -70,29 +68,3 @@ def power(
         )
     detectable = reach * s / np.sqrt(count - margin) if count > margin else np.nan
     return Power(count, needed, float(detectable), alpha, power)
-
-
-def attainable(count: int, alpha: float, comparisons: int) -> bool:
-    """Whether any corrected p-value over so many documents can reach the level."""
-    return 2.0 ** (1 - count) * comparisons <= alpha
-
-
-def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
-    """A warning, or ``""`` where there are documents enough for intervals and tests.
-
-    Swapping n documents has only 2ⁿ outcomes, two of which are always as extreme as the observed
-    one, so no p-value can be below 2 / 2ⁿ, times the number of comparisons.
-    """
-    if count >= FEW:
-        return ""
-    if count == 1:
-        return (
-            "1 document only: there are no intervals and significance tests over documents (over segments: "
-            "--resample segments, in Python unit='segment')"
-        )
-    text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
-    least = 2.0 ** (1 - count)
-    if not attainable(count, alpha, comparisons):
-        over = f", over {comparisons} comparisons" if least <= alpha else ""
-        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
-    return text

@@ -26,6 +26,7 @@ TRIALS = 10_000
 _BLOCK = 1 << 21  # weights held at once: 16 MB as float64
 _WORD = 32  # numpy draws 32 coin flips from one word: blocks of 32 trials continue one stream
 _SMALLEST = -1074  # exponent of the smallest number there is
+FEW = 20  # documents; with fewer, intervals are too narrow (docs/significance.md)
 ROUNDING = 1e-10  # scores closer than this, relative to their size, are equal
 
 Score = Callable[[FloatArray], FloatArray]  # (..., k) totals → (...) one score each
@@ -75,6 +76,7 @@ def ratio(totals: FloatArray) -> FloatArray:
     return np.asarray(totals[..., 0] / totals[..., 1])
 
 
+@np.errstate(all="ignore")  # an undefined resample is NaN
 def bootstrap_scores(
     systems: Sequence[FloatArray], score: Score, draws: int = RESAMPLES, seed: int | None = SEED
 ) -> FloatArray:
@@ -91,7 +93,7 @@ def bootstrap_scores(
         weights = np.bincount(drawn.ravel(), minlength=n * totals.units).reshape(n, totals.units)
         for row, sums in zip(samples, totals.weighted(weights)):
             # sums of columns depend on their layout
-            row[at : at + n] = _scores(score, np.ascontiguousarray(sums))
+            row[at : at + n] = score(np.ascontiguousarray(sums))
     return samples
 
 
@@ -125,6 +127,7 @@ def bootstrap_p(
     return p
 
 
+@np.errstate(all="ignore")  # an undefined trial is NaN
 def randomization_p(
     systems: Sequence[FloatArray],
     score: Score,
@@ -139,7 +142,7 @@ def randomization_p(
     """
     totals, rng = _Totals(systems, trials), seeded(seed)
     whole = [each.sum(axis=0) for each in systems]  # each (k,)
-    observed = np.array([_scores(score, each) for each in whole])  # (systems,)
+    observed = np.array([score(each) for each in whole])  # (systems,)
     above, defined = np.zeros(len(pairs)), np.zeros(len(pairs))
     block = max(_WORD, _BLOCK // totals.units // _WORD * _WORD)
     for begin in range(0, trials, block):
@@ -151,7 +154,7 @@ def randomization_p(
             np.subtract(kept[a], kept[b], out=swapped[0])
             np.subtract(whole[a], swapped[0], out=swapped[1])
             swapped[0] += whole[b]
-            first, second = _scores(score, swapped)
+            first, second = score(swapped)
             null = np.abs(first - second)
             null = null[np.isfinite(null)]
             defined[at] += len(null)
@@ -160,6 +163,32 @@ def randomization_p(
     return np.where(
         np.array(known, dtype=bool) & (defined > 0), (above + 1) / (defined + 1), np.nan
     )
+
+
+def attainable(count: int, alpha: float, comparisons: int) -> bool:
+    """Whether any corrected p-value over so many documents can reach the level."""
+    return 2.0 ** (1 - count) * comparisons <= alpha
+
+
+def few_documents(count: int, alpha: float = 0.05, comparisons: int = 1) -> str:
+    """A warning, or ``""`` where there are documents enough for intervals and tests.
+
+    Swapping n documents has only 2ⁿ outcomes, two of which are always as extreme as the observed
+    one, so no p-value can be below 2 / 2ⁿ, times the number of comparisons.
+    """
+    if count >= FEW:
+        return ""
+    if count == 1:
+        return (
+            "1 document only: there are no intervals and significance tests over documents (over segments: "
+            "--resample segments, in Python unit='segment')"
+        )
+    text = f"{count} documents only: with fewer than {FEW} the intervals are too narrow"
+    least = 2.0 ** (1 - count)
+    if not attainable(count, alpha, comparisons):
+        over = f", over {comparisons} comparisons" if least <= alpha else ""
+        text += f", and no difference can be significant by document (the smallest possible p is {least:.3g}{over})"
+    return text
 
 
 # ---------------------------------------------------------------- multiple comparisons
@@ -251,11 +280,6 @@ class _Totals:
         whole[:, self.left] += sums[:, whole.shape[1] :]
         columns = np.ascontiguousarray(whole.T)  # (systems * k, block)
         return np.asarray(columns.reshape(self.systems, -1, len(weights)).transpose(0, 2, 1))
-
-
-def _scores(score: Score, totals: FloatArray) -> FloatArray:
-    with np.errstate(all="ignore"):  # an undefined resample is NaN, which is what we want
-        return np.asarray(score(totals), dtype=np.float64)
 
 
 def _exceeding(null: FloatArray, observed: float, scores: FloatArray) -> int:
