@@ -82,8 +82,10 @@ def reproduce(
 
 def _list(paper: Paper, brief: bool) -> None:
     print(f"{paper.letter}  {paper.authors}: {paper.title}")
+    width = max(map(len, paper.entries))
     for name, entry in paper.entries.items() if not brief else ():
-        terminal.entry(f"  {name:10}", entry.title + ("" if entry.kind else " (not computed)"))
+        title = entry.title + ("" if entry.kind else " (not computed)")
+        terminal.entry(f"  {name:{width}}  ", title)
 
 
 def _check(entry: Entry, data: Path | None) -> None:
@@ -126,8 +128,10 @@ def _print(result: Reproduction) -> None:
         pairs = zip(cells, result.published(row))
         table.add_row(row, *(cell(ours, theirs) for ours, theirs in pairs))
     terminal.console().print(table, markup=False)
-    if not result.small:
-        print("[ ] published")
+    if result.small:
+        print(result.status)
+        return
+    print("[ ] published")
     print(result.status)
     for note in filter(None, (entry.note, *entry.remarks)):
         terminal.entry("", note)

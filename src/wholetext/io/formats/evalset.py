@@ -326,6 +326,8 @@ def _write_texts(path: Path, texts: Mapping[str, Sequence[str]], side: str) -> N
 
 def _root(folder: FilePath) -> Path:
     root = Path(folder)
+    if not root.exists():
+        raise InputError("there is no such folder", where=str(root), next="check the path")
     if not is_folder(root) or not any(is_folder(root / part) for part in _PARTS):
         raise InputError(
             "this is not an EvalSet folder",
