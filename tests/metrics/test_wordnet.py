@@ -16,7 +16,7 @@ from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import collocated, synonym_groups
 from wholetext.metrics.cohesion.metric import lexical_items, reiteration
 
-pytestmark = pytest.mark.skipif(not grids.wordnet_version(), reason="nltk finds no WordNet here")
+pytestmark = pytest.mark.skipif(not grids.wordnet_version(), reason="nltk finds no WordNet: make test-integration")
 
 
 @pytest.mark.parametrize(("words", "why"), [

@@ -21,10 +21,12 @@ _ENDINGS = """s- ses-s xes-x zes-z ches-ch shes-sh men-man ies-y es-e es- ed-e e
 ENDINGS = [ending.split("-") for ending in _ENDINGS.split()]
 _CURLY = str.maketrans("‘’‛", "´´´")
 # English words above a relative frequency of 10⁻³ (Denkowski & Lavie 2011, §2.2)
-_FREQUENT = """the , . to of and a in that for " is on 's it with was as said at he by be from have has are
-    his but an this not i will ’ they ) ( who their had we which were been more or s its would about
-    new one after you : also up when there than $ all out her people she year two - can if last
-    first “ over other ” into some what so -- no time years could ? 't — '"""
+_FREQUENT = """
+    the , . to of and a in that for " is on 's it with was as said at he by be from have has are
+    his but an this not i will ’ they ) ( who their had we which were been more or s its would
+    about new one after you : also up when there than $ all out her people she year two - can if
+    last first “ over other ” into some what so -- no time years could ? 't — '
+    """
 FUNCTION_WORDS = frozenset(_FREQUENT.split())
 
 
