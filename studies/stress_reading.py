@@ -23,7 +23,7 @@ from pathlib import Path
 from wholetext.files.storage import write_file
 from wholetext.meta.contrastive.decisions import wilson
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.change import NotApplicable, Text, applied, chosen_changes, units_of
+from wholetext.stress.change import NotApplicable, TaggedText, applied, chosen_changes, units_of
 from wholetext.stress.perturbation import _analyser, _texts
 from wholetext.types import Corpus, Document, Output
 
@@ -96,7 +96,7 @@ def _cut(text: str) -> list[str]:
     return [unit.text for unit in units_of(text.split("\n"))]
 
 
-def texts(domain: str) -> list[Text]:
+def texts(domain: str) -> list[TaggedText]:
     """The documents of a domain, tagged."""
     readers = {"reviews": _reviews, "fiction": _fiction, "articles": _articles, "shops": _shops,
                "subtitles": _subtitles}  # fmt: skip
@@ -107,7 +107,7 @@ def texts(domain: str) -> list[Text]:
     return _texts(corpus, Output("A", docs), analyser, Options(cache=False))
 
 
-def items(domain: str, every: list[Text], known: set[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+def items(domain: str, every: list[TaggedText], known: set[tuple[str, ...]]) -> Iterator[dict[str, str]]:
     """At most fifty items of every change: one place each, of as many documents as there are."""
     for change in chosen_changes({"shops": RARE, "subtitles": CHANGED}.get(domain, CHANGES)):
         rounds: list[list[dict[str, str]]] = []

@@ -100,7 +100,7 @@ def _table(entry: Entry, cells: list[dict[str, Any]]) -> str:
     def shown(row: str, column: str) -> str:
         cell = places.get((row, column))
         if cell is None:
-            return "–"
+            return ""
         ours, theirs = cell["obtained"], cell["published"]
         number = f"{ours:.{entry.digits}f}"
         if _equal(entry, cell):

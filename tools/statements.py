@@ -57,6 +57,8 @@ LATER = (
     "meta/direct_assessments.py", "metrics/bleurt.py", "metrics/cider.py", "metrics/meteor.py", "metrics/moverscore.py",
     "metrics/word_vectors.py", "metrics/words.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
     "scoring/significance/paired.py",
+    # log-probabilities under causal language models
+    "metrics/llm_prob.py", "models/causal.py",
     # people: their files, answers in words, commands, models without torch
     "cli/convert.py", "cli/renamed.py", "cli/studies.py", "cli/topics.py", "io/columns.py", "io/conversion.py",
     "io/formats/judged.py", "io/formats/table.py", "io/outputs.py", "models/array_encoder.py", "scoring/controls.py",

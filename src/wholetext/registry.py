@@ -85,6 +85,8 @@ CORE_ALIASES: Mapping[str, str] = {  # written in lower case, understood in any
     "comet-kiwi": "kiwi",
     "wmt22-cometkiwi-da": "kiwi",
     "slide-cometkiwi": "slide-kiwi",
+    "comet-mqm_2021": "comet@Unbabel/wmt21-comet-mqm",
+    "comet-qe-mqm_2021": "comet@Unbabel/wmt21-comet-qe-mqm",
     "cider-d": "cider",
     "blond": "blonde",
     "blond-d": "d-blonde",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -35,6 +37,7 @@ def test_no_other_path_in_order_is_cheaper(fixed: list[str], free: list[str], se
     task = BeadTask(fixed, free, 1.0, Features(rng.normal(size=(len(fixed), 5)), rng.normal(size=(len(free), 5))))
     kinds = [*BEADS, (1, 0), (0, 1)]
 
+    @cache
     def cheapest(i: int, j: int) -> float:
         if (i, j) == (len(fixed), len(free)):
             return 0.0

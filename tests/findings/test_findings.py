@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from wholetext.findings.findings import findings
@@ -17,6 +19,7 @@ OUTPUT = ("Pavlov was sick for a week.", "He returned home in the evening.", "Th
           "But Pavlov took none of it.", "Nobody in the village saw how the old bridge fell.")  # fmt: skip
 
 
+@cache
 def kinds(hyp: tuple[str, ...], ref: tuple[str, ...] = REFERENCE) -> list[set[str]]:
     by_segment = findings(hyp, ref, "en")
     assert by_segment is not None

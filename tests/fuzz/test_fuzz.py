@@ -108,7 +108,7 @@ def answer(path: Path) -> object:
 READERS: dict[str, Read] = {  # of single files
     "mqm.tsv": lambda path: mqm_ratings(read_mqm(path)).judgments(),
     "ratings.tsv": lambda path: read_rater_table(path, SEGMENTS),
-    "spans.rating": lambda path: [entry.penalty for entry in read_span_ratings(path, SEGMENTS)],
+    "spans.rating": lambda path: [rated[3] for rated, _ in read_span_ratings(path, SEGMENTS)],
     "spans.tsv": read_spans, "spans.jsonl": read_spans, "set.jsonl": read_contrast_set, "set.json": read_contrast_set,
     "tags.jsonl": GivenAnalyser, "tags.conllu": GivenAnalyser,
     "prices.toml": lambda path: Calls(prices=path).cost("m", 1000, 10**6),

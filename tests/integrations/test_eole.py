@@ -11,8 +11,8 @@ import pytest
 import wholetext as wt
 from tests.integrations.cases import LANGS, by_command, rows
 
-pytest.importorskip("pyonmttok")
-pytest.importorskip("eole.scorers")
+pytest.importorskip("pyonmttok", reason="pyonmttok is not installed: make test-integration")
+pytest.importorskip("eole.scorers", reason="eole is not installed: make test-integration")
 
 from eole.scorers import build_scorers, get_scorers_cls, load_scorer_modules
 from eole.utils.earlystopping import EarlyStopping, PatienceEnum, scorers_from_config

@@ -10,7 +10,7 @@ import pytest
 import wholetext as wt
 from tests.integrations.cases import LANGS, by_command, rows
 
-evaluate = pytest.importorskip("evaluate")
+evaluate = pytest.importorskip("evaluate", reason="evaluate is not installed: make test-integration")
 
 import wholetext.integrations.evaluate as module
 from wholetext.integrations.evaluate import Wholetext

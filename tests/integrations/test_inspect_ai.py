@@ -13,7 +13,7 @@ import pytest
 import wholetext as wt
 from tests.integrations.cases import LANGS, by_command, rows
 
-pytest.importorskip("inspect_ai")
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: make test-integration")
 
 import anyio
 from inspect_ai import Task, eval

@@ -12,7 +12,7 @@ import pytest
 import wholetext as wt
 from tests.integrations.cases import by_command, rows
 
-lm_eval = pytest.importorskip("lm_eval")
+lm_eval = pytest.importorskip("lm_eval", reason="lm_eval is not installed: make test-integration")
 
 from lm_eval.api.model import LM
 from lm_eval.loggers import EvaluationTracker

@@ -110,7 +110,8 @@ def test_verl_computes_rewards_with_it(tmp_path: Path) -> None:
 
 def test_trl_computes_rewards_with_it() -> None:
     """The real method of GRPOTrainer calls the reward; None becomes NaN."""
-    torch, trl = pytest.importorskip("torch"), pytest.importorskip("trl", reason="TRL is not installed")
+    torch = pytest.importorskip("torch")
+    trl = pytest.importorskip("trl", reason="TRL is not installed: make test-integration")
     pytest.importorskip("accelerate").PartialState(cpu=True)  # for the log
     reward = Reward("chrf", "de-en", language="null")
     trainer: Any = SimpleNamespace(

@@ -13,7 +13,7 @@ import pytest
 import wholetext as wt
 from tests.integrations.cases import by_command, rows
 
-wandb = pytest.importorskip("wandb", minversion="0.19")
+wandb = pytest.importorskip("wandb", minversion="0.19", reason="wandb is not installed: make test-integration")
 
 
 @pytest.fixture(autouse=True)

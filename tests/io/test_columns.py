@@ -189,3 +189,16 @@ def _human(folder: Path, loaded: Loaded) -> tuple[list[str], list[list[str]]]:
         system, score = line.split("\t")
         blocks.setdefault(system, []).append("" if score == "None" else score)
     return list(blocks), list(blocks.values())
+
+
+@pytest.mark.parametrize(("langs", "sources"), [
+    ("de-en", [f"{ROWS[at % 2][1]} {at}" for at in range(6)]),
+    ("zh-en", [f"她像往常一样在那里。{at}" for at in range(6)]),
+])  # fmt: skip
+def test_a_column_in_the_source_language_is_the_source(langs: str, sources: list[str], tmp_path: Path) -> None:
+    rows = [[source, *(f"{text} {at}" for text in ROWS[at % 2][2:])] for at, source in enumerate(sources)]
+    loaded = read(written(tmp_path / "t.csv", ["Quelle", "Reference", "GPT-4", "DeepL"], rows), langs=langs)
+    assert [output.system for output in loaded.outputs] == ["GPT-4", "DeepL"]
+    assert loaded.corpus.docs[0].src == tuple(sources) and "source = 'Quelle'" in loaded.warnings[0]
+    loaded = read(tmp_path / "t.csv", langs="fr-en")  # in no language of the pair: text like any other
+    assert [output.system for output in loaded.outputs] == ["Quelle", "GPT-4", "DeepL"]

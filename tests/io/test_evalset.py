@@ -71,8 +71,8 @@ def test_faults(small: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no language pair de-fr") as caught:
         read(small, langs="de-fr")
     assert "de-en" in caught.value.next
-    for wrong in (small / "sources", tmp_path / "nowhere"):
-        with pytest.raises(InputError, match="not an EvalSet"):
+    for wrong, fault in ((small / "sources", "not an EvalSet"), (tmp_path / "nowhere", "no such folder")):
+        with pytest.raises(InputError, match=fault):
             evalset.read(wrong)
     (small / "references/de-en.refB.txt").write_text("one\n")
     with pytest.raises(AlignmentError, match=r"found 1 line, but .*sources/de-en.txt has 3"):

@@ -187,7 +187,7 @@ class Dataset:
 def table(library: str, columns: dict[str, list[Any]]) -> Any:
     if library == "like datasets":
         return Dataset(columns)
-    module = pytest.importorskip(library)
+    module = pytest.importorskip(library, reason=f"{library} is not installed: make test-integration")
     return module.Dataset.from_dict(columns) if library == "datasets" else module.DataFrame(columns)
 
 

@@ -60,7 +60,7 @@ def test_several_aspects_and_references_and_no_extractive_systems(
     code, out, _ = call(capsys, "meta", path, "-m", "chrf", "--gold", "coherence", "--gold", "turker-fluency",
                        "--task", "sys:kendall", "--draws", "0", "--between", "--paired-t", "--outliers")
     assert code == 0 and "between human scores" in out and "t-test between metrics" in out
-    assert "4 systems, left out: nobody" in " ".join(out.split())
+    assert "4 systems, left out: none" in " ".join(out.split())
 
 
 def test_ensembles_are_means(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: pytest.Capt
     code, _, err = call(capsys, "meta", other, "-m", "chrf")
     assert code == 2 and "neither an EvalSet folder nor a file of rated summaries" in err
     code, _, err = call(capsys, "meta", tmp_path / "nothing", "-m", "chrf")
-    assert code == 2 and "not an EvalSet folder" in err
+    assert code == 2 and "there is no such folder" in err
 
 
 def test_the_data_sets(data: Path) -> None:

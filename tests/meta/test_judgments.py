@@ -81,10 +81,10 @@ def test_span_ratings(tmp_path: Path) -> None:
     two = json.dumps({"errors": [{"start": 0, "end": 1, "severity": "minor", "score": -2.5}], "score": 88.5})
     path = spans_file(tmp_path / "x.seg.rating", f"A\t{one}\tr1", "A\tNone", f"B\t{two}", f"B\t{two}")
     found = read_span_ratings(path, SEGMENTS)
-    assert [(r.system, r.segment, r.rater) for r in found] == [
+    assert [rated[:3] for rated, _ in found] == [
         ("A", ("d", 0), "r1"), ("B", ("d", 0), "unknown"), ("B", ("d", 1), "unknown")]
-    assert [one.penalty for one in found] == pytest.approx([5.1, 2.5, 2.5])
-    assert [one.overall for one in found] == [71.0, 88.5, 88.5]
+    assert [rated[3] for rated, _ in found] == pytest.approx([-5.1, -2.5, -2.5])
+    assert [overall for _, overall in found] == [71.0, 88.5, 88.5]
 
 
 @pytest.mark.parametrize(("lines", "kind", "match"), [

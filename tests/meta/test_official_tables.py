@@ -14,7 +14,7 @@ from scipy.stats import pearsonr
 from tests.in_process import call
 from tests.meta import wmt_folders
 from tests.meta.wmt_folders import Values
-from wholetext.meta.conventions import standard_reference
+from wholetext.meta.conventions import standard_references
 from wholetext.meta.tasks import official_langs, preset
 
 OFFICIAL = {"wmt23": ("en-de", "he-en", "zh-en"), "wmt24": ("en-de", "en-es", "ja-zh")}
@@ -168,5 +168,5 @@ def test_language_pairs_and_references_of_wmt25_and_wmt24pp() -> None:
     assert official_langs("wmt24", "wmt24", ["ja-zh", "en-de", "en-is"]) == ["en-de", "ja-zh"]
     assert official_langs("wmt24pp", "wmt24pp", ["en-de_DE", "en-is_IS"]) == ["en-de_DE", "en-is_IS"]
     assert preset("wmt24pp") == preset("wmt24")
-    assert standard_reference("wmt24pp", "en-de_DE", ["refA", "posteditA"]) == "posteditA"
-    assert standard_reference("wmt24pp", "en-de_DE", ["refA"]) == "refA"
+    assert standard_references("wmt24pp", "en-de_DE", ["refA", "posteditA"]) == ("posteditA",)
+    assert standard_references("wmt24pp", "en-de_DE", ["refA"]) == ("refA",)

@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from wholetext.metrics.cohesion.grids import AnalysedText, read
+from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.scoring.engine import Engine
 from wholetext.text.taggers.analysis import LAYERS, Analysis, Token
 from wholetext.types import Excerpt, Fit, Request
@@ -72,3 +75,8 @@ def request(hyp: str, *refs: str) -> Request:
 
 def reading(text: str, nouns: Mapping[str, str]) -> AnalysedText:
     return read([text], [WordListTagger(nouns).analyse(text)])
+
+
+def static_vectors(vectors: Mapping[str, Sequence[float]]) -> StaticVectors:
+    rows = np.array(list(vectors.values()), dtype=np.float32)
+    return StaticVectors("given", {word: at for at, word in enumerate(vectors)}, rows)

@@ -277,7 +277,7 @@ def test_names_replace_the_entities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"), [("PERSON: (Joe)", "not the count of an entry"), (b"\xff", "UTF-8"), (None, "cannot be read")]
+    ("content", "fault"), [("PERSON: (Joe)", "not the count of an entry"), (b"\xff", "UTF-8"), (None, "no such file")]
 )
 def test_faults_in_annotation_files(tmp_path: Path, content: str | bytes | None, fault: str) -> None:
     path = tmp_path / f"{fault[:3]}.txt"

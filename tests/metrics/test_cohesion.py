@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.metrics.disco_given import WordListTagger, engine, reading, request
+from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
 from wholetext.errors import MetricError, SpecError
-from wholetext.metrics.cohesion.grids import Grid, Weighting, adjacency_blocks, grid, mentions, read
+from wholetext.metrics.cohesion import grids
+from wholetext.metrics.cohesion.grids import Grid, Weighting, grid, mentions, read
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -28,7 +29,6 @@ from wholetext.metrics.cohesion.metric import (
     reiteration,
     repetition,
 )
-from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.registry import scorer
 from wholetext.text.taggers.analysis import Analysis, Token
 from wholetext.types import FloatArray, Metric
@@ -37,7 +37,7 @@ EXACT = 1e-9
 HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
 REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
 NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
-STATIC = StaticVectors.given({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
+STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
                               "mat": (-1, 0.1), "house": (-1, -1)})
 
 
@@ -52,15 +52,15 @@ def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
 
 
 def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
-    """(n, n) all blocks as one matrix."""
-    return np.concatenate([block for _, block in adjacency_blocks(foci, n, weighting)] or [np.zeros((0, 0))])
+    """(n, n) as a dense matrix."""
+    return np.asarray(grids.adjacency(foci, n, weighting).todense())
 
 
 # ---------------------------------------------------------------- numbers of the published code
 
 
 def test_golden_graphs(gold: dict[str, Any]) -> None:
-    run = engine(analyser=WordListTagger(gold["nouns"]), vectors=StaticVectors.given(gold["static_vectors"]))
+    run = engine(analyser=WordListTagger(gold["nouns"]), vectors=static_vectors(gold["static_vectors"]))
     for text in gold["documents"].values():
         for side in ("hyp", "ref"):
             expected, read_ = text["graphs"][side], reading(text[side], gold["nouns"])

@@ -165,33 +165,6 @@ def test_rembert_and_multilingual_minilm(name: str, tmp_path: Path) -> None:
     close(scores(Comet(str(tmp_path / "models" / name)), cut(lines)), oracle("extra/expected.json")["comet"][name])
 
 
-def without_norm(tiny: Path, into: Path) -> str:
-    """The regression model, with nothing that needs all tokens of a text."""
-    for name in ("comet-reg-mix", "tiny-xlmr"):
-        copytree(tiny / name, into / name)
-    with (into / "comet-reg-mix" / "hparams.yaml").open("a", encoding="utf-8") as file:
-        file.write("\nlayer_norm: false\n")
-    return str(into / "comet-reg-mix")
-
-
-def test_the_last_layer_is_read_where_it_counts_and_scores_stay(
-    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from wholetext.models import encoder
-
-    read: list[Any] = []
-    real = encoder.states
-    monkeypatch.setattr(encoder, "states", lambda *given: read.append(given[-1]) or real(*given))
-    asked = cut(TEXTS["en-de"], prev=2)
-    found = scores(Comet(without_norm(tiny, tmp_path / "first")), asked)
-    assert read
-    assert all(last is not None for last in read)
-    monkeypatch.setattr(encoder, "can_stack", lambda model: False)
-    read.clear()
-    close(found, scores(Comet(without_norm(tiny, tmp_path / "second")), asked), 1e-6)  # models are kept by folder
-    assert not read, "the second time transformers computed everything"
-
-
 @pytest.mark.parametrize(("name", "ignored"), [
     ("comet-reg-mix", {"qe": True}), ("comet-qe-mix", {"qe": True}), ("xcomet", {"pool_special_tokens": False}),
     ("comet-kiwi-bert", {"layernorm_scope": "minibatch8"}), ("xcomet", {"truncation": "reference"}),

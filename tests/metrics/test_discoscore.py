@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.metrics.disco_given import WordListTagger, engine, reading, request
+from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
 from wholetext.errors import SpecError
 from wholetext.metrics.cohesion.grids import entities, mentions
-from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore.metric import (
     DsFocus,
     DsSent,
@@ -34,7 +33,7 @@ DOCS = ("xinhua-zh-01.120323", "chinanews.com.229726", "chinanews.com.229638")
 HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
 REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
 NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
-STATIC = StaticVectors.given({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
+STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
                               "mat": (-1, 0.1), "house": (-1, -1)})
 
 
@@ -64,7 +63,7 @@ class FormulaEncoder:
         for passage in batch:
             rows = self.vectors(passage.words)
             means = [rows[(start + 1 if start else 0) : stop + 1].mean(axis=0) for start, stop in passage.sentences]
-            out.append(np.array([*(rows[place + 1] for place in passage.wanted), *means]).reshape(-1, 4))
+            out.append(np.array([*(rows[place + 1] for place in passage.places), *means]).reshape(-1, 4))
         return out
 
 
@@ -80,7 +79,7 @@ def gold(oracle: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def gold_run(gold: dict[str, Any]) -> Any:
-    return engine(analyser=WordListTagger(gold["nouns"]), vectors=StaticVectors.given(gold["static_vectors"]))
+    return engine(analyser=WordListTagger(gold["nouns"]), vectors=static_vectors(gold["static_vectors"]))
 
 
 @pytest.fixture(scope="module")
@@ -120,11 +119,11 @@ def test_golden_tokens_and_focus_positions(doc: str, gold: dict[str, Any], oracl
     from wholetext.models.encoder import open_encoder
 
     encoder = WordEncoder(open_encoder(engine(), str(oracle / "neural" / "models" / "tiny-bert"), ""))
-    static = StaticVectors.given(gold["static_vectors"])
+    static = static_vectors(gold["static_vectors"])
     text = gold["documents"][doc]
     for side in ("hyp", "ref"):
         read = reading(text[side], gold["nouns"])
-        pieces = encoder.pieces(read.words)
+        pieces = list(map(encoder.pieces, read.words))
         if side == "hyp":
             assert [2, *(piece for word in pieces for piece in word)] == text["hyp_token_ids"]
         last = np.cumsum([len(word) for word in pieces])  # [CLS] is 0, so a word's last piece is at its cumulated end

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.metrics.disco_given import WordListTagger, engine, request
+from tests.metrics.disco_given import WordListTagger, engine, request, static_vectors
 from wholetext.metrics.cohesion.metric import (
     Conn,
     EntityGraph,
@@ -17,12 +17,11 @@ from wholetext.metrics.cohesion.metric import (
     LexicalGraph,
     Rc,
 )
-from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.metrics.discoscore.metric import DsFocus, DsSent
 from wholetext.types import Metric
 
 NOUNS = {f"n{i}": f"n{i}" for i in range(40)} | {word: word for word in ("china", "people", "press", "year", "land")}
-STATIC = StaticVectors.given({noun: np.random.default_rng(i).normal(size=4) for i, noun in enumerate(NOUNS)})
+STATIC = static_vectors({noun: np.random.default_rng(i).normal(size=4) for i, noun in enumerate(NOUNS)})
 ODD = ["", " ", "the saw is .", "n1", "👍 👍 👍", "n1 n2 . . . n1 !", "\u200b\u00a0", "n3 " * 40]
 
 

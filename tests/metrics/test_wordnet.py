@@ -5,15 +5,18 @@ Skipped where nltk finds no WordNet; `make test-integration` unpacks it (tools/i
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import wholetext as wt
+from tests.metrics.test_word_baselines import ORACLE, rows_of_demo, rows_of_wmt21
 from wholetext.metrics import meteor
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import collocated, synonym_groups
 from wholetext.metrics.cohesion.metric import lexical_items, reiteration
 
-pytestmark = pytest.mark.skipif(not grids.wordnet_version(), reason="nltk finds no WordNet here")
+pytestmark = pytest.mark.skipif(not grids.wordnet_version(), reason="nltk finds no WordNet: make test-integration")
 
 
 @pytest.mark.parametrize(("words", "why"), [
@@ -49,3 +52,20 @@ def test_meteor_matches_synonyms() -> None:
     assert meteor.Meteor().pair(["red", "automobile"], ["red", "car"]) == pytest.approx(0.9)  # (1 + 0.8) / 2
     assert meteor.Meteor().pair(["red", "philosophy"], ["red", "car"]) == pytest.approx(
         meteor.Meteor(synonyms=False).pair(["red", "philosophy"], ["red", "car"]))
+
+
+def test_meteor_with_synonyms_equals_meteor_1_5_on_448_segments() -> None:
+    assert rows_of_demo("meteor") == pytest.approx(ORACLE["meteor_synonyms"], abs=1e-9)
+
+
+@pytest.mark.data
+def test_meteor_with_synonyms_equals_meteor_1_5_on_segments_of_wmt21(data: Path) -> None:
+    assert rows_of_wmt21(data, "meteor") == pytest.approx(ORACLE["wmt21"]["meteor_synonyms"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("word", "base"), [("boxes", "box"), ("baking", "bake"), ("nicest", "nice"), ("geese", "goose")]
+)
+def test_inflected_words_have_the_synsets_of_their_base(word: str, base: str) -> None:
+    assert meteor.synsets(base) <= meteor.synsets(word)
+    assert meteor.synsets(base)

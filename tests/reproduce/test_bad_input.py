@@ -25,8 +25,9 @@ def wrong(tmp_path: Path) -> Path:
     ("reproduce B table2 --data {}", "a chapter has no reference", "1.ref_re.txt", "test/BookN"),
     ("reproduce B table2 --data {}/nowhere", "the data set bwb is needed", "nowhere/BWB", "--small"),
     ("reproduce X table1", "there is no paper 'X'", "", "choose one of V, S, D, P, B"),
-    ("reproduce V tabel1", "has no entry 'tabel1'", "", "did you mean table1"),
+    ("reproduce V tabel1", "there is no entry 'tabel1'", "", "did you mean table1"),
     ("annotate read {}", "there are no chapters of BWB here", "", "test/BookN"),
+    ("meta {}/nowhere -m chrf", "there is no such folder", "nowhere", "check the path"),
     ("meta {}/summarization/summeval.summaries.jsonl -m chrf", "there is no text here", "summeval", "rated summaries"),
 ])
 def test_answers(words: str, what: str, where: str, next_step: str, wrong: Path,

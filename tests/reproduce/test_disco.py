@@ -94,6 +94,23 @@ def test_what_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert call(capsys, "reproduce", "D", "table13")[0] == 2
 
 
+def test_needs_lists_models_and_files_and_fetches_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wholetext.models.hub import locate
+
+    def refuse(name: str, *_: object, **__: object) -> None:
+        raise AssertionError(f"{name} was fetched")
+
+    monkeypatch.setattr(locate, "download", refuse)
+    code, out, _ = call(capsys, "reproduce", "D", "table1", "--needs")
+    said = " ".join(out.split())
+    assert code == 0 and "model facebook/bart-large-cnn: " in said
+    assert "model FacebookAI/roberta-large (by language): " in said
+    assert "model conpono: missing; put it into a folder of this name" in said
+    assert "file deps.words.bz2: missing" in said
+
+
 def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
     path = tmp_path / datasets()["ner18"].path
     path.parent.mkdir()

@@ -59,6 +59,15 @@ def test_counts_of_paragraphs(data: Path) -> None:
     assert gaps["WMT'21 en-de"][0] == -9
 
 
+@pytest.mark.data
+def test_counts_of_released_direct_assessments(data: Path) -> None:
+    """P Table 2 counts what several raters judged several times, so no count here is above it."""
+    result = reproduce("P", "table2", data=data)
+    assert result.obtained["2020 cs-en merged"] == (7532, 3472, 2108, 1443, 1057, 756, 561, 328, 193, 114)
+    assert len(result.obtained) == 7
+    assert all(gap is not None and gap < 0 for gaps in result.differences().values() for gap in gaps)
+
+
 # ---------------------------------------------------------------- what is missing, where, what next
 
 

@@ -23,6 +23,7 @@ from wholetext.demo import load
 from wholetext.executor import Executor
 
 MODELS = Path(__file__).parents[1] / "oracle" / "neural" / "models"
+RAY = "ray is not installed: make test-integration"
 METRICS = ["bleu", "chrf", "blonde", "context:bertscore@minilm", f"comet@{MODELS / 'comet-reg-mix'}",
            f"prism@{MODELS / 'tiny-mbart50'}", "wt-mini"]
 
@@ -43,7 +44,7 @@ def actors() -> list[psutil.Process]:
 
 
 def test_an_address_without_a_cluster_is_an_error_at_once() -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -62,7 +63,7 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     some = ["bleu", "chrf", f"comet@{MODELS / 'comet-reg-mix'}"]
     with Executor("ray", workers=2) as executor:
         assert results(tmp_path / "there", some, executor) == results(tmp_path / "here", some)
@@ -77,7 +78,7 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_gpus_are_those_that_the_cluster_has() -> None:
-    ray = pytest.importorskip("ray")
+    ray = pytest.importorskip("ray", reason=RAY)
     with Executor("ray", gpus=64) as executor, pytest.raises(wt.errors.WorkerError, match=r"it has 0 GPUs, not 64"):
         executor.submit(pow, 1, 1)
     assert not ray.is_initialized()
@@ -105,14 +106,14 @@ def two_threads() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("two_threads")
 def test_every_kind_of_metric_is_byte_equal(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     with Executor("ray", workers=2) as executor:
         assert results(tmp_path / "there", METRICS, executor, 12) == results(tmp_path / "here", METRICS, "local", 12)
 
 
 @pytest.mark.slow
 def test_a_cluster_is_joined_by_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
@@ -132,7 +133,7 @@ def test_a_cluster_is_joined_by_its_address(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.slow
 def test_a_killed_actor_changes_no_score(tmp_path: Path) -> None:
     """Ray starts the actor and its task again, wherever the kill meets it."""
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     with Executor("ray", workers=2) as executor:
         executor.submit(pow, 2, 2).result()  # the actors have started
         killer = threading.Timer(0.5, lambda: actors()[0].kill())
@@ -144,7 +145,7 @@ def test_a_killed_actor_changes_no_score(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_driver_leaves_no_actor_and_can_be_started_again(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason=RAY)
     (tmp_path / "out.txt").write_text("the cat sat on the mat\n" * 20_000)
     command = [sys.executable, "-m", "wholetext", "score", "-t", "out.txt", "-r", "out.txt", "-m", "ter", "bleu",
                "--on", "ray", "--workers", "2", "--out", "run", "--json"]  # fmt: skip

@@ -51,6 +51,13 @@ def test_columns_of_a_table(client: TestClient) -> None:
     assert answer["first"][0] == ["source", "eins"] and any("remark" in note for note in answer["notes"])
 
 
+def test_columns_are_those_of_the_language_pair(client: TestClient) -> None:
+    """As in the job: a column in the source language is the source."""
+    rows = "".join(f"Er war nicht da, und sie kam zu spät {i}.\tHe was out {i}.\tHe left {i}.\n" for i in range(4))
+    answer = looked(client, ("corpus", ("set.tsv", f"Quelle\tref\tGPT-4\n{rows}")), langs="de-en")
+    assert ["Quelle", "source"] in answer["columns"] and answer["systems"] == ["GPT-4"]
+
+
 def test_keys_of_json_lines(client: TestClient) -> None:
     lines = [{"doc_id": "d", "src": "eins", "mt": "one", "system": "s", "ref": "one", "x": 1}] * 2
     answer = looked(client, ("corpus", ("set.jsonl", "\n".join(map(json.dumps, lines)))))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from wholetext.stress.change import Text
+from wholetext.stress.change import TaggedText
 from wholetext.text.taggers.analysis import Analysis, Entity, Token
 
-Tagged = Callable[..., Text]
+Tagged = Callable[..., TaggedText]
 
 
 def analysed(tagged: str, persons: Sequence[str], labels: dict[str, str], glue: str) -> tuple[str, Analysis]:
@@ -32,9 +32,9 @@ def analysed(tagged: str, persons: Sequence[str], labels: dict[str, str], glue: 
 def tagged() -> Tagged:
     """A function from hand-tagged segments to a document; ``persons`` are its entities, ``labels`` their labels."""
 
-    def made(*segments: str, lang: str = "en", persons: Sequence[str] = (), **labels: str) -> Text:
+    def made(*segments: str, lang: str = "en", persons: Sequence[str] = (), **labels: str) -> TaggedText:
         glue = "" if lang == "zh" else " "
         found = [analysed(one, persons, labels, glue) for one in segments]
-        return Text("doc", lang, tuple(text for text, _ in found), tuple(one for _, one in found), (), glue)
+        return TaggedText("doc", lang, tuple(text for text, _ in found), tuple(one for _, one in found), (), glue)
 
     return made

@@ -68,6 +68,6 @@ def test_an_unknown_change_is_answered_with_a_suggestion() -> None:
 def test_every_change_says_what_it_is() -> None:
     changes = list_changes()
     for name, change in changes.items():
-        assert change.name == name and change.summary and change.__doc__
+        assert change.name == name and change.summary and change.find.__doc__
         assert change.languages is None or change.languages <= {"en", "de", "fr", "ru", "es", "zh"}
     assert {change.kind for change in changes.values()} == {"document", "sentence", "harmless"}

@@ -148,26 +148,26 @@ BAD, GOOD = output("bad", "Fire house.", "Out."), output("good", "A house burned
 
 
 def test_a_second_reference_is_changed_and_the_others_are_scored_against() -> None:
-    found = select(corpus(first=ONE, second=TWO), [BAD], StressOptions())
-    assert found.text is not None and found.text.docs["a"] == TWO and found.refs == ("first",)
-    named = select(corpus(first=ONE, second=TWO), [BAD], StressOptions(text="first"))
-    assert named.text is not None and named.text.docs["a"] == ONE and named.refs == ("second",)
-    assert "the text under test is the reference first, scored against second" in named.notes
+    text, refs, *_ = select(corpus(first=ONE, second=TWO), [BAD], StressOptions())
+    assert text is not None and text.docs["a"] == TWO and refs == ("first",)
+    text, refs, _, notes = select(corpus(first=ONE, second=TWO), [BAD], StressOptions(text="first"))
+    assert text is not None and text.docs["a"] == ONE and refs == ("second",)
+    assert "the text under test is the reference first, scored against second" in notes
 
 
 def test_without_one_the_best_system_is_changed() -> None:
-    found = select(corpus(first=ONE), [BAD, GOOD], StressOptions())
-    assert found.text is None and found.refs == ("first",)
+    text, refs, systems, _ = select(corpus(first=ONE), [BAD, GOOD], StressOptions())
+    assert text is None and refs == ("first",)
     scores = wt.score(wt.Loaded(corpus(first=ONE), [BAD, GOOD]), ["chrf", "ter"], options=Options(cache=False)).scores
-    chosen, note = best(scores, found.systems)
+    chosen, note = best(scores, systems)
     assert chosen is GOOD and "best mean rank of 2 systems" in note
-    assert select(corpus(first=ONE), [BAD, GOOD], StressOptions(text="bad")).text is BAD
+    assert select(corpus(first=ONE), [BAD, GOOD], StressOptions(text="bad"))[0] is BAD
 
 
 def test_a_copy_of_a_reference_is_no_system() -> None:
-    found = select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions())
-    assert found.systems == (BAD,) and found.text is BAD
-    assert "human is a copy of the reference first and not counted among the systems" in found.notes
+    text, _, systems, notes = select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions())
+    assert systems == (BAD,) and text is BAD
+    assert "human is a copy of the reference first and not counted among the systems" in notes
     with pytest.raises(InputError, match="no text human to change"):
         select(corpus(first=ONE), [output("human", *ONE), BAD], StressOptions(text="human"))
     with pytest.raises(InputError, match="no text but the reference"):

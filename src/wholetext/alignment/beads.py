@@ -71,7 +71,7 @@ class Bead:
 
     @property
     def linked(self) -> bool:
-        """Whether neither side is empty."""
+        """Tell whether neither side is empty."""
         return self.fixed[0] < self.fixed[1] and self.free[0] < self.free[1]
 
     def side(self, free: bool) -> Span:

@@ -17,7 +17,7 @@ from wholetext.alignment.segments import Sentences, beads_of_segments, moved, pl
 from wholetext.alignment.similarity import Features, Span, shared_words
 from wholetext.alignment.vectors import covered, identity, sentence_vectors
 from wholetext.alignment.word_cuts import segments_by_words
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, count, known
 from wholetext.executor import Executor
 from wholetext.notebook.display import brief
 from wholetext.notes import Note
@@ -51,11 +51,8 @@ class AlignOptions:
     nulls: Literal["count", "worst", "drop"] = "count"
 
     def __post_init__(self) -> None:
-        known = {"nulls": Nulls.POLICIES, "similarity": ("auto", "vectors", "words")}
-        for name, values in known.items():
-            value = getattr(self, name)
-            if value not in values:
-                raise InputError(f"there is no {name}={value!r}", next=choices(str(value), values))
+        known("nulls", self.nulls, Nulls.POLICIES)
+        known("similarity", self.similarity, ("auto", "vectors", "words"))
 
 
 @dataclass(frozen=True)

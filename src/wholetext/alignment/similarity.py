@@ -81,7 +81,7 @@ class Features:
 
     @cached_property
     def norms(self) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
-        """By side and size: (sentences - size + 1,) norms of sums of ``size`` neighbouring rows."""
+        """Norms of sums of ``size`` neighbouring rows, by side and size: (sentences - size + 1,)."""
         return _norms(self.fixed), _norms(self.free)
 
     def tables(self, fixed: slice, free: slice, kinds: Sequence[Span]) -> Tables:

@@ -135,7 +135,7 @@ def read_pearmut(path: FilePath) -> PearmutAnnotations:
 
 
 def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(place, campaign, entry): of a line each, or of the lists of one JSON object."""
+    """Yield (place, campaign, entry) of each line, or of the lists of one JSON object."""
     with opened(path) as file:
         lines = list(file.lines())
     try:

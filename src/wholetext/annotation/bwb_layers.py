@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,16 +58,16 @@ def layer_statistics(root: Path) -> LayerStatistics:
 
 
 def _kept(chapters: Chapters, docs: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    found, marked = Counter[str](), Counter[str]()
+    kept, marked = Counter[str](), Counter[str]()
     genders = load_table("en").pronouns
     for chapter, part in chapters.items():
         forms: dict[int, list[str]] = {}  # entity → its name in the output, "" where there is none
         for line, text in zip(part, docs[chapter], strict=True):
             for mention in line.mentions:
                 if mention.term:
-                    there = _has(text, mention.text)
-                    forms.setdefault(mention.entity, []).append(mention.text if there else "")
-                    found["names"] += there
+                    present = _has(text, mention.text)
+                    forms.setdefault(mention.entity, []).append(mention.text if present else "")
+                    kept["names"] += present
                     marked["names"] += 1
             pronouns = [mention for mention in line.mentions if mention.pronoun]
             words = Counter(genders.get(word.lower(), "") for word in re.findall(r"\w+", text))
@@ -75,20 +75,15 @@ def _kept(chapters: Chapters, docs: Mapping[str, Sequence[str]]) -> dict[str, fl
                 genders.get(mention.text.strip().lower(), "") for mention in pronouns
             )
             for gender in GENDERS:
-                found[gender] += min(words[gender], of_gender[gender])
+                kept[gender] += min(words[gender], of_gender[gender])
             marked.update(of_gender)
             omitted = Counter(m.text.strip().lower() for m in pronouns if m.type == "O")
-            present = Counter(re.findall(r"\w+", text.lower()))
-            found["omitted"] += sum((omitted & present).values())
+            kept["omitted"] += (omitted & Counter(re.findall(r"\w+", text.lower()))).total()
             marked["omitted"] += omitted.total()
         repeated = [names for names in forms.values() if len(names) >= 2]
-        found["entities"] += sum(_alike(names) for names in repeated)
+        kept["entities"] += sum(len({*names}) == 1 and "" not in names for names in repeated)
         marked["entities"] += len(repeated)
-    return {name: found[name] / marked[name] if marked[name] else float("nan") for name in MEASURES}
-
-
-def _alike(names: Iterable[str]) -> bool:
-    return len(set(names)) == 1 and "" not in names
+    return {name: kept[name] / marked[name] if marked[name] else float("nan") for name in MEASURES}
 
 
 def _has(text: str, phrase: str) -> bool:

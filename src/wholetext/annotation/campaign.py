@@ -141,7 +141,7 @@ class _Campaign:
         return items
 
     def _spans(self, doc: Document, system: str) -> list[list[dict[str, Any]]]:
-        """What the metric marked in each segment, in Pearmut's form."""
+        """List what the metric marked in each segment, in Pearmut's form."""
         if self.spec is None:
             return []
         by_system = self.results.scores[self.spec]
@@ -182,7 +182,7 @@ class _Campaign:
         return done
 
     def notes(self, spans: str | None) -> tuple[str, ...]:
-        """What those who run the campaign should know; ``spans`` is the metric requested."""
+        """Say what those who run the campaign should know; ``spans`` is the metric requested."""
         notes = []
         if spans == "auto" and not self.spec:
             notes.append("the run has no metric that marks error spans: no spans are filled in")

@@ -261,8 +261,8 @@ def _error_types(folder: Path, format: str) -> None:
     layers = layer_statistics(folder) if has_layers(folder) else None
     errors = error_types(folder) if layers is None or has_errors(folder) else None
     if format == "json":
-        found = {"sentences": errors[0], "errors": errors[1]} if errors else {}
-        terminal.print_json(found | ({"layers": asdict(layers)} if layers else {}))
+        counted = {"sentences": errors[0], "errors": errors[1]} if errors else {}
+        terminal.print_json(counted | ({"layers": asdict(layers)} if layers else {}))
         return
     if errors:
         sentences, counts = errors

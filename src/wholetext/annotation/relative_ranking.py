@@ -20,8 +20,9 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.files.parsing import read_json, reading
-from wholetext.io.text import read_lines
+from wholetext.files.parsing import reading
+from wholetext.io.formats.jsonl import objects
+from wholetext.io.text import at, opened
 from wholetext.notebook.display import brief
 from wholetext.scoring.kappa import cohen_kappa
 from wholetext.scoring.results import Results
@@ -85,10 +86,10 @@ def ranking_items(
     groups = items if unit == "documents" else [[item] for group in items for item in group]
     groups = [groups[at] for at in rng.permutation(len(groups))]
     every = [item for group in groups for item in group]
-    able = [at for at, item in enumerate(every) if _shuffles(item, unit)]
+    able = [place for place, item in enumerate(every) if _shuffles(item, unit)]
     number = min(round(controls * len(every)), len(able))
-    for at in rng.choice(able, number, replace=False).tolist() if number else ():
-        every[at] = _control(every[at], unit, rng)
+    for place in rng.choice(able, number, replace=False).tolist() if number else ():
+        every[place] = _control(every[place], unit, rng)
     return every
 
 
@@ -150,13 +151,13 @@ def read_rankings(answers: Path, key: Path) -> Rankings:
             last = all(rank < ranks[bad] for letter, rank in ranks.items() if letter != bad)
             controls[rater] = caught + last, seen + 1
         letters = sorted(set(ranks) - {bad}, key=lambda letter: known["systems"][letter])
-        for one, two in combinations(letters, 2):
-            pair = row["item"], known["systems"][one], known["systems"][two]
-            verdicts.setdefault(rater, {})[pair] = float(np.sign(ranks[two] - ranks[one]))
+        for first, second in combinations(letters, 2):
+            pair = row["item"], known["systems"][first], known["systems"][second]
+            verdicts.setdefault(rater, {})[pair] = float(np.sign(ranks[second] - ranks[first]))
     wins: dict[str, list[float]] = {}
-    for given in verdicts.values():
-        for (_, one, two), verdict in given.items():
-            for system, sign in ((one, verdict), (two, -verdict)):
+    for own in verdicts.values():
+        for (_, first, second), verdict in own.items():
+            for system, sign in ((first, verdict), (second, -verdict)):
                 wins.setdefault(system, []).extend([float(sign > 0)] if sign else [])
     shares = {name: float(np.mean(own)) if own else float("nan") for name, own in wins.items()}
     return Rankings(shares, controls, _kappas(verdicts))
@@ -166,24 +167,20 @@ def _kappas(
     verdicts: Mapping[str, Mapping[tuple[str, str, str], float]],
 ) -> dict[tuple[str, str], tuple[float, int]]:
     kappas = {}
-    for one, two in combinations(sorted(verdicts), 2):
-        shared = [pair for pair in verdicts[one] if pair in verdicts[two]]
-        x, y = (np.array([verdicts[rater][pair] for pair in shared]) for rater in (one, two))
+    for first, second in combinations(sorted(verdicts), 2):
+        shared = [pair for pair in verdicts[first] if pair in verdicts[second]]
+        x, y = (np.array([verdicts[rater][pair] for pair in shared]) for rater in (first, second))
         if shared:
-            kappas[one, two] = cohen_kappa(x, y), len(shared)
+            kappas[first, second] = cohen_kappa(x, y), len(shared)
     return kappas
 
 
 def _rows(path: Path, fields: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    rows = []
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            where = f"{path}:{number}"
-            row = read_json(line, where=where, next=_EXAMPLE)
-            if not isinstance(row, dict) or any(name not in row for name in fields):
-                what = f"a line needs {', '.join(fields)}"
-                raise InputError(what, where=where, next=_EXAMPLE)
-            rows.append((where, row))
+    with opened(path) as file:
+        rows = [(at(file.name, number), row) for number, row in objects(file)]
+    for where, row in rows:
+        if not row.keys() >= set(fields):
+            raise InputError(f"a line needs {', '.join(fields)}", where=where, next=_EXAMPLE)
     return rows
 
 

@@ -132,7 +132,7 @@ def sample(
 
 
 def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> FloatArray:
-    """(docs,) inclusion probabilities ∝ priority, at most 1, of an expected cost of ``budget``.
+    """Compute (docs,) inclusion probabilities ∝ priority, at most 1, of expected cost ``budget``.
 
     The scale is found by bisection. With a cost of 1 each, their sum is the size of the sample.
     """
@@ -177,7 +177,7 @@ def pick(priority: FloatArray, cost: FloatArray, budget: float) -> IntArray:
 
 
 def spread(table: Sequence[Mapping[str, Scores]], notes: list[str]) -> FloatArray:
-    """(docs,) standard deviation between systems of standardised scores, mean over metrics.
+    """Compute (docs,) the spread of standardised scores between systems, averaged over metrics.
 
     MetricVar of subset2evaluate (Zouhar et al. 2025, arXiv 2501.18251), for documents.
     """

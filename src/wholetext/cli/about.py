@@ -58,8 +58,7 @@ def list_(
         return
     listing = {**catalogue(), "changes": {}}
     if describe_changes := slices.hook("described-changes"):
-        listing["changes"], broken = describe_changes()
-        listing["broken"] = listing["broken"] | broken
+        listing["changes"] = describe_changes()
     if no_ref:
         metrics, aliases = listing["metrics"], listing["aliases"]
         listing["metrics"] = {k: v for k, v in metrics.items() if "ref" not in v["needs"]}
@@ -101,7 +100,7 @@ def explain(name: str, format: str = "table") -> None:
     from wholetext.registry import ALIASES, arguments, canonical, names, scorer, view_class
     from wholetext.spec import Call
 
-    changes = hook()[0] if (hook := slices.hook("described-changes")) else {}
+    changes = hook() if (hook := slices.hook("described-changes")) else {}
     if name in changes and canonical(name) not in names():
         change = {"change": name, **changes[name]}
         print_json(change) if format == "json" else entry(

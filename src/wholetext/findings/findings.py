@@ -100,7 +100,7 @@ class AlignedPair:
     ref: Sequence[Segment]
 
     def findings(self, at: int) -> Iterator[Finding]:
-        """What does not fit in a segment."""
+        """List what does not fit in a segment."""
         strange = self._strange_pronouns(at)
         replaced = chain.from_iterable(self._replaced(category, at) for category in CATEGORIES)
         known = {(finding.kind, finding.start) for finding in strange}
@@ -204,7 +204,7 @@ class AlignedPair:
 
     @cached_property
     def _similarity(self) -> FloatArray:
-        """(segments, segments) cosine of the output's segments with the reference's, by tf-idf."""
+        """Compute the tf-idf cosines of the output's segments with the reference's."""
         frequency = Counter(stem for segment in self.ref for stem in segment.stems)
         column = {stem: place for place, stem in enumerate(frequency)}
         tables = np.zeros((2, len(self.ref), len(column)))
@@ -218,7 +218,7 @@ class AlignedPair:
 
 
 def spelled_alike(name: str, other: str) -> bool:
-    """Whether two different names share their first letter and differ in few others.
+    """Tell whether two different names share their first letter and differ in few others.
 
     At most one letter, of six or more two; not where one begins with the other, as plurals do.
     """

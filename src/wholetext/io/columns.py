@@ -12,7 +12,7 @@ from typing import Any
 
 from wholetext.errors import InputError, choices
 from wholetext.notes import Note
-from wholetext.text import same_language
+from wholetext.text import code_of, same_language, scripts_of
 
 Key = tuple[str, str]  # kind (doc, src, ref, hyp, system, meta, gold, human …) and name
 Columns = Mapping[str, str | int | Sequence[str | int]]  # role → names or numbers of columns
@@ -37,7 +37,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 GUESSES: Mapping[str, tuple[str, ...]] = {
     kind: tuple(names.split())
     for kind, names in {
-        "doc": "document_name doc_name file filename file_name article article_id chapter story talk",
+        "doc": "document_name doc_name file filename file_name article article_id chapter story "
+        "talk",
         "src": "source_text src_text source_segment source_sentence original original_text input",
         "ref": "reference_text ref_text reference_translation reference_segment human_translation "
         "human_reference gold target_text post_edit pe",
@@ -57,6 +58,7 @@ _SYSTEM = re.compile(r"(?:hyp|mt|output|translation|system|sys|prediction)[ _.-]
 _REFERENCE = re.compile(r"ref(?:erence)?[ _.-]?\w{1,2}", re.I)
 _CODE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+%?")
+_RUNNING = 12  # words of a column by which its language is told
 _REQUEST = re.compile(r",(?=\s*\w+(?::[^=,]*)?=)")  # a comma before the next ROLE=
 
 
@@ -158,6 +160,9 @@ def settle(
         if kind == "ref":
             guesses |= {n: ("ref", n) for n in free(kind) if _REFERENCE.fullmatch(n)}
     guesses |= {n: ("hyp", match[1]) for n in free("hyp") if (match := _SYSTEM.fullmatch(n))}
+    sources = [n for n in free("src") if _in_source_language(_values(sample, n), langs)]
+    if len(sources) == 1:
+        guesses[sources[0]] = ("src", "")
     if outputs:
         texts = _texts(free("hyp"), keys | guesses, sample, bool(documents))
         guesses |= {name: ("hyp", name) for name in texts}
@@ -226,6 +231,21 @@ def _texts(
             texts.append(name)
     several = "system" in {kind for kind, _ in keys.values()} or beside
     return texts if len(texts) == 1 or not several else []
+
+
+def _in_source_language(values: Sequence[Any], langs: tuple[str, str]) -> bool:
+    """Tell whether texts are clearly written in the source language, not in the target language."""
+    from wholetext.text.identify import other_language
+    from wholetext.text.scripts import SCRIPTS, letters
+
+    texts, scripts = [str(value) for value in values], scripts_of(langs[0])
+    if not all(langs):
+        return False
+    if scripts and not {*scripts} & {*scripts_of(langs[1])}:
+        counts = dict(zip(SCRIPTS, letters(texts).sum(axis=0).tolist()))
+        return bool(2 * sum(counts[script] for script in scripts) > sum(counts.values()))
+    other = other_language(texts, code_of(langs[1]), _RUNNING)
+    return other != "" and bool(same_language(other, langs[0]))
 
 
 def _values(sample: Sequence[Mapping[str, Any]], name: str) -> list[Any]:

@@ -49,8 +49,8 @@ def read(
     the test set; ``segments`` is how their documents are divided: ``auto``, ``p``, ``lines``,
     ``json`` or ``none``. A DataFrame or ``datasets.Dataset`` has one row per segment and the
     columns of a table. ``columns`` says which column (or key) holds what, by name or by number from
-    1: ``{"source": "German", "output": ["GPT-4", "DeepL"]}``. With ``resegmented``, plain text of an
-    output may have other line breaks than the corpus; its documents must be told apart.
+    1: ``{"source": "German", "output": ["GPT-4", "DeepL"]}``. With ``resegmented``, plain text of
+    an output may have other line breaks than the corpus; its documents must be told apart.
     """
     if format is not None:
         find(format)

@@ -26,6 +26,7 @@ _OPEN = re.compile(r"<\s*p(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _CLOSE = re.compile(r"<\s*/\s*p\s*>", re.IGNORECASE)
 # what follows the "<" of a tag: such a "&lt;" stays escaped, or it would become a tag
 _ESCAPE = re.compile(r"&(?:amp|gt|quot|apos|#0*39|#x0*27|nbsp|lt(?!;[/!A-Za-z]));")
+_TAG = re.compile(r"<(?![/!A-Za-z])")  # a sign that opens no tag
 _FENCE = re.compile(
     r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -86,7 +87,8 @@ def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str 
     if by == "json":
         text = f"```json\n{json.dumps(_nested(keys, segments), ensure_ascii=False, indent=2)}\n```"
     elif by == "p":
-        text = "\n".join(f"<p>{_escaped(segment)}</p>" for segment in segments)
+        plain = (segment.replace("&", "&amp;") for segment in segments)
+        text = "\n".join(f"<p>{_TAG.sub('&lt;', segment)}</p>" for segment in plain)
     else:
         text = {"lines": "\n", "blank": "\n\n"}.get(by, "").join(segments)
     like = MarkupParts(tuple(segments), by, tuple(keys))
@@ -95,10 +97,6 @@ def join(segments: Sequence[str], by: str, keys: Sequence[str] = (), where: str 
         if segment != other or len(back) != len(segments):
             raise not_read_back(f"segment {i}, in WMT's {by!r}", segment, other, where)
     return text
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"<(?![/!A-Za-z])", "&lt;", text.replace("&", "&amp;"))
 
 
 def _nested(keys: Sequence[str], segments: Sequence[str]) -> Any:

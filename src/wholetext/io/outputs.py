@@ -1,7 +1,7 @@
 """Outputs for a corpus that is already read: by position, by document id, or document by document.
 
-A document may be a record of JSONL or of a table, a file of a folder, or a part of a text file: under
-a heading with its id, between rules (``---``), or between blank lines.
+A document may be a record of JSONL or of a table, a file of a folder, or a part of a text file:
+under a heading with its id, between rules (``---``), or between blank lines.
 """
 
 from __future__ import annotations

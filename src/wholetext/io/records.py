@@ -89,6 +89,13 @@ def load(
         name = name or record.corpus
         if chosen.wants(record) and (record.texts or gathered):
             gathered = gathered or (DocumentRecords if record.whole else SegmentRecords)(where)
+            if record.whole != isinstance(gathered, DocumentRecords):
+                own, other = ("document", "segment")[:: 1 if record.whole else -1]
+                raise InputError(
+                    f"this record is a {own}, and the first is a {other}",
+                    where=at(where, line),
+                    next="write one document per line, or one segment per line",
+                )
             gathered.add(record)
     langs = chosen.settled()
     if gathered is None:
@@ -105,21 +112,27 @@ def load(
 
 
 class _Parser:
-    """The interpreter of records of a file; those with the same names share an analysis."""
+    """The interpreter of the records of a file."""
 
     def __init__(self, where: str, keys: Mapping[str, Key | None]) -> None:
         self.where, self.keys = where, keys
         self.unused: dict[str, None] = {}
-        self._shapes: dict[tuple[str, ...], dict[Key, str]] = {}
 
     def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
         where, record, stated = at(self.where, line), Record(line), dict[str, Any]()
-        names = tuple(fields)
-        shape = self._shapes.get(names)
-        if shape is None:
-            shape = self._shapes[names] = self._shape(names, where)
-        for (kind, label), name in shape.items():
-            value = fields[name]
+        names = dict[Key, str]()
+        for name, value in fields.items():
+            key = self.keys[name] if name in self.keys else key_of(name)
+            if key is None:
+                self.unused[name or "(no name)"] = None
+                continue
+            if key in names:
+                raise InputError(
+                    f"{names[key]!r} and {name!r} are one field",
+                    where=where,
+                    next="rename or remove one of them",
+                )
+            names[key], (kind, label) = name, key
             if value is None:  # the same as absent
                 continue
             match kind:
@@ -152,23 +165,6 @@ class _Parser:
             )
         record.whole = kinds == {tuple}
         return record
-
-    def _shape(self, names: Sequence[str], where: str) -> dict[Key, str]:
-        """Map keys to names for records with these names."""
-        shape: dict[Key, str] = {}
-        for name in names:
-            key = self.keys[name] if name in self.keys else key_of(name)
-            if key is None:
-                self.unused[name or "(no name)"] = None
-            elif key in shape:
-                raise InputError(
-                    f"{shape[key]!r} and {name!r} are one field",
-                    where=where,
-                    next="rename or remove one of them",
-                )
-            else:
-                shape[key] = name
-        return shape
 
 
 def _text(value: Any, where: str) -> Text:
@@ -259,13 +255,11 @@ class SegmentRecords:
         cells |= {("system", ""): record.system} if record.system else {}
         if not self.lines:
             self.columns, self.metas = {key: [] for key in cells}, {key: [] for key in record.meta}
-        if record.whole or cells.keys() != self.columns.keys():
+        if cells.keys() != self.columns.keys():
             differing = sorted(cells.keys() ^ self.columns.keys())
             names = ", ".join(":".join(filter(None, key)) for key in differing)
             raise AlignmentError(
-                "this record is a document, and the first is a segment"
-                if record.whole
-                else f"this record and the first do not have the same fields: {names}",
+                f"this record and the first do not have the same fields: {names}",
                 where=at(self.where, record.line),
                 next="every segment needs the same source, references and outputs",
             )
@@ -356,12 +350,6 @@ class DocumentRecords:
 
     def add(self, record: Record) -> None:
         where = at(self.where, record.line)
-        if not record.whole:
-            raise InputError(
-                "this record is a segment, and the first is a document",
-                where=where,
-                next="write one document per line, or one segment per line",
-            )
         refs = {name: text for (kind, name), text in record.texts.items() if kind == "ref"}
         self.unnamed = self.unnamed or not record.doc
         name = record.doc or f"doc{len(self.docs) + 1}"

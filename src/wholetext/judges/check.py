@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wholetext.errors import InputError, SpecError, choices
+from wholetext.errors import InputError, SpecError, known
 from wholetext.io import Loaded
 from wholetext.judges.prompts import REWORDED
 from wholetext.notebook.display import brief
@@ -49,15 +49,12 @@ class JudgeCheckOptions:
     seed: int | None = 12345
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.checks if name not in CHECKS]
+        for check in self.checks:
+            known("check", check, CHECKS)
         least = min(self.windows, default=0) >= 1 and self.samples >= 2 and self.draws >= 1
-        if unknown or not self.checks or not least:
-            raise InputError(
-                f"there is no check {unknown[0]!r}"
-                if unknown
-                else "a check needs windows and draws from 1, samples from 2 up",
-                next=choices(unknown[0] if unknown else "", CHECKS),
-            )
+        if not self.checks or not least:
+            what = "a check needs windows and draws from 1, samples from 2 up"
+            raise InputError(what, next=f"checks are {', '.join(CHECKS)}")
 
 
 @dataclass(frozen=True)
@@ -248,11 +245,6 @@ class _Plan:
 # ---------------------------------------------------------------- statistics
 
 
-def ratio_of_ratios(totals: FloatArray) -> FloatArray:
-    """First column over second, over third over fourth."""
-    return np.asarray(totals[..., 0] / totals[..., 1] / (totals[..., 2] / totals[..., 3]))
-
-
 def pearson(totals: FloatArray) -> FloatArray:
     """Pearson's r from n, Σx, Σy, Σx², Σy², Σxy; undefined if a judge gives the same score to all."""
     n, x, y, xx, yy, xy = (totals[..., i] for i in range(6))
@@ -264,7 +256,7 @@ def pearson(totals: FloatArray) -> FloatArray:
 
 
 def by_document(scores: Scores, values: FloatArray) -> FloatArray:
-    """(documents, k) sums of the rows' values."""
+    """Sum the values of rows by document: (documents, k)."""
     totals = np.zeros((len(scores.rows.docs), values.shape[1]))
     np.add.at(totals, scores.rows.doc, values)
     return totals
@@ -273,7 +265,7 @@ def by_document(scores: Scores, values: FloatArray) -> FloatArray:
 def details_summed(
     by_system: BySystem, values: Callable[[Mapping[str, Any]], Sequence[float]]
 ) -> FloatArray:
-    """(documents, k) sums over all systems of the values of each row's details."""
+    """Sum values of the rows' details by document, over all systems: (documents, k)."""
     totals = [
         by_document(scores, np.array([values(detail or {}) for detail in scores.details]))
         for scores in by_system.values()
@@ -282,7 +274,7 @@ def details_summed(
 
 
 def order_bias(by_system: BySystem) -> Iterator[Figure]:
-    """How often a verdict depends on the order of two texts, and the first of them is chosen.
+    """Measure how often a verdict depends on the order of two texts, and the first is chosen.
 
     A pair is seen from either of its systems, and counts half from each.
     """
@@ -300,7 +292,7 @@ def order_bias(by_system: BySystem) -> Iterator[Figure]:
 
 
 def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
-    """(documents, 2): errors, thousands of characters; rows without a score count in neither."""
+    """Count errors and thousands of characters by document; rows without a score are left out."""
     totals = []
     for output in outputs:
         scores = by_system[output.system]
@@ -318,7 +310,7 @@ def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]
     """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
     totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
     if len(scored) > 1:
-        yield "ratio of error rates", totals, ratio_of_ratios, 0
+        yield "ratio of error rates", totals, lambda t: ratio(t) / ratio(t[..., 2:]), 0
     else:
         rows = sum(len(scores.rows) for scores in scored[0].values())
         yield "errors per 1,000 characters", totals, ratio, rows

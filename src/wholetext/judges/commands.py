@@ -142,7 +142,7 @@ _IDEAL = {
 
 
 def _finding(measures: Sequence[JudgeMeasure]) -> str:
-    """Which biases the judges show: figures whose interval does not hold the ideal value."""
+    """Say which biases the judges show: figures whose interval does not hold the ideal value."""
     known = [m for m in measures if m.measure in _IDEAL and m.value == m.value and m.low == m.low]
     biased = [m for m in known if not m.low <= _IDEAL[m.measure][1] <= m.high]
     said = [

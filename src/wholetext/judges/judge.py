@@ -284,7 +284,7 @@ class Judge(Metric):
 
 
 def trimmed(values: FloatArray) -> tuple[list[float], float]:
-    """(samples, columns) → mean without samples whose score is beyond 2σ, and σ of all."""
+    """Average (samples, columns) without samples whose score is beyond 2σ; also return σ of all."""
     known = values[~np.isnan(values[:, 0])]
     if not len(known):
         return [NAN] * values.shape[1], NAN

@@ -62,6 +62,11 @@ class Unparsable(Exception):
     """An answer in no known format; the message says why."""
 
 
+def _require(good: object, why: str) -> None:
+    if not good:
+        raise Unparsable(why)
+
+
 @dataclass(frozen=True)
 class Fault:
     """An error reported by a judge; ``context`` is the text around the quote."""
@@ -135,56 +140,52 @@ def _object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise Unparsable("the answer is not valid JSON") from None
     requested = ("score", "errors", "better", *ASPECTS)
-    if sum(not isinstance(value[key], str) for key in value if key not in requested):
-        raise Unparsable("the JSON has keys that were not asked for")
+    further = [value[key] for key in value if key not in requested]
+    _require(all(isinstance(x, str) for x in further), "the JSON has keys that were not asked for")
     return value
 
 
 # ---------------------------------------------------------------- JSON
 
 
-def _score(value: object, low: int = 0) -> float:
-    if type(value) not in (int, float) or not low <= value <= 100 or value % 1:  # type: ignore[operator]
-        raise Unparsable("the answer has no score that is a whole number from 0 to 100")
-    return float(value)  # type: ignore[arg-type]
+def _score(value: Any, low: int = 0) -> float:
+    whole = type(value) in (int, float) and low <= value <= 100 and not value % 1
+    _require(whole, "the answer has no score that is a whole number from 0 to 100")
+    return float(value)
 
 
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise Unparsable("the JSON has no list of errors")
-    return value
+def _list(value: Any) -> list[Any]:
+    _require(isinstance(value, list), "the JSON has no list of errors")
+    return list(value)
 
 
 def _text(entry: object, name: str) -> str:
     """A text of a JSON object; one that is absent is empty."""
     text = entry.get(name) or "" if isinstance(entry, dict) else None
-    if not isinstance(text, str):
-        raise Unparsable("an entry of the JSON is not of the form that was asked for")
+    form = "an entry of the JSON is not of the form that was asked for"
+    _require(isinstance(text, str), form)
     # half of a surrogate pair is not a character, and cannot be written to a file
-    return text.encode("utf-8", "replace").decode()
+    return str(text).encode("utf-8", "replace").decode()
 
 
 def _fault(entry: object) -> Fault:
     names = ("severity", "category", "span", "context", "reason")
     severity, category, span, *rest = (_text(entry, name) for name in names)
-    if severity.lower() not in SEVERITIES or not span or _NONE.fullmatch(span):
-        raise Unparsable(
-            "an error has no severity or no span, or its entry says that there is none"
-        )
+    marked = severity.lower() in SEVERITIES and span and not _NONE.fullmatch(span)
+    _require(marked, "an error has no severity or no span, or its entry says that there is none")
     return Fault(severity.lower(), category, span, *rest)
 
 
 def _rubric(value: Mapping[str, Any]) -> Parsed:
-    scores, faults = dict[str, float](), list[Fault]()
+    aspects, faults = dict[str, float](), list[Fault]()
     for aspect in ASPECTS:
         entry = value.get(aspect)
         entry = entry if isinstance(entry, dict) else {}
-        scores[aspect] = _score(entry.get("score"), low=-1)
+        score = _score(entry.get("score"), low=-1)
+        aspects |= {aspect: score} if score >= 0 else {}
         for item in _list(entry.get("evidence", [])):
             faults.append(Fault("", aspect, _text(item, "quote"), "", _text(item, "reason")))
-    aspects = {aspect: score for aspect, score in scores.items() if score >= 0}
-    if not aspects:
-        raise Unparsable("the answer says that no aspect arises")
+    _require(aspects, "the answer says that no aspect arises")
     mean = sum(aspects.values()) / len(aspects)
     return Parsed(score=mean, faults=tuple(faults), aspects=aspects)
 
@@ -199,9 +200,10 @@ def _score_in_text(lines: Sequence[str]) -> Parsed:
 
 def _choice_in_text(lines: Sequence[str]) -> Parsed:
     statement = _CHOICE.fullmatch("\n".join(lines).strip())
-    if not statement:
-        raise Unparsable("the answer does not say which is better")
-    return Parsed(choice={"a": "A", "b": "B", "tie": "tie"}[statement[1].lower()])
+    choices = {"a": "A", "b": "B", "tie": "tie"}
+    choice = choices[statement[1].lower()] if statement else ""
+    _require(choice, "the answer does not say which is better")
+    return Parsed(choice=choice)
 
 
 def _listed_errors(lines: Sequence[str]) -> list[Fault]:
@@ -215,13 +217,12 @@ def _listed_errors(lines: Sequence[str]) -> list[Fault]:
         heading = _HEADING.fullmatch(line)
         if heading:
             severity, line = heading[1].lower(), heading[2]
-            if severity in blocks:
-                raise Unparsable(f"the answer has the block {severity} twice")
+            _require(severity not in blocks, f"the answer has the block {severity} twice")
         entries = blocks.setdefault(severity, [])
         if line.strip():
             entries.append(line)
-    if not any(blocks.values()) or (any(blocks.get("", ())) and len(blocks) > 1):
-        raise Unparsable("the answer does not consist of the blocks Critical, Major, Minor")
+    only_blocks = any(blocks.values()) and not (any(blocks.get("", ())) and len(blocks) > 1)
+    _require(only_blocks, "the answer does not consist of the blocks Critical, Major, Minor")
     return [fault for severity, entries in blocks.items() for fault in _block(severity, entries)]
 
 
@@ -230,17 +231,16 @@ def _block(severity: str, lines: list[str]) -> list[Fault]:
         return []
     faults: list[Fault] = []
     for line in lines:
-        error = _ERROR.fullmatch(line) if len(line) <= _LONGEST else None
-        category, reason = (
-            (error["category"].strip().lower(), error["reason"] or "") if error else ("", "")
+        error = _ERROR.fullmatch(line) if severity and len(line) <= _LONGEST else None
+        parts = (
+            error.groupdict("") if error else dict.fromkeys(("category", "reason", "quotes"), "")
         )
+        category, reason = parts["category"].strip().lower(), parts["reason"]
         denied = _NONE.fullmatch(category) or _DENIAL.search(f"{category} {reason}")
-        if not severity or not error or denied or _SECOND_ERROR.search(reason):
-            raise Unparsable(f"not an error in the requested format: {line.strip()[:60]!r}")
-        faults += [
-            Fault(severity, category, quote[1:-1], "", reason)
-            for quote in re.findall(_QUOTE, error["quotes"])
-        ]
+        sound = error and not denied and not _SECOND_ERROR.search(reason)
+        _require(sound, f"not an error in the requested format: {line.strip()[:60]!r}")
+        quotes = re.findall(_QUOTE, parts["quotes"])
+        faults += [Fault(severity, category, quote[1:-1], "", reason) for quote in quotes]
     return faults
 
 

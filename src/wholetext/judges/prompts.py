@@ -103,7 +103,7 @@ class JudgedTexts:
         return any(side.before or side.after for _, side in self.sides)
 
     def shown(self) -> str:
-        """Every text between marks, one segment per line; the part to judge has marks of its own."""
+        """Put every text between marks, a segment per line; the part to judge has marks of its own."""
         mark, blocks = self.mark, []
         for name, side in self.sides:
             tag = f"{name.replace(' ', '-')}-{mark}"
@@ -137,7 +137,7 @@ class JudgePrompt:
         return Ask(tuple(messages), SCHEMAS[schema] if form == "json" else "")
 
     def caveats(self, texts: JudgedTexts) -> Iterator[str]:
-        """What is not in the prompt although a reader of the scores would expect it there."""
+        """Name what is not in the prompt although a reader of the scores would expect it there."""
         shown = self.parts["system"] + self.parts["user"]
         if "_language}" in shown and not all(texts.langs):
             yield (
@@ -151,7 +151,7 @@ class JudgePrompt:
             yield "the judge is shown no instructions for a domain, as its prompt has no {focus}"
 
     def repair(self, ask: Ask, answer: str, problem: str, form: str) -> Ask:
-        """The same call with the answer that could not be used, and a request for another."""
+        """Repeat a call with the answer that could not be used, and a request for another."""
         again = _fill(self.parts["repair"], {"problem": problem, "answer": self.parts[form]})
         return ask._replace(
             messages=(*ask.messages, ("assistant", answer[:2000] or "…"), ("user", again))
@@ -229,14 +229,13 @@ def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:
         *(key for key in values if key not in (*KEYS, "examples")),
         *(f"{{{field}}}" for field in fields if field not in _FIELDS),
     ]
-    if unknown:
-        raise ValueError(f"{unknown[0]} is unknown; fields are {', '.join(_FIELDS)}")
     # a judge that does not see what it judges would answer all the same
     needed = ["{a}", "{b}"] if name == "pairwise" else ["{hyp}"]
     needed = [] if "{texts}" in shown else needed
-    for field in [*needed, *(["{errors}"] if name == "esa" else [])]:
-        if field not in shown:
-            raise ValueError(f"{field} is missing")
+    missing = [field for field in (*needed, *["{errors}"] * (name == "esa")) if field not in shown]
+    if unknown or missing:
+        what = f"{unknown[0]} is unknown" if unknown else f"{missing[0]} is missing"
+        raise ValueError(f"{what}; fields are {', '.join(_FIELDS)}")
     pairs = [
         (_example_texts(example), [Fault(*map(str, error)) for error in example["errors"]])
         for example in examples

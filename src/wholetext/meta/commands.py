@@ -472,12 +472,6 @@ def spans(
         for argument in options.named(predicted)
         for annotations in read_spans(*_file_and_name(argument), metric or ())
     ]
-    if not predictions:
-        raise InputError(
-            "there are no metrics to evaluate",
-            where=gold,
-            next="give their spans after GOLD, or compare its raters by --compare-raters",
-        )
     render_spans(evaluate_spans(people, predictions, how), format)
 
 
@@ -516,10 +510,6 @@ def contrast(
         option("--context", low=0, help="Number of context sentences to take from --context-from."),
     ] = 3,
     langs: options.Langs = None,
-    intra: Annotated[
-        Literal["distance", "flag"],
-        option("--intra", help="What is inside a sentence: distance 0, or the item's flag."),
-    ] = "distance",
     format: options.TableOrJson = "table",
     out: Annotated[
         Path | None, option("-o", "--out", help="Output `FOLDER` for contrast.json.")
@@ -549,7 +539,6 @@ def contrast(
         metric or (),
         options.named(scores),
         higher_is_better=not minimize,
-        split=intra,
         options=execution.options(),
         out=out,
     )
@@ -580,7 +569,7 @@ def _accuracies(results: ContrastResults) -> None:
         1,
         console,
     )
-    kinds = [kind for kind, parts in groups(results.decisions[0], results.split).items() if parts]
+    kinds = [*groups(results.decisions[0])]
     by = f" -f json and the report have it by {terminal.listed(kinds, most=9)}." if kinds else ""
     terminal.print_footer(
         f"{count(totals[0].total, 'item')}; random scores without ties reach "
@@ -593,7 +582,7 @@ def _accuracies(results: ContrastResults) -> None:
 def _contrast_finding(
     results: ContrastResults, totals: list[ContrastAccuracy], order: list[int]
 ) -> str:
-    """Which metric is right most often, whether by chance, and which ones it beats."""
+    """Say which metric is right most often, whether by chance, and which ones it beats."""
     best, names = order[0], [decisions.metric for decisions in results.decisions]
     total = totals[best]
     share = f"{100 * total.accuracy:.1f} % of {count(total.total, 'item')}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from wholetext.errors import InputError, choices
 
 _GOLD = ("mqm", "esa", "mqm-sev", "wmt-raw", "wmt", "wmt-appraise", "da-sqm", "wmt-z", "da")
 
 
 @dataclass(frozen=True)
 class Conventions:
-    """Of one test set; names are separated by blanks."""
+    """The conventions of one test set; names are separated by blanks."""
 
     references: Mapping[str, str]  # language pair → what metrics use; "": every other pair
     outliers: Mapping[str, str] = field(
@@ -132,32 +130,16 @@ def known_set(name: str) -> str:
 
 
 def conventions(name: str) -> Conventions:
-    """Those of a test set by the name of its folder; empty ones where it is not known."""
+    """Return the conventions of a test set by the name of its folder; empty ones if it is unknown."""
     return SETS.get(known_set(name), Conventions({}))
 
 
-def check_known(kind: str, names: Iterable[str], known: Collection[str], where: str = "") -> None:
-    """Raise for the first name that is not known, with what there is to choose from."""
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
-
-
-def standard_reference(test_set: str, langs: str, references: Sequence[str]) -> str | None:
-    """The reference that metrics use in this set, if it is there.
-
-    Else the only or the first one.
-    """
-    standard = conventions(test_set).reference(langs)
-    return standard if standard in references else next(iter(references), None)
-
-
 def standard_references(test_set: str, langs: str, references: Sequence[str]) -> tuple[str, ...]:
-    """The references that metrics use in this set: all where it is agreed, else a single one."""
-    if conventions(test_set).reference(langs) == ALL:
+    """The references that metrics use in this set: all of them, the agreed one, or the first."""
+    standard = conventions(test_set).reference(langs)
+    if standard == ALL:
         return tuple(references)
-    name = standard_reference(test_set, langs, references)
-    return () if name is None else (name,)
+    return (standard,) if standard in references else tuple(references[:1])
 
 
 def standard_gold(names: Sequence[str]) -> str | None:
@@ -172,7 +154,7 @@ def paragraph_gold(names: Sequence[tuple[str, str]]) -> str | None:
 
 
 def is_human(system: str, references: Sequence[str]) -> bool:
-    """Whether an output is a reference that was judged (``refA``, or ``Human-A.0`` in older sets)."""
+    """Tell whether an output is a reference that was judged (``refA``, in older sets ``Human-A.0``)."""
     return system in {*references, "ref", "refA", "refB", "refC", "refD"} or system.startswith(
         ("Human-", "ref.", "ref-")
     )

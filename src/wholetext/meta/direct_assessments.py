@@ -63,7 +63,7 @@ class Assessments:
     wholes: int = 0  # scores of whole documents
 
     def notes(self) -> list[str]:
-        """What does not count, and why."""
+        """Say what does not count, and why."""
         counts = {"quality controls": self.controls, "scores of whole documents": self.wholes}
         return [f"{count} {what} left out" for what, count in counts.items() if count]
 
@@ -168,7 +168,7 @@ def _ratings(path: Path, langs: str, result: Assessments) -> Iterator[_Rating]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """(place, column → cell) of each line."""
+    """Yield the place and the cells by column of each line."""
     with opened(path) as file:
         for line_number, line in enumerate(file.lines(), 1):
             where = at(file.name, line_number)

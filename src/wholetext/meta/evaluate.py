@@ -110,23 +110,18 @@ def meta_evaluate(
     run = run or usual
     if grid:
         selected = replace(selected, names=tuple(grid.specs(selected.names)))
-    if isinstance(evalset, EvalSet):
-        roots = [evalset.root]
-    else:
-        roots = [Path(root) for root in ([evalset] if isinstance(evalset, str | Path) else evalset)]
+    sources = [evalset] if isinstance(evalset, EvalSet | str | Path) else list(evalset)
     if what.preset:
-        test_set = selection.test_set or roots[0].resolve().name
-        langs = langs or official_langs(what.preset, test_set, language_pairs(roots[0]))
+        root = _root(sources[0])
+        test_set = selection.test_set or root.resolve().name
+        langs = langs or official_langs(what.preset, test_set, language_pairs(root))
         selected = replace(
             selected,
             primary=selected.primary is not False,
             stored=selected.stored or bool(selected.files),
             missing="zero" if selected.missing == "error" else selected.missing,
         )
-    if isinstance(evalset, EvalSet):
-        evalsets = [open_judged(evalset, name or None) for name in langs or [""]]
-    else:
-        evalsets = _opened(roots, langs, columns)
+    evalsets = _opened(sources, langs, columns)
 
     def gathered(opened: EvalSet, gold: str | None) -> Gathered:
         gold = gold or _usual_gold(opened, official, bool(lengths))
@@ -165,11 +160,8 @@ def meta_evaluate(
             _curves(part, selected.names, windows, options)
         )
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    computed = [metric.name for metric in parts[0].metrics if metric.source != "file"]
-    cells = grid_cells(computed)
-    single = [result for result in results if " + " not in result.where]
+    cells = grid_cells([metric.name for metric in parts[0].metrics if metric.source != "file"])
     wide = len(evalsets) > 1 or len(drawn(cells)) > 0  # tables of one set have no column of means
-    levels = dict.fromkeys(task.level for task in run) if what.williams else {}
     meta = Meta(
         tuple(parts),
         results,
@@ -180,10 +172,10 @@ def meta_evaluate(
         tuple(notes),
         tuple(mean for group in groups if wide for mean in set_means(group, results, tests)),
         cells,
-        contests(cells, single),
+        contests(cells, [result for result in results if not result.pooled]),
         tuple(golds),
         paired_t_tests(results) if what.paired_t else None,
-        tuple(williams_tests(part, level) for part in parts for level in levels),
+        tuple(williams_tests(part, n) for part in parts for n in levels if what.williams),
         bool(what.tasks),
     )
     if out is not None:
@@ -191,14 +183,18 @@ def meta_evaluate(
     return meta
 
 
+def _root(source: Path | str | EvalSet) -> Path:
+    return source.root if isinstance(source, EvalSet) else Path(source)
+
+
 def _opened(
-    roots: Sequence[Path], langs: Sequence[str], columns: Columns | None = None
+    sources: Sequence[Path | str | EvalSet], langs: Sequence[str], columns: Columns | None = None
 ) -> list[EvalSet]:
-    """Every set with every language pair; of several sets, with those pairs that it has."""
-    if len(roots) == 1:
-        return [open_judged(roots[0], name or None, columns) for name in langs or [""]]
+    """Open every set for every language pair; of several sets, for those pairs that each has."""
+    if len(sources) == 1:
+        return [open_judged(sources[0], name or None, columns) for name in langs or [""]]
     opened = []
-    for root in roots:
+    for root in map(_root, sources):
         pairs = [pair for pair in language_pairs(root) if not langs or pair in langs]
         opened += [EvalSet.open(root, pair) for pair in pairs or langs]  # or an error by name
     return opened

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wholetext.errors import MetricError, choices
+from wholetext.errors import MetricError, known
 from wholetext.io import Loaded
 from wholetext.meta.agreement.correlation import (
     CORRELATIONS,
@@ -111,7 +111,7 @@ def discriminativeness(
     features: Sequence[str] = FEATURES,
     options: Options | None = None,
 ) -> list[Discriminativeness]:
-    """Every feature for every system."""
+    """Compute the discriminativeness of every feature for every system."""
     return [
         shares(pairs, output.system)
         for pairs in feature_pairs(corpus, outputs, features, options)
@@ -175,9 +175,6 @@ def metric_correlation(
     Returns:
         Names of the metrics, and the (metrics, metrics) table.
     """
-    if statistic not in CORRELATIONS:
-        raise MetricError(
-            f"there is no correlation {statistic!r}", next=choices(statistic, list(CORRELATIONS))
-        )
+    correlate = CORRELATIONS[known("correlation", statistic, CORRELATIONS, error=MetricError)]
     results = run if isinstance(run, Results) else open_run(run)
-    return list(results.scores), between_metrics(results.scores, level, CORRELATIONS[statistic])
+    return list(results.scores), between_metrics(results.scores, level, correlate)

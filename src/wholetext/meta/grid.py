@@ -75,7 +75,7 @@ class GridCell:
 
     @property
     def sentence(self) -> bool:
-        """Whether the metric reads single sentences."""
+        """Tell whether the metric reads single sentences."""
         return not self.settings or self.settings.get("prev") == 0 or self.settings.get("size") == 1
 
 
@@ -121,7 +121,7 @@ class Contest:
 
 
 def contests(cells: Sequence[GridCell], results: Sequence[TaskResult]) -> tuple[Contest, ...]:
-    """Every cell with context against the sentence cell of its metric (Vernikos et al. 2022)."""
+    """Compare every cell with context with the sentence cell of its metric (Vernikos et al. 2022)."""
     by_sentence = {cell.metric: cell.name for cell in reversed(cells) if cell.sentence}
     rows = []
     for cell in cells:
@@ -138,7 +138,7 @@ def contests(cells: Sequence[GridCell], results: Sequence[TaskResult]) -> tuple[
 
 
 def win_counts(rows: Sequence[Contest], alpha: float) -> dict[str, int]:
-    """How often context wins, of how many; and the same of significant differences."""
+    """Count how often context wins, of how many, and the same of significant differences."""
     defined = [row for row in rows if not math.isnan(row.difference)]
     tested = [row for row in defined if row.p < alpha]
     return {

@@ -70,7 +70,7 @@ class Ratings:
         return Judgments(self.scheme, "seg", self.systems, values)
 
     def standardised(self, ddof: int = 1) -> Ratings:
-        """Each rater's scores minus their mean, over their standard deviation, as for WMT's DA."""
+        """Standardise the scores of each rater, as for WMT's direct assessments."""
         raters = len(self.raters)
         count = np.bincount(self.rater, minlength=raters)
         mean = ratio(np.bincount(self.rater, self.score, raters), count)
@@ -135,7 +135,7 @@ class RaterTable:
 def table_rows(
     path: FilePath, required: Sequence[str], names: Mapping[str, str] = {}
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, column → cell) of each line of a TSV that is not blank; quotes have no meaning.
+    """Yield the place and the cells by column of each TSV line; quotes have no meaning.
 
     ``names`` are other names of columns.
     """
@@ -161,7 +161,7 @@ def table_rows(
 
 
 def read_rater_table(path: FilePath, segments: Sequence[Segment]) -> RaterTable:
-    """Every rating of a table; several by one rater of one segment are kept."""
+    """Read every rating of a table; several by one rater of one segment are kept."""
     table = RaterTable()
     for where, row in table_rows(path, ("system", "seg")):
         columns = [name for name in SCORES if name in row]
@@ -237,12 +237,10 @@ def read_weights(text: str) -> Weights:
         return STANDARD if text == "standard" else WMT22
     weights: dict[str, float] = {}
     for rule in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, value = rule.rpartition("=")
-        if not equals or not name.strip():
-            raise InputError(
-                f"invalid MQM weight {rule!r}", next="write standard, wmt22, or major=5,minor=1"
-            )
-        weights[name.strip().lower()] = number(value, low=0, next="write a weight as major=5")
+        name, _, value = rule.rpartition("=")
+        weight = value if name.strip() else rule
+        step = "write standard, wmt22, or major=5,minor=1"
+        weights[name.strip().lower()] = number(weight, what="an MQM weight", low=0, next=step)
     return weights
 
 
@@ -290,30 +288,27 @@ def mqm_ratings(errors: Iterable[MqmError], weights: Weights = STANDARD) -> Rati
     return gather("mqm", ((*key, 0.0 - total) for key, total in totals.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class SpanRating:
-    """The rating of one segment by one rater."""
-
-    system: str
-    segment: Segment
-    rater: str
-    penalty: float  # the sum of the errors' scores or, without these, weights
-    overall: float | None = None  # the rater's own score (ESA, 0-100)
-
-
 @reader
-def read_span_ratings(path: FilePath, segments: Sequence[Segment]) -> list[SpanRating]:
-    """A ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out."""
-    return [
-        SpanRating(system, segment, rater, *_marks(value, where))
-        for where, system, segment, rater, value in rating_lines(path, segments)
-    ]
+def read_span_ratings(
+    path: FilePath, segments: Sequence[Segment]
+) -> list[tuple[Rated, float | None]]:
+    """Read a ``.seg.rating`` file of an EvalSet; a segment without a rating (None) is left out.
+
+    Returns:
+        Ratings by the sum of the errors' scores or, without these, weights, each with the rater's
+        own score of the segment (ESA, 0-100), if any.
+    """
+    ratings = []
+    for where, system, segment, rater, value in rating_lines(path, segments):
+        total, overall = _marks(value, where)
+        ratings.append(((system, segment, rater, 0.0 - total), overall))
+    return ratings
 
 
 def rating_lines(
     path: FilePath, segments: Sequence[Segment]
 ) -> Iterator[tuple[str, str, Segment, str, dict[str, Any]]]:
-    """(place in the file, system, segment, rater, content) of each rating of a ``.seg.rating`` file."""
+    """Yield (place, system, segment, rater, content) of each rating of a ``.seg.rating`` file."""
     blocks: dict[str, list[tuple[str, list[str]]]] = {}  # system → place and cells of its lines
     for line_number, line in enumerate(read_lines(path), 1):
         if line.strip():
@@ -367,7 +362,7 @@ class Source:
 
 
 def corpus_segments(evalset: EvalSet) -> tuple[Segment, ...]:
-    """(document, position) of every segment of an EvalSet."""
+    """List (document, position) of every segment of an EvalSet."""
     return tuple(
         (run.doc, place) for run in evalset.documents for place in range(run.stop - run.start)
     )
@@ -395,7 +390,7 @@ def find_ratings(evalset: EvalSet, gold: str) -> Source:
             where=str(evalset.root / "human-scores"),
             next=f"there are {', '.join(names) or 'none'}",
         )
-    ratings = gather(gold, _rows(released, segments), segments)
+    ratings = gather(gold, released_rows(released, segments), segments)
     return Source(
         ratings,
         _total(gold, ratings),
@@ -503,28 +498,24 @@ def _span_ratings(
     """Read errors as JSON: MQM by their penalties; ESA by the overall or the released score."""
     rated = read_span_ratings(path, segments)
     esa, note = gold.startswith("esa"), ""
-    scores = [rating.overall if esa else 0.0 - rating.penalty for rating in rated]
+    scores = [overall if esa else rating[3] for rating, overall in rated]
     if None in scores:
         if released is None:
             raise InputError(
                 f"there are no scores '{gold}.seg' here, and ratings have no overall score",
                 where=str(path),
             )
-        known = {row[:2]: row[3] for row in _rows(released, segments)}
-        scores = [known.get((rating.system, rating.segment)) for rating in rated]
+        known = {row[:2]: row[3] for row in released_rows(released, segments)}
+        scores = [known.get(rating[:2]) for rating, _ in rated]
         note = "ratings have no overall score: the segment's released score is used instead"
-    rows = [
-        (rating.system, rating.segment, rating.rater, score)
-        for rating, score in zip(rated, scores)
-        if score is not None
-    ]
+    rows = [(*rating[:3], score) for (rating, _), score in zip(rated, scores) if score is not None]
     return Source(gather(gold, rows, segments), "mean" if esa else "sum", str(path), note)
 
 
-def _rows(released: Judgments, segments: tuple[Segment, ...]) -> list[Rated]:
+def released_rows(released: Judgments, segments: Sequence[Segment]) -> list[Rated]:
     """Released scores as ratings of one rater."""
     return [
-        (system, segments[item], "unknown", float(values[item]))
+        (system, segments[int(item)], "unknown", float(values[item]))
         for system, values in zip(released.systems, released.values)
         for item in np.flatnonzero(~np.isnan(values))
     ]

@@ -52,14 +52,6 @@ class MetricScores:
         return where.means(np.where(judged, self.levels["seg"], np.nan), level)
 
 
-@dataclass(frozen=True, eq=False)
-class LengthBaseline:
-    """Minus the length of the reference: what a penalty that sums errors owes to long text."""
-
-    name: str
-    seg: FloatArray  # (segments,)
-
-
 @dataclass
 class Gathered:
     """Metrics that can be compared on the same systems, and what had to be left out."""
@@ -67,7 +59,13 @@ class Gathered:
     participants: Participants
     metrics: list[MetricScores] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    length: LengthBaseline | None = None  # where a metric is a sum over the text
+    # where a metric is a sum over the text: name and (segments,) scores of a length alone
+    length: tuple[str, FloatArray] | None = None
+
+    def at(self, level: Level) -> dict[str, FloatArray]:
+        """Metric → (systems, items) scores, of the metrics that have scores at a level."""
+        scores = {metric.name: metric.at(level, self.participants) for metric in self.metrics}
+        return {name: values for name, values in scores.items() if values is not None}
 
 
 @dataclass(frozen=True)
@@ -141,12 +139,13 @@ def gather(
 
 
 def _grows(spec: str) -> bool:
-    """Whether the score of a spec is a sum, so that longer text has a larger one."""
+    """Tell whether the score of a spec is a sum, so that longer text has a larger one."""
     metric = scorer(spec).metric
     return metric.outputs[0] in trait(metric, "sums")
 
 
-def _length(where: Participants) -> LengthBaseline | None:
+def _length(where: Participants) -> tuple[str, FloatArray] | None:
+    """Minus the length of the reference: what a penalty that sums errors owes to long text."""
     loaded = where.evalset.load()
     name = next((ref for ref in where.refs if ref in loaded.corpus.references), None)
     if name is None:
@@ -155,7 +154,7 @@ def _length(where: Participants) -> LengthBaseline | None:
     texts = [text for doc in loaded.corpus.docs for text in doc.refs[name]]
     sizes = [len(text.split() if blank else text) for text in texts]
     noun = "words" if blank else "characters"
-    return LengthBaseline(f"− reference {noun}", -np.array(sizes, dtype=float))
+    return f"− reference {noun}", -np.array(sizes, dtype=float)
 
 
 def _mean(name: str, members: Sequence[MetricScores]) -> MetricScores:
@@ -236,7 +235,7 @@ def _names(
 
 
 def _in_order(file: StoredFile, gathered: Gathered, missing: str) -> FloatArray:
-    """(systems, items) in the participants' order; rows of NaN or 0 for missing systems."""
+    """Order (systems, items) scores as the participants; missing systems have rows of NaN or 0."""
     where, path = gathered.participants, str(file.path)
     scores, outputs = file.read(where), where.evalset.systems
     extra = [name for name in scores.systems if outputs and name not in outputs]
@@ -413,7 +412,7 @@ def _from_scores(label: str, scores: Sequence[Scores], where: Participants) -> M
 
 
 def _totals(scores: Scores, judged: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """(documents, k) statistics of rows that touch a judged segment, and (documents,) which have such rows."""
+    """Sum the statistics of rows that touch a judged segment by document; tell which have any."""
     rows = scores.rows
     offset = np.concatenate([[0], np.cumsum(rows.sizes)])[rows.doc]
     before = np.concatenate([[0], np.cumsum(judged)])

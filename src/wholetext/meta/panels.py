@@ -68,7 +68,7 @@ def _order(panel: Panel) -> int:
 
 
 def _signatures(fields: Sequence[Mapping[str, Any]]) -> list[Panel]:
-    """What each metric is: its signature, or that its scores are from a file."""
+    """List the signature of each metric, or that its scores are from a file."""
     rows = tuple(
         (metric["name"], (f"{entry['set']} {entry['langs']}", metric["source"]))
         for entry in fields

@@ -59,7 +59,7 @@ class Windows:
 
 
 def paragraphs(ratings: Ratings, windows: Windows) -> list[RatedParagraph]:
-    """Every paragraph, by system, document, rater and place."""
+    """List every paragraph by system, document, rater and place."""
     by_document: dict[tuple[int, str], dict[int, dict[int, list[float]]]] = {}
     columns = ratings.system, ratings.item, ratings.rater, ratings.score
     for system, item, rater, score in zip(*(column.tolist() for column in columns)):
@@ -217,7 +217,7 @@ def curves(
     options: Options | None = None,
     notes: list[str] | None = None,
 ) -> list[Point]:
-    """Every metric at every length. Only sentences of paragraphs are scored.
+    """Compute the agreement of every metric at every length; only sentences of paragraphs are scored.
 
     Notes on scores go to ``notes``.
     """
@@ -246,7 +246,7 @@ def curves_of(
     windows: Sequence[Windows],
     score: Callable[[Loaded], dict[str, FloatArray]],
 ) -> list[Point]:
-    """The same with any way of scoring: texts → (systems, segments) by metric, higher is better."""
+    """Compute the same by any function from texts to (systems, segments) scores, higher is better."""
     loaded = where.evalset.load()
     outputs = tuple(output for output in loaded.outputs if output.system in where.systems)
     loaded = Loaded(loaded.corpus, outputs, loaded.warnings)

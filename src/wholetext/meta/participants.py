@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from wholetext.errors import InputError, choices, count
+from wholetext.errors import InputError, choices, count, known
 from wholetext.io.assembly import DocumentRun
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import conventions
@@ -38,7 +38,7 @@ class Selection:
 
     @property
     def partial(self) -> bool:
-        """Whether only a part of the set is used: stored scores of the whole set do not apply."""
+        """Tell whether only a part of the set is used: stored scores of the whole set do not apply."""
         return bool(self.domains or self.sample)
 
 
@@ -74,22 +74,22 @@ class Participants:
 
     @property
     def seg(self) -> FloatArray | None:
-        """(systems, segments) human scores, NaN where not judged or not kept."""
+        """Return (systems, segments) human scores, NaN where not judged or not kept."""
         return self.levels.get("seg")
 
     @property
     def doc_of(self) -> IntArray:
-        """(segments,) index of each segment's document."""
+        """Return (segments,) the index of each segment's document."""
         return np.repeat(np.arange(len(self.runs)), [run.stop - run.start for run in self.runs])
 
     @property
     def judged(self) -> BoolArray:
-        """(segments,) judged for at least one system."""
+        """Return (segments,) which are judged for at least one system."""
         return self.kept if self.seg is None else np.asarray(~np.isnan(self.seg).all(axis=0))
 
     @property
     def partly_judged(self) -> bool:
-        """Whether some document of some system was judged in part only."""
+        """Tell whether some document of some system was judged in part only."""
         if self.seg is None:
             return False
         known = ~np.isnan(self.seg)
@@ -102,7 +102,7 @@ class Participants:
         return self.system_gold if level == "sys" else self.gold_name
 
     def gold(self, level: Level) -> FloatArray:
-        """(systems, items) at a level: as given, or means of the judged segments."""
+        """Return (systems, items) at a level: as stored, or means of the judged segments."""
         if level in self.levels:
             return self.levels[level]
         seg = self.system_seg if level == "sys" and self.system_seg is not None else self.seg
@@ -145,22 +145,30 @@ def read_participants(
     notes = [*evalset.notes]
     test_set = conventions.known_set(choice.test_set or evalset.set_name)
     if not test_set:
-        conventions.check_known("test set", filter(None, [choice.test_set]), conventions.SETS)
+        if choice.test_set:
+            known("test set", choice.test_set, conventions.SETS)
         notes.append(
             f"{evalset.root.name} is not the name of a WMT test set: no standard reference, "
             "outliers or primary submissions apply (--conventions names the set if the folder was "
             "renamed)"
         )
     agreed, names = conventions.conventions(test_set), evalset.human_names
-    name = _gold_name(evalset, gold)
-    refs = _references(choice, evalset.references, agreed.reference(evalset.langs), evalset.name)
+    golds = [each for each, _ in names]
+    name = gold if gold is not None else conventions.standard_gold(golds) or ""
+    if name not in golds:
+        raise InputError(
+            f"there are no human scores {name!r} for {evalset.langs}",
+            where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
+            next=choices(name, golds),
+        )
+    refs = _references(choice, evalset, test_set)
     # WMT19-21 take direct assessments of systems standardised by rater, raw ones elsewhere
     standardised = test_set.startswith(("wmt19", "wmt20", "wmt21")) and ("wmt-z", "sys") in names
     of_systems = "wmt-z" if name == "wmt-raw" and standardised and not gold else name
     scores = {
-        level: evalset.human(known, level)
-        for known, level in names
-        if known == (of_systems if level == "sys" else name)
+        level: evalset.human(each, level)
+        for each, level in names
+        if each == (of_systems if level == "sys" else name)
     }
     if choice.human is None:
         choice = replace(choice, human=official and evalset.langs in agreed.human.split())
@@ -196,31 +204,22 @@ def read_participants(
     )
 
 
-def _gold_name(evalset: EvalSet, requested: str | None) -> str:
-    names = [name for name, _ in evalset.human_names]
-    gold = conventions.standard_gold(names) if requested is None else requested
-    if gold is None or gold not in names:
-        raise InputError(
-            f"there are no human scores {requested or ''!r} for {evalset.langs}",
-            where=str(evalset.root / ("human-scores" if evalset.root.is_dir() else "")),
-            next=choices(gold or "", names),
-        )
-    return gold
+def _references(choice: Selection, evalset: EvalSet, test_set: str) -> tuple[str, ...]:
+    """References by name, ``A`` for ``refA``; by default the standard ones, else the first.
 
-
-def _references(
-    choice: Selection, known: tuple[str, ...], standard: str, place: str
-) -> tuple[str, ...]:
-    """References by name, ``A`` for ``refA``; by default the standard ones, else the first."""
-    if choice.refs is None and standard == conventions.ALL:
-        return known
-    if choice.refs is None:  # where there are no texts, by name: metrics' labels have it
-        return (standard,) if standard and (standard in known or not known) else known[:1]
+    Where there are no texts, the name of the standard one is in the labels of metrics.
+    """
+    names = evalset.references
+    if choice.refs is None:
+        standard = conventions.conventions(test_set).reference(evalset.langs)
+        named = names or (standard,) * (standard not in ("", conventions.ALL))
+        return conventions.standard_references(test_set, evalset.langs, named)
     refs = tuple(
-        f"ref{name}" if name not in known and f"ref{name}" in known else name
+        f"ref{name}" if name not in names and f"ref{name}" in names else name
         for name in choice.refs
     )
-    conventions.check_known("reference", refs if known else (), known, place)
+    for name in refs if names else ():
+        known("reference", name, names, where=evalset.name)
     return refs
 
 
@@ -236,7 +235,8 @@ def _take_part(
     for judgments in scores:
         for system, row in zip(judgments.systems, judgments.values):
             judged[system] = judged.get(system, False) or not np.isnan(row).all()
-    conventions.check_known("judged system", choice.systems, judged, evalset.name)
+    for system in choice.systems:
+        known("judged system", system, judged, where=evalset.name)
     left_out: dict[str, str] = {}
     for system, any_score in judged.items():
         reasons = {
@@ -268,8 +268,9 @@ def _rows(scores: Judgments, systems: tuple[str, ...]) -> FloatArray:
 def _kept(
     evalset: EvalSet, seg: FloatArray | None, choice: Selection, notes: list[str]
 ) -> BoolArray:
-    """(segments,) those of the chosen domains and of a random sample of the judged documents."""
-    conventions.check_known("domain", choice.domains, evalset.domains, evalset.name)
+    """Select the segments of the chosen domains and of a random sample of the judged documents."""
+    for domain in choice.domains:
+        known("domain", domain, evalset.domains, where=evalset.name)
     runs, domains = evalset.documents, choice.domains or evalset.domains
     chosen = np.array([run.meta.get("domain", "all") in domains for run in runs])
     if choice.sample:
@@ -279,8 +280,8 @@ def _kept(
                 where=evalset.name,
                 next="leave out --sample",
             )
-        known = [not np.isnan(seg[:, run.start : run.stop]).all() for run in runs]
-        judged = np.flatnonzero(chosen & known)
+        rated = [not np.isnan(seg[:, run.start : run.stop]).all() for run in runs]
+        judged = np.flatnonzero(chosen & rated)
         drawn, part = judged, f"all {len(judged)}"
         if choice.sample < len(judged):
             drawn = seeded(choice.seed).choice(judged, choice.sample, replace=False)

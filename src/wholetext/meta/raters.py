@@ -60,7 +60,7 @@ class RaterPair:
 
 
 def by_rater(ratings: Ratings) -> FloatArray:
-    """(raters, systems, segments): means of repeated ratings; NaN: not rated."""
+    """Average repeated ratings: (raters, systems, segments); NaN: not rated."""
     shape = (len(ratings.raters), len(ratings.systems), len(ratings.segments))
     return mean_table(ratings.score, (ratings.rater, ratings.system, ratings.item), shape)
 

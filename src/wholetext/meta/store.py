@@ -54,6 +54,10 @@ class Meta:
 def as_json(meta: Meta) -> dict[str, Any]:
     """Plain values: numbers are numbers, undefined ones null."""
     average = meta.average
+    golds = [
+        {"where": where, "level": level, "golds": names, "pearson": table}
+        for where, level, names, table in meta.golds
+    ]
     content: dict[str, Any] = plain(
         {
             "kind": "meta",
@@ -84,18 +88,19 @@ def as_json(meta: Meta) -> dict[str, Any]:
                 for where, points in meta.curves.items()
                 for point in points
             ],
-            **_views(meta),
+            **{key: value for key, value in _views(meta).items() if value},
             "notes": meta.notes,
-            **_further(meta),
+            **({"between_golds": golds} if golds else {}),
+            **({"paired_t": dict(zip(("metrics", "p"), meta.paired_t))} if meta.paired_t else {}),
         }
     )
     return content
 
 
 def _views(meta: Meta) -> dict[str, Any]:
-    """Means over sets, the grid, and context against single sentences, where there are any."""
+    """Means over sets, the grid, and context against single sentences."""
     tasks = dict.fromkeys(row.task for row in meta.contests)
-    content: dict[str, Any] = {
+    return {
         "means": [asdict(mean) for mean in meta.means],
         "grid": [
             {"name": cell.name, "metric": cell.metric, **cell.settings} for cell in drawn(meta.grid)
@@ -106,17 +111,6 @@ def _views(meta: Meta) -> dict[str, Any]:
             for task in tasks
         },
     }
-    return {key: value for key, value in content.items() if value}
-
-
-def _further(meta: Meta) -> dict[str, Any]:
-    """What is there only where it was asked for."""
-    golds = [
-        {"where": where, "level": level, "golds": names, "pearson": table}
-        for where, level, names, table in meta.golds
-    ]
-    tests = meta.paired_t and {"metrics": meta.paired_t[0], "p": meta.paired_t[1]}
-    return {key: value for key, value in (("between_golds", golds), ("paired_t", tests)) if value}
 
 
 def _field(part: Gathered) -> dict[str, Any]:

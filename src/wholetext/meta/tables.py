@@ -16,8 +16,7 @@ from wholetext.meta.grid import drawn, win_counts
 from wholetext.meta.tasks import Average, SetMean, TaskResult
 
 if TYPE_CHECKING:
-    from wholetext.meta.grid import GridCell
-    from wholetext.meta.paragraphs import Point
+    from wholetext.meta.grid import GridCell, Setting
     from wholetext.meta.spans.evaluate import RaterSpans, SpanMeasure, SpanResults
     from wholetext.meta.store import Meta
     from wholetext.scoring.significance.resample import Interval
@@ -80,7 +79,7 @@ def headline(meta: Meta) -> list[Column]:
     average = _average(meta) if any(str(r.task) not in _usual(meta) for r in results) else []
     if meta.named or not meta.means:
         return [*average, *meta.means, *results]
-    pooled: list[Column] = [result for result in results if " + " in result.where]
+    pooled: list[Column] = [result for result in results if result.pooled]
     tasks = {str(result.task) for result in results}
     means = [mean for mean in meta.means if mean.task in tasks]
     if average:
@@ -99,10 +98,11 @@ def short(result: TaskResult, meta: Meta) -> str:
     """A column's title: the task, and the language pair and the gold where there are several."""
     names = [part.participants.name for part in meta.parts]
     title, sets = str(result.task), {part.participants.evalset.root for part in meta.parts}
-    if " + " in result.where:
+    if result.pooled:
         title += " (all)"
     elif len(set(names)) > 1:
-        title += f" {result.where if len(sets) > 1 else result.where.split(' ')[-1]}"
+        langs = {part.participants.name: part.participants.langs for part in meta.parts}
+        title += f" {result.where if len(sets) > 1 else langs[result.where]}"
     return f"{title} {result.gold}" if len(set(names)) < len(names) else title
 
 
@@ -142,15 +142,16 @@ def _cell(column: Column, name: str) -> str:
         return "–"
     i = column.metrics.index(name)
     if isinstance(column, SetMean):
-        bounds = column.intervals[i]
-        return number(column.values[i]) + (_within(bounds) if bounds else "")
+        return number(column.values[i]) + _within(column.intervals[i])
     low, high = (getattr(column, side, ()) for side in ("low", "high"))  # of tasks only
-    interval = _within((low[i], high[i])) if low else ""
+    interval = _within((low[i], high[i]) if low else None)
     return f"{_rank(column.ranks[i])}{number(column.value(name))}{interval}"
 
 
-def _within(bounds: tuple[float, float]) -> str:
-    return "" if math.isnan(bounds[0]) else f" [{number(bounds[0])}, {number(bounds[1])}]"
+def _within(bounds: Sequence[float] | None) -> str:
+    if bounds is None or math.isnan(bounds[0]):
+        return ""
+    return f" [{number(bounds[0])}, {number(bounds[1])}]"
 
 
 def _rank(rank: int | None) -> str:
@@ -161,7 +162,7 @@ def _chances(column: SetMean | TaskResult, meta: Meta) -> list[float]:
     """Chance levels of the metrics of a column; of means over sets, their means."""
     own = [column] if isinstance(column, TaskResult) else []
     if isinstance(column, SetMean):
-        single = [result for result in meta.results if " + " not in result.where]
+        single = [result for result in meta.results if not result.pooled]
         own = [r for r in single if str(r.task) == column.task and r.gold in column.gold]
     levels = [[estimate.chance for estimate in result.estimates] for result in own]
     means = [sum(row) / len(row) for row in zip(*levels)]
@@ -191,39 +192,48 @@ def _print(meta: Meta) -> None:
         terminal.print_blocks(head, [*rows, *dim], 1, console)
     for line in ["", *_explanations(meta, columns)]:
         console.print(Text(line, style="dim"))
-    for where, level, names, table in meta.between:
-        console.print(Text(f"\nbetween metrics, {where}, {level} (Pearson)", style="dim"))
-        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
-    for where, level, names, table in meta.golds:
-        console.print(Text(f"\nbetween human scores, {where}, {level} (Pearson)", style="dim"))
-        cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
+    for title, further_head, further, fixed in _further(meta):
+        console.print(Text(f"\n{title}", style="dim"))
+        terminal.print_blocks(further_head, further, fixed, console)
+    terminal.warn(meta.notes, console)
+
+
+def _further(meta: Meta) -> Iterator[tuple[str, Sequence[str], list[list[str]], int]]:
+    """Title, head, rows and number of leading columns of each table below the first."""
+    kinds = (("metrics", meta.between), ("human scores", meta.golds))
+    matrices = [
+        (f"between {kind}, {where}, {level} (Pearson)", names, table)
+        for kind, tables in kinds
+        for where, level, names, table in tables
+    ]
     if meta.paired_t:
-        names, table = meta.paired_t
         over = f"paired over {count(len(meta.results), 'task')}"
-        console.print(Text(f"\nt-test between metrics, {over} (p, two-sided)", style="dim"))
+        matrices.append((f"t-test between metrics, {over} (p, two-sided)", *meta.paired_t))
+    for title, names, table in matrices:
         cells = [[name, *map(number, row)] for name, row in zip(names, table.tolist())]
-        terminal.print_blocks(["", *names], cells, 1, console)
+        yield title, ["", *names], cells, 1
     for test in meta.williams:
-        title = f"\nWilliams' test, {test.where}, {test.level}: p that the row correlates higher"
-        console.print(Text(title, style="dim"))
+        title = f"Williams' test, {test.where}, {test.level}: p that the row correlates higher"
         values = zip(test.metrics, test.pearson, test.p.tolist())
         cells = [[name, number(r), *map(number, row)] for name, r, row in values]
-        terminal.print_blocks(["", "|Pearson|", *test.metrics], cells, 2, console)
+        yield title, ["", "|Pearson|", *test.metrics], cells, 2
     for where, points in meta.curves.items():
         for gold in dict.fromkeys(point.gold for point in points):
-            console.print(Text(f"\nby paragraph length, {where}, gold {gold}", style="dim"))
-            lines = [_curve(point) for point in points if point.gold == gold]
-            terminal.print_blocks(CURVE, lines, 3, console)
-    terminal.warn(meta.notes, console)
+            title = f"by paragraph length, {where}, gold {gold}"
+            lines = [
+                [str(p.k), p.metric, p.mode, *map(number, values)]
+                for p in points
+                if p.gold == gold
+                for values in [(p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson)]
+            ]
+            yield title, CURVE, lines, 3
 
 
 Block = tuple[str, list[str], list[list[str]]]  # title, head, rows
 
 
 def _grids(meta: Meta) -> Iterator[Block]:
-    """Each task over the grid of views of each metric: context sizes, or windows and strides."""
+    """Arrange each task over the grid of each metric: context sizes, or windows and strides."""
     cells = drawn(meta.grid)
     columns = [c for c in headline(meta) if not isinstance(c, Average)] if cells else []
     for column in columns:
@@ -231,39 +241,28 @@ def _grids(meta: Meta) -> Iterator[Block]:
         for metric in dict.fromkeys(cell.metric for cell in cells):
             own = [cell for cell in cells if cell.metric == metric and cell.settings]
             across, down = ("step", "size") if "size" in own[-1].settings else ("prev", "hyp")
-            rows = dict.fromkeys(_row(cell, down) for cell in own if not cell.sentence)
-            rows = dict.fromkeys(_row(cell, down) for cell in own) if down == "size" else rows
+            known = {name: number(column.value(name)) for name in column.metrics}
             places = {(_row(cell, down), cell.settings[across]): cell.name for cell in own}
-            start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
             heads = sorted({head for _, head in places}, key=int)
-            lines = [
-                [
-                    row,
-                    *(
-                        places.get((row, head), "" if down == "size" else start.get(head, ""))
-                        for head in heads
-                    ),
-                ]
-                for row in rows
+            start: dict[Setting, str] = {}  # by column, where every row of contexts begins
+            if down == "hyp":
+                start = {cell.settings[across]: cell.name for cell in own if cell.sentence}
+                own = [cell for cell in own if not cell.sentence]
+            rows = [
+                [row, *(known.get(places.get((row, h), start.get(h, "")), "") for h in heads)]
+                for row in dict.fromkeys(_row(cell, down) for cell in own)
             ]
-            shown = [[row, *(_value(column, name) for name in names)] for row, *names in lines]
-            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], shown
+            yield f"{metric}: {where}", [f"{down} \\ {across}", *map(str, heads)], rows
 
 
 def _row(cell: GridCell, down: str) -> str:
     """The row of a grid: its size, or where its context comes from; partial windows apart."""
-    more = [str(cell.settings[key]) for key in ("partial", "source") if key in cell.settings]
-    return " ".join(
-        [str(cell.settings.get(down, "")), *(m for m in more if m not in ("drop", "same"))]
-    )
-
-
-def _value(column: SetMean | TaskResult, name: str) -> str:
-    return "" if name not in column.metrics else number(column.value(name))
+    parts = [cell.settings.get(key, "") for key in (down, "partial", "source")]
+    return " ".join(str(part) for part in parts if part not in ("", "drop", "same"))
 
 
 def _finding(meta: Meta, columns: Sequence[Column]) -> str:
-    """What a reader takes home: who agrees best by which task, or whether context helps."""
+    """State the finding: which metric agrees best by which task, or whether context helps."""
     if meta.contests:
         gains = []
         for task in dict.fromkeys(row.task for row in meta.contests):
@@ -275,7 +274,7 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
     told = []
     for column in columns:
         ranks = (None,) if isinstance(column, SetMean) else column.ranks
-        title = _title(column, meta).partition(" (mean")[0]
+        title = column.task if isinstance(column, SetMean) else _title(column, meta)
         told.append((title, _leaders(column.metrics, column.value(column.metrics[0]), ranks)))
     chance = [
         _title(column, meta)
@@ -288,7 +287,7 @@ def _finding(meta: Meta, columns: Sequence[Column]) -> str:
 
 
 def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> str:
-    """Who leads a column: the first cluster; untested, the highest value."""
+    """Name the leaders of a column: the first cluster; untested, the highest value."""
     if len(names) == 1:
         return f"{names[0]} has {number(best)}"
     first = [name for name, rank in zip(names, ranks) if rank == 1]
@@ -300,7 +299,7 @@ def _leaders(names: Sequence[str], best: float, ranks: Sequence[int | None]) -> 
 
 
 def _sentence(told: Sequence[tuple[str, str]]) -> str:
-    """(column, who leads it) in words: equal leads are said once."""
+    """Join (column, leaders) to a sentence; columns with equal leaders share a clause."""
     said: dict[str, list[str]] = {}
     for title, clause in told:
         said.setdefault(clause, []).append(title)
@@ -342,12 +341,6 @@ def _explanations(meta: Meta, columns: Sequence[Column]) -> list[str]:
             f"{count(len(where.systems), 'system')}, left out: {out}."
         )
     return lines
-
-
-def _curve(p: Point) -> list[str]:
-    """A line of the table of paragraph lengths, as ``CURVE`` names its columns."""
-    values = [p.accuracy, p.acc_eq, p.chance["acc_eq"], p.pearson]
-    return [str(p.k), p.metric, p.mode, *map(number, values)]
 
 
 def _tsv(content: dict[str, Any]) -> None:
@@ -440,7 +433,10 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
             row.first,
             row.second,
             f"{row.segments:,}",
-            *(f"{number(row.scores[name])}{_bracketed(row.intervals[name])}" for name in measures),
+            *(
+                f"{number(row.scores[name])}{_within(_bounds(row.intervals[name]))}"
+                for name in measures
+            ),
         ]
         for row in raters
     ]
@@ -459,7 +455,7 @@ def render_raters(raters: Sequence[RaterSpans], notes: Sequence[str], format: st
 
 
 def spans_json(results: SpanResults) -> dict[str, Any]:
-    """Everything, undefined numbers as null."""
+    """Return everything as plain values; undefined numbers are null."""
     from wholetext.scoring.comparison import plain
 
     values: dict[str, Any] = plain(
@@ -506,10 +502,6 @@ def _span_cell(measure: SpanMeasure, name: str) -> str:
     half = measure.intervals[i].half_width
     within = "" if math.isnan(half) else f" ±{number(half)}"
     return f"{_rank(measure.ranks[i])}{number(measure.values[i])}{within}"
-
-
-def _bracketed(bounds: Interval) -> str:
-    return _within((bounds.low, bounds.high))
 
 
 def _bounds(bounds: Interval) -> list[float] | None:

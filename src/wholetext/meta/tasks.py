@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import get_args
 
 import numpy as np
 
-from wholetext.errors import InputError
+from wholetext.errors import InputError, known
 from wholetext.meta.agreement.bootstrap import (
     Unit,
     bootstrap_agreement,
@@ -32,7 +32,7 @@ from wholetext.meta.agreement.correlation import (
 )
 from wholetext.meta.agreement.measures import STATISTICS, Estimate, Measure, estimate
 from wholetext.meta.agreement.permutation import compare
-from wholetext.meta.conventions import check_known, conventions
+from wholetext.meta.conventions import conventions
 from wholetext.meta.metric_scores import Gathered, MetricScores
 from wholetext.meta.participants import Level, Participants
 from wholetext.scoring.significance.resample import cluster_ranks
@@ -78,23 +78,23 @@ def read_task(text: str) -> AgreementTask:
         )
     level, statistic = match["level"], match["statistic"]
     average = match["average"] or ("item" if level != "sys" and statistic in _BY_ITEM else "none")
-    for value, known, what in (
+    for value, names, what in (
         (level, list(get_args(Level)), "level"),
         (statistic, list(STATISTICS), "statistic"),
         (average, list(get_args(Grouping)), "average"),
     ):
-        check_known(what, [value], known, text)
+        known(what, value, names, where=text)
+    what = step = ""
     if level == "sys" and (average != "none" or statistic in ("darr", "pdp")):
-        raise InputError(
-            f"{text!r}: there is one score per system, so there is nothing to average",
-            next="write sys:pearson",
-        )
-    if level != "sys" and statistic == "spa":
-        raise InputError("soft pairwise accuracy is defined for systems only", next="write sys:spa")
-    if level != "sys" and statistic in _PAIRED and average != "item":
-        raise InputError(
-            f"{statistic} compares outputs of the same item", next=f"write {level}:{statistic}/item"
-        )
+        what = f"{text!r}: there is one score per system, so there is nothing to average"
+        step = "write sys:pearson"
+    elif level != "sys" and statistic == "spa":
+        what, step = "soft pairwise accuracy is defined for systems only", "write sys:spa"
+    elif level != "sys" and statistic in _PAIRED and average != "item":
+        what = f"{statistic} compares outputs of the same item"
+        step = f"write {level}:{statistic}/item"
+    if what:
+        raise InputError(what, next=step)
     measure = Measure(statistic, average, float(match["gap"] or 25.0))  # type: ignore[arg-type]
     return AgreementTask(level, measure)  # type: ignore[arg-type]
 
@@ -118,6 +118,7 @@ class TaskResult:
     low: tuple[float, ...] = ()  # bounds of 95 % intervals, if requested
     high: tuple[float, ...] = ()
     baseline: tuple[str, float] | None = None  # the length of the text instead of a metric
+    pooled: bool = False  # over several language pairs
 
     def rank(self, metric: str) -> int | None:
         return self.ranks[self.metrics.index(metric)]
@@ -150,12 +151,11 @@ def run_task(
     gold, gold_name = where.gold(level), where.gold_at(level)
     if soft and where.system_seg is not None:
         gold, gold_name = where.system_seg, where.system_gold
-    scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
-    known = {name: values for name, values in scores.items() if values is not None}
+    known = gathered.at(level)
     notes += [
-        f"{name} has no scores at level {level}: left out of {task}"
-        for name in scores
-        if name not in known
+        f"{metric.name} has no scores at level {level}: left out of {task}"
+        for metric in gathered.metrics
+        if metric.name not in known
     ]
     if not known:
         raise InputError(
@@ -194,7 +194,7 @@ def _baseline(
     """The agreement of the reference's length; NaN where outputs of an item are compared."""
     if gathered.length is None:
         return None
-    name, values, measure = gathered.length.name, gathered.length.seg, task.measure
+    (name, values), measure = gathered.length, task.measure
     correlation = measure.statistic in ("pearson", "spearman", "kendall")
     if task.level not in ("seg", "doc") or not correlation or measure.average == "item":
         return name, np.nan
@@ -206,7 +206,7 @@ def _baseline(
 def _resampled(
     where: Participants, metric: MetricScores, task: AgreementTask, testing: MetricTests
 ) -> FloatArray | None:
-    """(draws,) bootstrap values of one metric.
+    """Draw (draws,) bootstrap values of one metric.
 
     None where documents are drawn and there are no scores of segments.
     """
@@ -270,11 +270,8 @@ def judge(
             comparisons = compare(
                 gold, stack[order], measure, testing.draws, testing.seed, testing.block
             )
-            p, null, test = (
-                comparisons.p,
-                comparisons.null,
-                "pairs" if measure.calibrated else "perm-both",
-            )
+            p, null = comparisons.p, comparisons.null
+            test = "pairs" if measure.calibrated else "perm-both"
     tested = test != "none"
     known = ~np.isnan(gold)
     items = known.all(axis=0) if measure.statistic == "spa" else known.any(axis=0)
@@ -298,31 +295,23 @@ def pooled_accuracy_task(
     parts: Sequence[Gathered], testing: MetricTests | None = None
 ) -> TaskResult:
     """System accuracy over several language pairs: pairs within each, counts pooled."""
-    scores = [
-        {metric.name: metric.at("sys", part.participants) for metric in part.metrics}
-        for part in parts
-    ]
-    names = [
-        name for name in scores[0] if all(by_metric.get(name) is not None for by_metric in scores)
-    ]
+    scores = [part.at("sys") for part in parts]
+    names = [name for name in scores[0] if all(name in by_metric for by_metric in scores)]
     if not names:
         raise InputError(
             "no metric has system scores for every language pair",
             next="score the same metrics everywhere",
         )
-    size = max(len(part.participants.systems) for part in parts)
-    gold = np.full((len(parts), size), np.nan)  # a row per language pair
-    stack = np.zeros((len(names), len(parts), size))
-    for row, (part, by_metric) in enumerate(zip(parts, scores)):
-        gold[row, : len(part.participants.systems)] = part.participants.gold("sys")[:, 0]
-        for k, name in enumerate(names):
-            stack[k, row, : len(part.participants.systems)] = by_metric[name][:, 0]  # type: ignore[index]
+    sizes = [len(part.participants.systems) for part in parts]
+    gold = np.full((len(parts), max(sizes)), np.nan)  # a row per language pair
+    stack = np.zeros((len(names), *gold.shape))
+    for row, (part, by_metric, size) in enumerate(zip(parts, scores, sizes)):
+        gold[row, :size] = part.participants.gold("sys")[:, 0]
+        stack[:, row, :size] = [by_metric[name][:, 0] for name in names]
     task = AgreementTask("sys", Measure("accuracy", "system"))  # rows are language pairs
     testing = testing or MetricTests()
     result = judge(gold, stack, names, task, testing)
-    pairs = [
-        len(part.participants.systems) * (len(part.participants.systems) - 1.0) for part in parts
-    ]
+    pairs = [size * (size - 1.0) for size in sizes]
     single = AgreementTask("sys", Measure("accuracy"))
     bounds = [
         pooled_interval(parts, name, single, testing, pairs) if testing.interval else ()
@@ -334,6 +323,7 @@ def pooled_accuracy_task(
         high=tuple(high for _, high in filter(None, bounds)),
         task=single,
         where=" + ".join(part.participants.name for part in parts),
+        pooled=len(parts) > 1,
         gold=", ".join(dict.fromkeys(part.participants.gold_at("sys") for part in parts)),
         systems=int((~np.isnan(gold)).sum()),
         items=1,
@@ -368,8 +358,7 @@ PRESETS: dict[str, Preset] = {
 
 def preset(name: str | None) -> Preset:
     """An official task list; an empty one where none is named."""
-    check_known("task list", filter(None, [name]), PRESETS)
-    return PRESETS[name] if name else Preset(())
+    return PRESETS[known("task list", name, PRESETS)] if name else Preset(())
 
 
 def official_langs(name: str, test_set: str, pairs: Sequence[str]) -> list[str]:
@@ -392,8 +381,8 @@ def tasks_for(
     ``micro`` weighs rows by their number of scores; with ``nan_as_zero`` undefined rows count as 0
     instead of being left out.
     """
-    check_known("level", levels, DEFAULTS)
-    names = [*tasks, *(task for level in levels for task in DEFAULTS[level])]
+    by_level = (DEFAULTS[known("level", level, DEFAULTS)] for level in levels)
+    names = [*tasks, *chain.from_iterable(by_level)]
     return [
         replace(task, measure=replace(task.measure, micro=micro, nan_as_zero=nan_as_zero))
         for task in dict.fromkeys(map(read_task, names))
@@ -407,7 +396,7 @@ def run_tasks(
     testing: MetricTests,
     even_by: Sequence[str] = (),
 ) -> tuple[tuple[TaskResult, ...], Average | None]:
-    """Every task on every language pair of every group, and the average over all of them.
+    """Run every task on every language pair of every group, and average over all of them.
 
     A group has the language pairs of one gold: accuracy is pooled within it, and weighs as much as
     it has pairs. With ``even_by`` weights are split evenly over langs, level, statistic instead, in
@@ -423,7 +412,8 @@ def run_tasks(
         results += [run_task(part, task, testing) for part in parts for task in single]
         weights += [1.0] * (len(results) - len(weights))
     if even_by:
-        check_known("attribute of tasks", even_by, ("langs", "level", "statistic"))
+        for name in even_by:
+            known("attribute of tasks", name, ("langs", "level", "statistic"))
         keys = [
             {"langs": r.where, "level": r.task.level, "statistic": r.task.measure.statistic}
             for r in results
@@ -560,7 +550,7 @@ def average(
 
 
 def _draws(result: TaskResult, first: str, second: str) -> FloatArray:
-    """(draws,) a task's drawn differences between two metrics."""
+    """Return (draws,) a task's drawn differences between two metrics."""
     i, j = result.metrics.index(first), result.metrics.index(second)
     columns = list(combinations(range(len(result.metrics)), 2))  # the upper triangle
     drawn = result.null[:, columns.index((min(i, j), max(i, j)))]
@@ -610,15 +600,9 @@ def paired_t_tests(results: Sequence[TaskResult]) -> tuple[list[str], FloatArray
 
 def inter_correlation(gathered: Gathered, level: Level = "seg") -> tuple[list[str], FloatArray]:
     """Names and (metrics, metrics) correlation of metrics' scores with one another, over what people judged."""
-    where = gathered.participants
-    gold = where.gold(level)
-    scores = {metric.name: metric.at(level, where) for metric in gathered.metrics}
-    known = {
-        name: np.where(np.isnan(gold), np.nan, values).ravel()
-        for name, values in scores.items()
-        if values is not None
-    }
-    return list(known), correlations(list(known.values()))
+    gold, scores = gathered.participants.gold(level), gathered.at(level)
+    judged = [np.where(np.isnan(gold), np.nan, values).ravel() for values in scores.values()]
+    return list(scores), correlations(judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -635,18 +619,15 @@ class Williams:
 def williams_tests(gathered: Gathered, level: Level) -> Williams:
     """Test absolute correlations over what people judged; p is 1 − p of the reverse."""
     where = gathered.participants
-    gold = where.gold(level).ravel()
-    scores: dict[str, FloatArray] = {}
-    for metric in gathered.metrics:
-        values = metric.at(level, where)
-        if values is not None:
-            flat = values.ravel()
-            scores[metric.name] = flat * (-1 if pearson_rows(gold, flat) < 0 else 1)
-    pearson = [float(pearson_rows(gold, values)) for values in scores.values()]
+    gold, scores = where.gold(level).ravel(), gathered.at(level)
+    signed = [
+        values.ravel() * (-1 if pearson_rows(gold, values.ravel()) < 0 else 1)
+        for values in scores.values()
+    ]
+    pearson = [float(pearson_rows(gold, values)) for values in signed]
     p = np.full((len(scores), len(scores)), np.nan)
-    for (i, first), (j, second) in combinations(enumerate(scores.values()), 2):
+    for (i, first), (j, second) in combinations(enumerate(signed), 2):
         smaller = williams_test(gold, first, second)  # of the larger of the two
-        p[i, j], p[j, i] = (
-            (smaller, 1 - smaller) if pearson[i] >= pearson[j] else (1 - smaller, smaller)
-        )
+        larger = (i, j) if pearson[i] >= pearson[j] else (j, i)
+        p[larger], p[larger[::-1]] = smaller, 1 - smaller
     return Williams(where.name, level, list(scores), pearson, p)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MissingExtra, ModelError
+from wholetext.errors import InputError, ModelError, optional
 from wholetext.files.parsing import file_bytes
 from wholetext.metrics.model_metric import EncoderMetric, locate, model_for
 from wholetext.models.embeddings import Tokens, TokenVectors
@@ -203,13 +203,10 @@ class BertScore(TokenMetric):
         if not hyp.scored.any() or not ref.scored.any():
             return np.zeros(3)
         similar = hyp.vectors @ ref.vectors.T  # (hyp tokens, ref tokens)
-        found = similar[np.ix_(hyp.scored, self._candidates(ref))].max(
-            axis=1
-        )  # (scored hyp tokens,)
-        covered = similar[np.ix_(self._candidates(hyp), ref.scored)].max(
-            axis=0
-        )  # (scored ref tokens,)
-        precision = _mean(found, token_weights(idf, hyp.ids[hyp.scored]))
+        ours, theirs = (self._candidates(tokens) for tokens in (hyp, ref))
+        best = similar[np.ix_(hyp.scored, theirs)].max(axis=1)  # (scored hyp tokens,)
+        covered = similar[np.ix_(ours, ref.scored)].max(axis=0)  # (scored ref tokens,)
+        precision = _mean(best, token_weights(idf, hyp.ids[hyp.scored]))
         recall = _mean(covered, token_weights(idf, ref.ids[ref.scored]))
         total = precision + recall
         return np.array([2 * precision * recall / total if total else 0.0, precision, recall])
@@ -273,26 +270,23 @@ def _pair(hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
         return 0.0
     # from differences: from products, rounding would be magnified where tokens are alike
     cost: FloatArray = cdist(hyp.vectors, ref.vectors)  # (hyp tokens, ref tokens)
-    here, there = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
-    if here.sum() <= 0 or there.sum() <= 0:
+    mass, ref_mass = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
+    if mass.sum() <= 0 or ref_mass.sum() <= 0:
         return float("nan")
-    return 1.0 - earth_movers_distance(cost, here, there)
+    return 1.0 - earth_movers_distance(cost, mass, ref_mass)
 
 
 def earth_movers_distance(
-    cost: FloatArray, here: FloatArray | None = None, there: FloatArray | None = None
+    cost: FloatArray, mass: FloatArray | None = None, ref_mass: FloatArray | None = None
 ) -> float:
-    """Least cost of moving mass ``here`` (n,) to ``there`` (m,); uniform mass by default.
+    """Least cost of moving ``mass`` (n,) to ``ref_mass`` (m,); uniform by default.
 
     By POT (Flamary et al. 2021).
     """
-    try:
-        from ot import emd2
-    except ImportError:
-        raise MissingExtra("POT", "transport") from None
-    n, m = cost.shape
-    here = np.full(n, 1 / n) if here is None else here / here.sum()
-    there = np.full(m, 1 / m) if there is None else there / there.sum()
-    return float(
-        emd2(here, there, np.ascontiguousarray(cost, dtype=np.float64), numItermax=10_000_000)
-    )
+    emd2 = optional("ot", "transport", "POT").emd2
+    shares = [
+        np.full(size, 1 / size) if weights is None else weights / weights.sum()
+        for size, weights in zip(cost.shape, (mass, ref_mass))
+    ]
+    costs = np.ascontiguousarray(cost, dtype=np.float64)
+    return float(emd2(*shares, costs, numItermax=10_000_000))

@@ -7,18 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import ModelError
 from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.device import Precision, memory, torch_module
 from wholetext.models.encoder import Encoder, EncoderBackend, refuse_context
-from wholetext.models.family import build_family
 from wholetext.models.hub.locate import guarded, locate
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.layout import Ids, Layout, Markers
-from wholetext.models.tokenizer import FILES, UNREADABLE, Tokenizer, check_limit, read_config
+from wholetext.models.loading import fill
+from wholetext.models.tokenizer import (
+    FILES,
+    UNREADABLE,
+    Tokenizer,
+    check_limit,
+    read_config,
+    reading,
+    sentence_pieces,
+)
 from wholetext.types import Excerpt, Fit, FloatArray, Request, Runtime, mean_stats
 
 Pair = tuple[Excerpt, Excerpt]  # reference, hypothesis
@@ -80,7 +87,7 @@ class BleurtModel(EncoderBackend):
 
     def __init__(self, model: str, revision: str, precision: Precision, limit: int) -> None:
         located = locate(model, revision, patterns=FILES)
-        self.asked, self.limit = (model, revision), limit
+        self.source, self.limit = (model, revision), limit
         self.config = read_bleurt_config(located.path)
         self.tokenizer = open_tokenizer(located.path)
         self.encoder = Encoder(located, self.tokenizer, precision, self._build)
@@ -127,11 +134,17 @@ class BleurtModel(EncoderBackend):
         return Layout(ids, len(head), len(head) + len(hyp), Fit(len(ids), special, lost_focus=over))
 
     def _build(self) -> Any:
-        """The encoder; sets the head, from the same file."""
-        folder = locate(*self.asked).path
+        """The encoder, an ELECTRA by its shape; sets the head, from the same file."""
+        folder = locate(*self.source).path
         tensors = read_weights(folder)
-        model = build_family(SimpleNamespace(**{**self.config, "model_type": "bert"}))
-        names = {name: _PREFIX + name for name in model.state_dict()}
+        width = self.config.get("embedding_size") or self.config["hidden_size"]
+        sizes = {**self.config, "model_type": "electra", "embedding_size": width}
+        with reading(folder) as transformers, torch_module().device("meta"):
+            model = transformers.ElectraModel(transformers.ElectraConfig.from_dict(sizes))
+        names = {
+            name: _PREFIX + name.replace("embeddings_project.", "encoder.embedding_projection.")
+            for name in model.state_dict()
+        }
         missing = [name for name in (*names.values(), *_HEAD) if name not in tensors]
         if missing:
             raise ModelError(
@@ -139,22 +152,16 @@ class BleurtModel(EncoderBackend):
                 where=str(folder),
                 next="give a BLEURT checkpoint in PyTorch, such as lucadiliello/BLEURT-20",
             )
-        model.load_state_dict({name: tensors[key] for name, key in names.items()}, assign=True)
         self._head = [tensors[name].float() for name in _HEAD]
-        return model.requires_grad_(False)
+        return fill(model, {name: tensors[key] for name, key in names.items()})
 
 
 class SentencePieces:
     """Text to ids by a folder's ``spm.model`` (BLEURT-20)."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import sentencepiece
-        except ImportError:
-            raise MissingExtra("sentencepiece", "models") from None
         self.folder = folder
-        with guarded(folder, "its spm.model cannot be read"):
-            self._model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model"))
+        self._model = sentence_pieces(folder / "spm.model")
         special = [self._model.piece_to_id(piece) for piece in ("[PAD]", "[CLS]", "[SEP]")]
         if self._model.unk_id() in special:
             raise ModelError(

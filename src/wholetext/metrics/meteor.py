@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -13,13 +13,20 @@ from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.words import words_of
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
-BEAM = 200  # partial alignments kept
-WEIGHTS = {"exact": 1.0, "stem": 0.6, "synonym": 0.8}  # Denkowski & Lavie 2014, Table 1
+BEAM = 40  # partial alignments kept
+EXACT, STEM, SYNONYM = WEIGHTS = (1.0, 0.6, 0.8)  # Denkowski & Lavie 2014, Table 1
+# Endings of inflected words and of their base forms (WordNet's morphy(7)), in the order of METEOR 1.5
+_ENDINGS = """s- ses-s xes-x zes-z ches-ch shes-sh men-man ies-y es-e es- ed-e ed- ing-e ing- er- est-
+    er-e est-e"""
+ENDINGS = [ending.split("-") for ending in _ENDINGS.split()]
+_CURLY = str.maketrans("‘’‛", "´´´")
 # English words above a relative frequency of 10⁻³ (Denkowski & Lavie 2011, §2.2)
-_FREQUENT = """the , . to of and a in that for " is on 's it with was as said at he by be from have has are
-    his but an this not i will ’ they ) ( who their had we which were been more or s its would about
-    new one after you : also up when there than $ all out her people she year two - can if last
-    first “ over other ” into some what so -- no time years could ? 't — '"""
+_FREQUENT = """
+    the , . to of and a in that for " is on 's it with was as said at he by be from have has are
+    his but an this not i will ’ they ) ( who their had we which were been more or s its would
+    about new one after you : also up when there than $ all out her people she year two - can if
+    last first “ over other ” into some what so -- no time years could ? 't — '
+    """
 FUNCTION_WORDS = frozenset(_FREQUENT.split())
 
 
@@ -99,64 +106,91 @@ class Meteor(Metric):
 
 
 def candidates(hyp: Sequence[str], ref: Sequence[str], synonyms: bool) -> list[list[Link]]:
-    """Return the possible links of each word of the hypothesis, of the best kind for each pair."""
-    matchers: dict[str, Callable[[str], Iterable[Hashable]]] = {
-        "exact": lambda word: (word,),
-        "stem": lambda word: (_stemmer().stem(word),),
+    """Return the possible links of each word of the reference: exact ones, stems, synonyms.
+
+    A pair of words may be linked both by stem and as synonyms; equal words are only linked as such.
+    """
+    matchers: dict[float, Callable[[str], Iterable[Hashable]]] = {
+        EXACT: lambda word: (word,),
+        STEM: lambda word: (_stem(word),),
     }
     if synonyms:
-        matchers["synonym"] = lambda word: _wordnet().synsets(word)
-    best: list[dict[int, Link]] = [{} for _ in hyp]
-    for kind, keys in matchers.items():
+        matchers[SYNONYM] = synsets
+    choices: list[list[Link]] = [[] for _ in ref]
+    for weight, keys in matchers.items():
         places: dict[Hashable, list[int]] = defaultdict(list)
-        for at, word in enumerate(ref):
+        for at, word in enumerate(hyp):
             for key in keys(word):
                 places[key].append(at)
-        for at, word in enumerate(hyp):
-            for place in (place for key in keys(word) for place in places[key]):
-                best[at].setdefault(place, Link(at, place, WEIGHTS[kind]))
-    return [list(links.values()) for links in best]
+        for at, word in enumerate(ref):
+            linked = sorted({place for key in keys(word) for place in places[key]})
+            choices[at] += [
+                Link(place, at, weight) for place in linked if weight == EXACT or hyp[place] != word
+            ]
+    return choices
 
 
 class _Partial(NamedTuple):
-    """An alignment of the first words of the hypothesis; the smallest is the best."""
+    """An alignment of the first words of the reference; that of the least ``cost`` is the best."""
 
-    unmatched: int  # minus the number of links
-    chunks: int
-    distance: int  # between the places of linked words, in all
-    links: tuple[Link, ...]
+    exact: int = 0  # number of exact links
+    chunks: int = 0  # that have ended
+    distance: int = 0
+    end: int | None = None  # where the present chunk goes on in the hypothesis
+    taken: frozenset[int] = frozenset()  # words of the hypothesis that are linked
+    links: tuple[Link, ...] = ()
 
-    def extended(self, link: Link) -> _Partial:
-        follows = bool(self.links) and chunks((self.links[-1], link)) == 1
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        return -self.exact, self.chunks, self.distance
+
+    def linked(self, link: Link, distance: int) -> _Partial:
         return _Partial(
-            self.unmatched - 1,
-            self.chunks + (not follows),
-            self.distance + abs(link.hyp - link.ref),
+            self.exact + (link.weight == EXACT),
+            self.chunks + (self.end not in (None, link.hyp)),
+            distance,
+            link.hyp + 1,
+            self.taken | {link.hyp},
             (*self.links, link),
         )
 
+    def unlinked(self, distance: int) -> _Partial:
+        chunks = self.chunks + (self.end is not None)
+        return self._replace(chunks=chunks, distance=distance, end=None)
+
+    def options(self, links: Sequence[Link]) -> Iterator[_Partial]:
+        """Yield this alignment with each of the links and with none.
+
+        As in METEOR 1.5, the distance of a link counts where the link is passed over.
+        """
+        distance = self.distance
+        for link in links:
+            if link.hyp not in self.taken:
+                yield self.linked(link, distance)
+                distance += abs(link.hyp - link.ref)
+        yield self.unlinked(distance)
+
 
 def align(choices: Sequence[Sequence[Link]]) -> tuple[Link, ...]:
-    """Choose links: most matched words, then fewest chunks, then the shortest distances.
+    """Choose links as METEOR 1.5 does.
 
-    Denkowski & Lavie 2011, §2.1, by beam search. Of partial alignments that leave the same words
-    to be linked only the best is kept.
+    The only possible link of both its words is certain. Of the others only exact links are worth
+    something: most exact links, then fewest chunks, then the shortest distances, by beam search.
+    (Denkowski & Lavie 2011, §2.1, count all links; the released program gives stems and synonyms
+    half a point, which it rounds down.)
     """
-    beam = [_Partial(0, 0, 0, ())]
-    for at, links in enumerate(choices):
-        best: dict[Hashable, _Partial] = {}
-        for partial in beam:
-            taken = frozenset(link.ref for link in partial.links)
-            options = [partial.extended(link) for link in links if link.ref not in taken]
-            for option in (partial, *options):
-                last = option.links[-1:]
-                key = (
-                    taken | {link.ref for link in last},
-                    last if last and last[0].hyp == at else (),
-                )
-                best[key] = min(option, best.get(key, option))
-        beam = sorted(best.values())[:BEAM]
-    return beam[0].links
+    rivals = Counter(link.hyp for links in choices for link in links)
+    certain = {links[0] for links in choices if len(links) == 1 and rivals[links[0].hyp] == 1}
+    beam = [_Partial(taken=frozenset(link.hyp for link in certain))]
+    for links in choices:
+        kept = sorted(beam, key=lambda partial: partial.cost)[:BEAM]
+        if links and links[0] in certain:
+            (link,) = links
+            distance = abs(link.hyp - link.ref)
+            beam = [partial.linked(link, partial.distance + distance) for partial in kept]
+        else:
+            beam = [option for partial in kept for option in partial.options(links)]
+    return min((partial.unlinked(partial.distance) for partial in beam), key=lambda p: p.cost).links
 
 
 def chunks(links: Sequence[Link]) -> int:
@@ -169,10 +203,49 @@ def _words(text: str) -> list[str]:
 
 
 @cache
+def _stem(word: str) -> str:
+    return str(_stemmer().stem(word.translate(_CURLY)))  # nltk takes curly apostrophes for straight
+
+
+@cache
 def _stemmer() -> Any:
     from nltk.stem.snowball import EnglishStemmer
 
     return EnglishStemmer()
+
+
+@cache
+def synsets(word: str) -> frozenset[int]:
+    """Return the synsets of a word and of its base form, of any part of speech.
+
+    Synsets are known by their offset alone, as in METEOR 1.5: 282 pairs of them are taken for one.
+    """
+    bases = _irregular().get(word) or {_base(word)}
+    return _own_synsets(word).union(*map(_own_synsets, bases))
+
+
+def _base(word: str) -> str:
+    """Return the first known word that an ending of WordNet's leads to."""
+    if word.endswith("ss") or len(word) <= 2:
+        return word
+    stems = (word.removesuffix(old) + new for old, new in ENDINGS if word.endswith(old))
+    return next(filter(_own_synsets, stems), word)
+
+
+@cache
+def _own_synsets(word: str) -> frozenset[int]:
+    return frozenset(lemma.synset().offset() for lemma in _wordnet().lemmas(word))
+
+
+@cache
+def _irregular() -> Mapping[str, set[str]]:
+    """Return the base forms of irregular words, of any part of speech."""
+    bases: dict[str, set[str]] = defaultdict(set)
+    for part in ("noun", "verb", "adj", "adv"):
+        for line in _wordnet().open(f"{part}.exc"):
+            form, *lemmas = line.split()
+            bases[form].update(lemmas)
+    return bases
 
 
 @cache

@@ -65,9 +65,8 @@ class MetricX(ModelMetric):
 
     def facts(self) -> Mapping[str, str]:
         model = locate(self.model, self.revision, patterns=TOKENIZER)
-        used = locate_tokenizer(
-            model, self.tokenizer
-        )  # its content changes scores as the model's does
+        # its content changes scores as the model's does
+        used = locate_tokenizer(model, self.tokenizer)
         return {**super().facts(), **({} if used == model else {"tokenizer": used.id})}
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:

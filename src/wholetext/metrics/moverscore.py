@@ -114,9 +114,8 @@ class MoverScore(TokenMetric):
         windows = np.lib.stride_tricks.sliding_window_view(weights, size)  # (n, size)
         sums = windows.sum(axis=1)
         shares = windows / np.where(sums > 0, sums, 1.0)[:, None]
-        grams = sum(
-            shares[:, at, None] * vectors[at : at + len(windows)] for at in range(size)
-        )  # (n, width)
+        # (n, width)
+        grams = sum(shares[:, at, None] * vectors[at : at + len(windows)] for at in range(size))
         lengths = np.linalg.norm(grams, axis=1, keepdims=True)
         return grams / np.maximum(lengths, 1e-30), sums
 

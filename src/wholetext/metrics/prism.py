@@ -58,8 +58,8 @@ class Likelihood(ModelMetric):
 
     def resolve(self, langs: tuple[str, str]) -> Likelihood:
         src, tgt = (
-            lang if given == "auto" else given
-            for lang, given in zip(langs, (self.src_lang, self.tgt_lang))
+            lang if code == "auto" else code
+            for lang, code in zip(langs, (self.src_lang, self.tgt_lang))
         )
         unread = "multi_ref" if self.direction == "src-hyp" else "src_lang"
         refuse_unread(self, f"direction={self.direction}", (unread,))

@@ -62,14 +62,14 @@ def subsequence(scorer: Any, ref: str, hyp: str) -> Prf:
     return fmeasure(precision, recall), precision, recall
 
 
-def longest_common_subsequence(one: Sequence[str], two: Sequence[str]) -> int:
+def longest_common_subsequence(ref: Sequence[str], hyp: Sequence[str]) -> int:
     """Length of the longest common subsequence (bit-parallel, Hyyrö 2004)."""
     places: dict[str, int] = {}
-    for i, word in enumerate(one):
+    for i, word in enumerate(ref):
         places[word] = places.get(word, 0) | 1 << i
-    every = (1 << len(one)) - 1
+    every = (1 << len(ref)) - 1
     row = every
-    for word in two:
+    for word in hyp:
         matches = row & places.get(word, 0)
         row = ((row + matches) | (row - matches)) & every
-    return len(one) - row.bit_count()
+    return len(ref) - row.bit_count()

@@ -34,12 +34,13 @@ Tokenizer = Literal[
 ]
 Auto = Literal["auto", True, False]
 _WITH_VALUE = ("floor", "add-k")
+# sacrebleu's defaults
 SMOOTH_VALUES: Mapping[str, float] = {
     "exp": 0.0,
     "none": 0.0,
     "floor": 0.1,
     "add-k": 1.0,
-}  # sacrebleu's defaults
+}
 _SENTENCEPIECE = frozenset({"spm", "flores101", "flores200", "spBLEU-1K"})
 _BY_LANGUAGE: Mapping[str, Tokenizer] = {
     "zh": "zh",
@@ -78,10 +79,10 @@ class Surface(Metric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         peer = self.sacrebleu()
-        asked = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
-        texts = list(dict.fromkeys(chain.from_iterable(asked)))  # each is prepared once
+        rows = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
+        texts = list(dict.fromkeys(chain.from_iterable(rows)))  # each is prepared once
         ready = dict(zip(texts, self.prepare(texts, peer)))
-        groups = [[ready[text] for text in group] for group in asked]
+        groups = [[ready[text] for text in row] for row in rows]
         sizes = [sum(map(len, group)) for group in groups]
         parts = [self.count(groups[part], peer) for part in blocks(sizes, self.together)]
         return np.concatenate(parts)
@@ -142,10 +143,11 @@ class Bleu(Surface):
     def facts(self) -> Mapping[str, str]:
         if not self.tokenize.endswith("mecab"):
             return super().facts()
+        # with MeCab's version
         return {
             **super().facts(),
             "tokenizer": str(self.sacrebleu().tokenizer.signature()),
-        }  # with MeCab's version
+        }
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
@@ -186,11 +188,11 @@ class Bleu(Surface):
     def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
         """Count: length, length of the nearest reference, matches, n-grams (n, 2 + 2·order)."""
         texts, sets = compared(groups)
-        found = overlap(words([text.split() for text in texts]), sets, self.max_ngram_order)
-        lengths = found.ref[:, :, 0]  # (n, references)
-        far = np.abs(lengths - found.hyp[:, :1])
+        grams = overlap(words([text.split() for text in texts]), sets, self.max_ngram_order)
+        lengths = grams.ref[:, :, 0]  # (n, references)
+        far = np.abs(lengths - grams.hyp[:, :1])
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
-        return np.column_stack([found.hyp[:, 0], nearest, found.match_any, found.hyp])
+        return np.column_stack([grams.hyp[:, 0], nearest, grams.match_any, grams.hyp])
 
     def reduce_rows(self, stats: FloatArray) -> FloatArray:
         return self.reduce(stats, rows=True)
@@ -280,19 +282,15 @@ class Chrf(Surface):
         """Count n-grams of hypothesis, best reference and both: (n, 3·orders)."""
         texts, sets = compared(groups)
         bare = texts if self.whitespace else ["".join(text.split()) for text in texts]
-        found = [overlap(characters(bare), sets, self.char_order)]
+        grams = [overlap(characters(bare), sets, self.char_order)]
         if self.word_order:
-            found.append(
-                overlap(
-                    words([peer._remove_punctuation(text) for text in texts]), sets, self.word_order
-                )
-            )
-        hyp = np.concatenate([part.hyp for part in found], axis=1)[:, None]  # (n, 1, orders)
-        ref = np.concatenate([part.ref for part in found], axis=2)  # (n, references, orders)
-        match = np.concatenate([part.match for part in found], axis=2)
-        each = np.stack(
-            [np.where(ref > 0, hyp, 0.0), ref, match], axis=3
-        )  # (n, references, orders, 3)
+            plain = [peer._remove_punctuation(text) for text in texts]
+            grams.append(overlap(words(plain), sets, self.word_order))
+        hyp = np.concatenate([part.hyp for part in grams], axis=1)[:, None]  # (n, 1, orders)
+        ref = np.concatenate([part.ref for part in grams], axis=2)  # (n, references, orders)
+        match = np.concatenate([part.match for part in grams], axis=2)
+        # (n, references, orders, 3)
+        each = np.stack([np.where(ref > 0, hyp, 0.0), ref, match], axis=3)
         stats = each.reshape(*each.shape[:2], -1)
         best = self.reduce(stats)[:, :, 0].argmax(axis=1)
         return np.asarray(stats[np.arange(len(stats)), best])

@@ -116,14 +116,12 @@ class Pairs:
     match: Bits  # (k, hypothesis words) positions of each word in the reference
     counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each position
     firsts: IntArray = field(init=False)  # (longest,) where the words of each position begin
-    starts: IntArray = field(init=False)  # (pairs,) where each pair begins, laid out by pair
 
     def __post_init__(self) -> None:
         places = np.arange(int(self.hyp_lengths.max(initial=0)))
         counts = np.searchsorted(-self.hyp_lengths, -places)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "firsts", np.cumsum(counts) - counts)
-        object.__setattr__(self, "starts", np.cumsum(self.hyp_lengths) - self.hyp_lengths)
 
     def __len__(self) -> int:
         return len(self.hyp_lengths)
@@ -131,13 +129,6 @@ class Pairs:
     def row(self, place: int) -> slice:
         """Return the slice of the words at a position."""
         return slice(int(self.firsts[place]), int(self.firsts[place] + self.counts[place]))
-
-    def by_pair(self, bits: Bits) -> Bits:
-        """Lay out (k, words) by pair: all words of the first, all words of the second, etc."""
-        pair = np.repeat(np.arange(len(self)), self.hyp_lengths)
-        return np.asarray(
-            bits.take(self.firsts[np.arange(len(pair)) - self.starts[pair]] + pair, axis=1)
-        )
 
     def owners(self) -> tuple[IntArray, IntArray]:
         """Return the pair and the position of each word, both (words,)."""
@@ -165,7 +156,8 @@ def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pai
     at = find(known, keys[:end])
     empty = Pairs(hyp_lengths, ref_lengths[which], masks[:, :0])
     pair, place = empty.owners()
-    match = masks.take(at[empty.starts[pair] + place], axis=1, mode="wrap")
+    starts = np.cumsum(hyp_lengths) - hyp_lengths
+    match = masks.take(at[starts[pair] + place], axis=1, mode="wrap")
     return replace(empty, match=match)
 
 
@@ -204,38 +196,26 @@ def advance(match: Bits, up: Bits, down: Bits) -> tuple[Bits, Bits]:
     Hyyrö 2003, figure 3; the distance from the empty reference grows by one per row.
     """
     common = match & up
-    same = common + up  # (k, n)
-    carried = None
+    total = common + up  # (k, n)
+    carried = np.zeros(up.shape[1], dtype=np.bool_)
     for i in range(1, len(up)):  # carries between machine words
-        over = same[i - 1] < common[i - 1]
-        if carried is not None:
-            over |= (same[i - 1] == common[i - 1]) & carried
-        carried = over
-        same[i] += over
-    same ^= up
-    same |= match
-    same |= down
-    more = same | up
-    np.invert(more, out=more)
-    more |= down
-    up &= same
-    _next(up, up)
-    left = _next(more, common)
+        full = total[i - 1] == common[i - 1]
+        carried = (total[i - 1] < common[i - 1]) | (full & carried)
+        total[i] += carried
+    same = (total ^ up) | match | down
+    more = down | ~(same | up)
+    left = _next(more)
     left[0] |= _ONE
-    np.bitwise_and(left, same, out=down)
-    left |= same
-    np.invert(left, out=left)
-    up |= left
+    up[:] = _next(up & same) | ~(left | same)
+    down[:] = left & same
     return same, more
 
 
-def _next(bits: Bits, out: Bits) -> Bits:
+def _next(bits: Bits) -> Bits:
     """Move each bit to the next position."""
-    carried = bits[:-1] >> _LAST if len(bits) > 1 else None
-    np.left_shift(bits, _ONE, out=out)
-    if carried is not None:
-        out[1:] |= carried
-    return out
+    moved: Bits = bits << _ONE
+    moved[1:] |= bits[:-1] >> _LAST
+    return moved
 
 
 def ones(bits: Bits, stop: IntArray) -> IntArray:
@@ -345,8 +325,14 @@ class Shifts:
     cut: IntArray
     stop: IntArray
 
-    def of(self, which: IntArray | BoolArray) -> Shifts:
+    def of(self, which: IntArray | BoolArray | slice) -> Shifts:
         return Shifts(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    def words(self, row: IntArray) -> IntArray:
+        """Return the word that each row has after the shift of the same index."""
+        moved = row + self.cut - self.start
+        moved = np.where(moved < self.stop, moved, row - (self.stop - self.cut))
+        return np.where((row < self.start) | (row >= self.stop), row, moved)
 
 
 def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> IntArray:
@@ -461,43 +447,27 @@ def _distances(
     texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
 ) -> IntArray:
     """Compute the edit distance after each shift: (shifts,)."""
-    longest = len(texts.counts) + 1
-    key = ((shifts.pair * longest + shifts.start) * longest + shifts.cut) * longest + shifts.stop
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    different = shifts.of(first)
-    order = np.argsort(different.start - texts.hyp_lengths[different.pair], kind="stable")
-    distances = np.empty(len(first), dtype=np.int64)
+    order = np.argsort(shifts.start - texts.hyp_lengths[shifts.pair], kind="stable")
+    distances = np.empty(len(order), dtype=np.int64)
     step = max(_TOGETHER // len(texts.match), 1)
-    match, near = texts.by_pair(texts.match), None if within is None else texts.by_pair(within[0])
     for part in (order[n : n + step] for n in range(0, len(order), step)):
-        distances[part] = _rest(texts, rows, match, near, different.of(part))
-    return distances[number]
+        distances[part] = _rest(texts, rows, within, shifts.of(part))
+    return distances
 
 
 def _rest(
-    texts: Pairs, rows: ShiftTable, match: Bits, near: Bits | None, shifts: Shifts
+    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
 ) -> IntArray:
-    """Compute distances from the first row that a shift changes.
-
-    Shifts are sorted by the number of these rows; ``match`` and ``near`` (the beam) are laid out by
-    pair.
-    """
+    """Compute distances from the first row that a shift changes; most rows come first."""
     pair, start = shifts.pair, shifts.start
-    left, begin = texts.hyp_lengths[pair] - start, texts.starts[pair] + start
+    left = texts.hyp_lengths[pair] - start  # rows
     up, down = (bits.take(texts.firsts[start] + pair, axis=1) for bits in (rows.up, rows.down))
-    # order of words after a shift: from the cut to the stop, from the start to the cut, the rest
-    jump = np.concatenate([shifts.stop - shifts.cut, shifts.stop - start])  # in rows
-    order = np.argsort(jump, kind="stable")
-    who, goal = order % len(pair), np.concatenate([begin, begin + shifts.stop - start])[order]
-    ends = np.searchsorted(jump[order], np.arange(int(left.max(initial=0)) + 1))
-    word = begin + shifts.cut - start
-    for t, n in enumerate(np.searchsorted(-left, -np.arange(len(ends) - 1))):
-        word[who[ends[t] : ends[t + 1]]] = goal[ends[t] : ends[t + 1]]
-        equal = match.take(word[:n], axis=1)
-        if near is not None:
-            equal &= near.take(begin[:n] + t, axis=1)
+    for t, n in enumerate(np.searchsorted(-left, -np.arange(int(left.max(initial=0))))):
+        row, some = start[:n] + t, shifts.of(slice(n))
+        equal = texts.match.take(texts.firsts[some.words(row)] + some.pair, axis=1)
+        if within is not None:
+            equal &= within[0].take(texts.firsts[row] + some.pair, axis=1)
         advance(equal, up[:, :n], down[:, :n])
-        word[:n] += 1
     refs = texts.ref_lengths[pair]
     return texts.hyp_lengths[pair] + ones(up, refs) - ones(down, refs)
 
@@ -516,8 +486,6 @@ def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
         texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair], texts.match[:, :0]
     )
     pair, row = empty.owners()
-    start, cut, stop = shifts.start[pair], shifts.cut[pair], shifts.stop[pair]
-    moved = np.where(row + cut - start < stop, row + cut - start, row - (stop - cut))
-    word = np.where((row < start) | (row >= stop), row, moved)
+    word = shifts.of(pair).words(row)
     match = texts.match.take(texts.firsts[word] + shifts.pair[pair], axis=1)
     return replace(empty, match=match)

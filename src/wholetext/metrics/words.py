@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from wholetext.text.mteval import tokenize_13a
 
 
 def words_of(text: str) -> list[str]:
     """Split a text into the tokens of mteval-v13a, as BLEU does by default."""
-    return str(_tokenizer()(text)).split()
-
-
-@cache
-def _tokenizer() -> Any:
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-    tokenizer: Any = Tokenizer13a
-    return tokenizer()
+    return tokenize_13a([text])[0].split()

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MissingExtra
+from wholetext.errors import optional
 from wholetext.models.device import in_order
 from wholetext.models.layout import Ids
 from wholetext.models.loading import refuse_weights
@@ -117,7 +117,10 @@ class ArrayEncoder:
         return np.stack([states[layer] for layer in layers])
 
     def _embed(self, ids: NDArray[np.int64]) -> Array:
-        """(tokens, width) normed sum of word, position and type; RoBERTa's positions follow its pad id."""
+        """(tokens, width) normed sum of word, position and type.
+
+        RoBERTa's positions follow its padding id.
+        """
         places, filler = np.arange(len(ids)), self.config["pad_token_id"]
         if self.config["model_type"] in OFFSET:
             places = np.cumsum(ids != filler) * (ids != filler) + filler
@@ -127,7 +130,7 @@ class ArrayEncoder:
         return self._norm("embeddings.LayerNorm", total)
 
     def _layer(self, name: str, state: Array, asking: Array) -> Array:
-        """Attention of ``asking`` (a part of the state's rows), two dense layers, residuals, norms."""
+        """Attention of ``asking`` (some rows of the state), two dense layers, residuals, norms."""
         count = self.config["num_attention_heads"]
         size = state.shape[1] // count
         heads = [
@@ -221,11 +224,8 @@ class Lanes:
     """Threads that encode one sequence each, while numpy's BLAS has one thread for all of them."""
 
     def __init__(self) -> None:
-        try:
-            from threadpoolctl import ThreadpoolController
-        except ImportError:
-            raise MissingExtra("threadpoolctl", "minilm") from None
-        self._blas = ThreadpoolController().select(user_api="blas")
+        threads = optional("threadpoolctl", "minilm")
+        self._blas = threads.ThreadpoolController().select(user_api="blas")
         self._lock, self._users = Lock(), 0
         self._limit: Any = None
         self.number = max((part["num_threads"] for part in self._blas.info()), default=1)

@@ -159,7 +159,10 @@ def list_models() -> list[dict[str, Any]]:
 
 
 def show_model(name: str, revision: str = "") -> dict[str, Any]:
-    """A model by its name, its folder or a metric that uses it: licence, size, revision, path, and what it needs."""
+    """Describe a model: licence, size, revision, path, and the models that it needs.
+
+    ``name`` is the model's, its folder, or a metric that uses it.
+    """
     model = named(name)
     at = present(model, revision)
     return {
@@ -169,7 +172,7 @@ def show_model(name: str, revision: str = "") -> dict[str, Any]:
 
 
 def fetch_model(name: str, revision: str = "") -> list[dict[str, Any]]:
-    """Download a model and what it is used with (a COMET encoder's tokenizer, mT5's) from the Hugging Face Hub."""
+    """Download a model and what it is used with (the tokenizer of COMET's encoder, of mT5)."""
     model = named(name)
     located = (hub.locate if hub.is_local(model) else hub.download)(model, revision)
     others = [hub.companion(located.path, other, files) for other, files in required(located.path)]

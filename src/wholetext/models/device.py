@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from traceback import clear_frames
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError, count
+from wholetext.errors import MissingExtra, ModelError, count, optional
 from wholetext.models.layout import Ids, pad
 from wholetext.types import OutOfMemory
 
@@ -40,11 +40,7 @@ class Precision:
 
 
 def torch_module() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("torch", "models") from None
-    return torch
+    return optional("torch", "models")
 
 
 def need_torch() -> None:
@@ -85,7 +81,8 @@ def need_gpus(number: int) -> None:
     available = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if available < number:
         raise ModelError(
-            f"{count(number, 'GPU')} requested, but torch finds {available or 'none'} on this machine",
+            f"{count(number, 'GPU')} requested, but torch finds {available or 'none'} "
+            "on this machine",
             next=f"use --gpus {available}"
             if available
             else "use --workers N to use its processors, or "
@@ -190,7 +187,7 @@ def memory() -> Iterator[None]:
 
 
 def side_by_side(device: str, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
-    """Yield ``work`` of each batch, in order; on a CPU in parallel lanes that share torch's threads.
+    """Yield ``work`` of each batch, in order; on a CPU in lanes that share torch's threads.
 
     A matrix product on one core need not wait for others, and its data stays in that core's cache.
     Up to eight threads, a lane has a single thread even for a single batch: the rounding of a

@@ -1,8 +1,7 @@
 """Transformer encoders: hidden states of token sequences, on any device; weights load on first use.
 
 Small encoders of the BERT family run on numpy on a CPU (array_encoder.py), whatever is installed;
-others, and all on a GPU, on torch. There the family has its own forward pass, which skips what is
-never read.
+others, and all on a GPU, on torch.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from wholetext.models.array_encoder import FILE, ArrayEncoder, is_small
 from wholetext.models.device import (
     DTYPES,
     Precision,
-    attend,
     memory,
     need_torch,
     padded,
@@ -33,12 +31,11 @@ from wholetext.models.device import (
 from wholetext.models.hub.locate import Located, guarded, locate
 from wholetext.models.layout import Ids, Layout, pad
 from wholetext.models.loading import load_model
-from wholetext.models.tokenizer import FAMILY, FILES, Tokenizer, read_config
+from wholetext.models.tokenizer import FILES, Tokenizer, read_config
 from wholetext.types import Excerpt, Fit, Runtime
 
 # encoders of uniform layers, where removing the last ones leaves the others unchanged
 STACKED = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet", "rembert"})
-_MOST = 0.8  # share of tokens above which the last layer is computed for all of them
 
 
 def open_encoder(run: Runtime, model: str, revision: str, top: int | None = None) -> Encoder:
@@ -79,7 +76,6 @@ class Encoder:
         self.min_padded_length = 0
         self._build = build or (lambda: read_pretrained(located.path, precision))
         self._model: Any = None
-        self._stacks = False
 
     @property
     def id(self) -> str:
@@ -98,8 +94,7 @@ class Encoder:
                 if not isinstance(model, ArrayEncoder):
                     dtype = getattr(torch_module(), DTYPES[self.precision.dtype])
                     model = place(cut_above(model, self.top), self.device, dtype=dtype)
-                    self._stacks = can_stack(model)
-                    if self.device == "mps" and not self._stacks:
+                    if self.device == "mps":
                         model.set_attn_implementation("eager")  # see ``attend``
             self._model = model
         return self._model
@@ -119,41 +114,26 @@ class Encoder:
         if isinstance(self.model, ArrayEncoder):
             with memory():
                 return self.model.vectors(sequences, layers, positions)
-        # at some positions only, rounding depends on how many are computed
-        states, _ = self.hidden(sequences, last=None if self.exact else positions)
+        states, _ = self.hidden(sequences)
         torch = torch_module()
         with torch.inference_mode(), memory():
             chosen = torch.stack([states[layer].float() for layer in layers], dim=1).cpu().numpy()
         return [rows[:, list(places)] for rows, places in zip(chosen, positions)]
 
     def hidden(
-        self,
-        sequences: Sequence[Ids],
-        types: Sequence[Ids] | None = None,
-        last: Sequence[Sequence[int]] | None = None,
+        self, sequences: Sequence[Ids], types: Sequence[Ids] | None = None
     ) -> tuple[Sequence[Any], Any]:
-        """Hidden states per layer (batch, tokens, width), and the mask (batch, tokens) of tokens.
-
-        ``last``: positions of each sequence at which the last layer is computed; the rest of it is
-        undefined.
-        """
+        """Hidden states per layer, (batch, tokens, width), and the mask of tokens."""
         torch = torch_module()
         model, device = self.model, self.device
         with torch.inference_mode(), memory(), self._attention():
             # (batch, tokens)
             ids, mask = padded(sequences, self.tokenizer.pad, device, self.min_padded_length)
-            kinds = (
-                None
-                if types is None
-                else torch.tensor(pad(types, 1, self.min_padded_length), device=device)
-            )
-            if self._stacks:
-                return states(model, ids, mask, kinds, last), mask
-            more = {} if kinds is None else {"token_type_ids": kinds}
-            output = model(
-                input_ids=ids, attention_mask=mask.long(), output_hidden_states=True, **more
-            )
-        return output.hidden_states, mask
+            inputs = {"input_ids": ids, "attention_mask": mask.long()}
+            if types is not None:
+                kinds = torch.tensor(pad(types, 1, self.min_padded_length), device=device)
+                inputs["token_type_ids"] = kinds
+            return model(**inputs, output_hidden_states=True).hidden_states, mask
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         """``work`` of each batch, in order; on a CPU several at a time."""
@@ -185,13 +165,6 @@ class EncoderBackend:
 
     def spread(self, work: Callable[[Any], Any], batches: Sequence[Any]) -> Iterator[Any]:
         return self.encoder.spread(work, batches)
-
-    def mark(self, places: Sequence[Sequence[int]], mask: Any) -> Any:
-        """(batch, tokens) true at these positions of each row."""
-        marked = torch_module().zeros_like(mask)
-        for row, positions in zip(marked, places):
-            row[positions] = True
-        return marked
 
 
 def average(state: Any, kept: Any) -> Any:
@@ -234,104 +207,3 @@ def load_pretrained(folder: Path) -> Any:
     """A transformers encoder, or the encoder of an encoder-decoder."""
     model = load_model(folder, "AutoModel", unread="pooler.")  # the pooler is for other tasks
     return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
-
-
-def can_stack(model: Any) -> bool:
-    """Whether a model has only embeddings and the standard layers of the family."""
-    config, layers = model.config, getattr(getattr(model, "encoder", None), "layer", ())
-    parts = (
-        "attention.self.query",
-        "attention.self.key",
-        "attention.self.value",
-        "attention.output.dense",
-        "attention.output.LayerNorm",
-        "intermediate.dense",
-        "intermediate.intermediate_act_fn",
-        "output.dense",
-        "output.LayerNorm",
-    )
-    plain = getattr(config, "position_embedding_type", None) in {None, "absolute"}
-    return (
-        config.model_type in FAMILY
-        and plain
-        and not getattr(config, "is_decoder", False)
-        and all({*parts} <= {name for name, _ in layer.named_modules()} for layer in layers)
-    )
-
-
-def states(
-    model: Any, ids: Any, mask: Any, types: Any, last: Sequence[Sequence[int]] | None
-) -> list[Any]:
-    """(batch, tokens, width) hidden states of embeddings and layers, equal up to rounding.
-
-    ids, mask and types: (batch, tokens). ``last``: positions of each row at which the last layer
-    is computed; it is 0 elsewhere.
-    """
-    outputs = [
-        model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
-    ]
-    closed = None
-    if not bool(mask.all()):  # added before the softmax: -inf for padding
-        zeros = outputs[0].new_zeros(mask.shape)
-        closed = zeros.masked_fill_(~mask, float("-inf"))[:, None, None, :]
-    chosen = None if last is None else _choose(mask, last)
-    layers = list(model.encoder.layer)
-    for layer in layers:
-        where = chosen if layer is layers[-1] else None
-        outputs.append(_run(layer, model.config, outputs[-1], closed, where))
-    return outputs
-
-
-def _choose(mask: Any, positions: Sequence[Sequence[int]]) -> tuple[Any, Any, Any] | None:
-    """Select the tokens at these positions of each row; None if nearly all or none are selected.
-
-    Returns a mask (batch, tokens), a padded table of positions (batch, most), and (batch, most)
-    where the table is no padding.
-    """
-    torch = torch_module()
-    count = sum(map(len, positions))
-    if not count or count > _MOST * int(mask.sum()):
-        return None
-    most = max(map(len, positions))
-    table = torch.tensor(
-        [[*row, *[0] * (most - len(row))] for row in positions], device=mask.device
-    )
-    lengths = torch.tensor([len(row) for row in positions], device=mask.device)
-    real = torch.arange(most, device=mask.device)[None, :] < lengths[:, None]
-    rows = torch.arange(len(mask), device=mask.device)[:, None].expand_as(table)
-    where = torch.zeros_like(mask)
-    where[rows[real], table[real]] = True
-    return where, table, real
-
-
-def _run(layer: Any, config: Any, state: Any, closed: Any, chosen: Any = None) -> Any:
-    """A layer: attention and two dense layers with residuals and norms (Vaswani et al. 2017, §3.1).
-
-    Activation and sums are computed in place: allocating memory takes as long as they do.
-    """
-    torch = torch_module()
-    asking = state  # (batch, asking tokens, width)
-    if chosen is not None:
-        where, table, real = chosen
-        asking = state.gather(1, table[:, :, None].expand(-1, -1, state.shape[2]))
-    own, out = layer.attention.self, layer.attention.output
-    heads = [
-        part.unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)
-        for part in (own.query(asking), own.key(state), own.value(state))
-    ]
-    if closed is not None:
-        closed = closed.expand(-1, 1, asking.shape[1], -1)
-    mixed = attend(heads, closed)
-    mixed, before = mixed.transpose(1, 2).flatten(2), asking
-    if chosen is not None:  # drop the padding: (chosen tokens, width)
-        mixed, before = mixed[real], asking[real]
-    inner = out.LayerNorm(out.dense(mixed).add_(before))
-    wide = layer.intermediate.dense(inner)
-    in_place = torch.ops.aten.gelu_ if config.hidden_act == "gelu" else None
-    wide = (in_place or layer.intermediate.intermediate_act_fn)(wide)
-    after = layer.output.LayerNorm(layer.output.dense(wide).add_(inner))
-    if chosen is None:
-        return after
-    full = torch.zeros_like(state)
-    full[where] = after
-    return full

@@ -13,12 +13,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import ModelError
 from wholetext.files.parsing import file_bytes
 from wholetext.models.device import DTYPES, Precision, attend, place, torch_module
 from wholetext.models.hub.locate import Located, guarded
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.loading import Checkpoint
+from wholetext.models.tokenizer import sentence_pieces
 from wholetext.types import Runtime
 
 LIMIT = 2000  # ids per text in the published code of Prism
@@ -71,15 +72,8 @@ class FairseqTokenizer:
     pad_token_id, eos_token_id, sep_token_id = _PAD, _END, None
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import sentencepiece
-        except ImportError:
-            raise MissingExtra("sentencepiece", "models") from None
         self.name_or_path = str(folder)
-        with guarded(folder, "its spm.model cannot be read"):
-            self._pieces = sentencepiece.SentencePieceProcessor(
-                model_file=str(folder / "spm.model")
-            )
+        self._pieces = sentence_pieces(folder / "spm.model")
         self.vocabulary = read_dictionary(folder)
         self._ids = {piece: at for at, piece in enumerate(self.vocabulary)}
         tags = {match[1]: at for piece, at in self._ids.items() if (match := _TAG.fullmatch(piece))}

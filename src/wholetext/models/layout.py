@@ -14,7 +14,7 @@ Truncation = Literal["context", "reference"]
 
 @dataclass(frozen=True)
 class Markers:
-    """A model's special ids: start and end of a sequence, separators between parts and between texts."""
+    """A model's special ids: start and end of a sequence, separators of parts and of texts."""
 
     opening: Ids
     closing: Ids
@@ -66,7 +66,7 @@ class Parts:
 def lay_out(
     parts: Parts, markers: Markers, limit: int, truncation: Truncation = "context"
 ) -> Layout:
-    """``opening c1 sep c2 sep scored closing`` within ``limit`` ids, by the rule of ``truncation``."""
+    """``opening c1 sep c2 sep scored closing`` within ``limit`` ids, as ``truncation`` says."""
     if truncation == "reference":
         return _cut_right(parts, markers, limit)
     room = max(0, limit - len(markers.opening) - len(markers.closing))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -114,6 +114,19 @@ def load_model(folder: Path, kind: str, dtype: str = "", unread: str = "", **opt
     missing = [str(key) for key in facts["missing_keys"] if not unread or unread not in key]
     refuse_weights(misshapen, missing, folder)
     return model
+
+
+def fill(model: Any, tensors: Mapping[str, Any]) -> Any:
+    """Give a model of the meta device its weights, for inference, and its buffers."""
+    torch = torch_module()
+    model.load_state_dict(tensors, strict=False, assign=True)
+    for name, buffer in list(model.named_buffers()):
+        owner, _, last = name.rpartition(".")
+        places = torch.arange(buffer.shape[-1]).expand(1, -1)
+        values = places if last == "position_ids" else torch.zeros(buffer.shape)
+        module = model.get_submodule(owner)
+        module.register_buffer(last, values.to(buffer.dtype), persistent=False)
+    return model.requires_grad_(False)
 
 
 def refuse_weights(misshapen: Sequence[str], missing: Sequence[str], folder: Path) -> None:

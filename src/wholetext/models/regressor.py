@@ -8,12 +8,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import ModelError
 from wholetext.models.device import memory, padded, torch_module
 from wholetext.models.hub.locate import Located, beside, guarded, locate
 from wholetext.models.layout import Ids
 from wholetext.models.loading import Checkpoint, CheckpointBackend
-from wholetext.models.tokenizer import UNREADABLE, load_tokenizer
+from wholetext.models.tokenizer import UNREADABLE, load_tokenizer, sentence_pieces
 from wholetext.types import Excerpt, Fit
 
 RESERVED = "<extra_id_10>"  # the word whose score is the prediction (Juraska et al. 2023)
@@ -56,7 +56,7 @@ def prompt(form: str, sides: Mapping[str, Excerpt | None]) -> Prompt:
 
 
 def narrowed(view: Excerpt, keep: int) -> str:
-    """The scored text with its ``keep`` nearest context segments (the later of two equally near)."""
+    """The scored text with its ``keep`` nearest context segments, of two equally near the later."""
     begin, end = view.focus
     for _ in range(min(keep, len(view.before) + len(view.after))):
         later = end - view.focus[1] <= view.focus[0] - begin
@@ -181,12 +181,7 @@ def encoder_of(
         return -1 if index is None or index == tokenizer.unk_token_id else int(index)
 
     if (folder / "spiece.model").is_file():
-        try:
-            import sentencepiece
-        except ImportError:
-            raise MissingExtra("sentencepiece", "models") from None
-        with guarded(folder, "its spiece.model cannot be read"):
-            model = sentencepiece.SentencePieceProcessor(model_file=str(folder / "spiece.model"))
+        model = sentence_pieces(folder / "spiece.model")
         return model.encode, word, lambda ids: [str(piece) for piece in model.id_to_piece(ids)]
 
     def ids(text: str) -> list[int]:

@@ -94,14 +94,14 @@ class Seq2Seq(CheckpointBackend):
             hidden = head_input(
                 model, input_ids=reads, attention_mask=mask.long(), decoder_input_ids=writes
             )
+            # with special tokens
             spans = [
                 range(max(layout.start - 1, 0), min(layout.stop + 1, len(layout.ids)))
                 for layout in targets
-            ]  # with special tokens
+            ]
             rows = [row for row, span in enumerate(spans) for _ in span]
-            chosen = hidden[
-                rows, [step for span in spans for step in span]
-            ]  # (steps of all spans, width)
+            # (steps of all spans, width)
+            chosen = hidden[rows, [step for span in spans for step in span]]
             next_ids = [layout.ids[step] for layout, span in zip(targets, spans) for step in span]
             logs = iter(_log_probabilities(model, chosen, next_ids))
         per_text = [[next(logs) for _ in span] for span in spans]
@@ -154,7 +154,7 @@ class Seq2Seq(CheckpointBackend):
 def head_input(model: Any, **inputs: Any) -> Any:
     """(batch, steps, d) scaled inputs of the output layer, which itself is skipped.
 
-    Over a large vocabulary it takes more memory than the whole model, and only scored steps need it.
+    Over a large vocabulary it takes more memory than the model, and only scored steps need it.
     """
     caught: list[Any] = []
     thread = get_ident()

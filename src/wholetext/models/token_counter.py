@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from wholetext.errors import InputError, MissingExtra
+from wholetext.errors import InputError
 from wholetext.models.hub.locate import locate
+from wholetext.models.tokenizer import sentence_pieces
 
 FILES = ("tokenizer*", "*.model", "*.txt", "config.json", "special_tokens_map.json")
 
@@ -38,12 +39,8 @@ def token_counter(name: str) -> Callable[[str], int]:
 
 def _sentencepiece(path: Path) -> Callable[[str], int]:
     _exists(path)
-    try:
-        import sentencepiece
-    except ImportError:
-        raise MissingExtra("SentencePiece models", "models") from None
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    return lambda text: len(processor.encode(text))
+    pieces = sentence_pieces(path)
+    return lambda text: len(pieces.encode(text))
 
 
 def _exists(path: Path) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MetricError, MissingExtra, ModelError
+from wholetext.errors import MetricError, ModelError, optional
 from wholetext.files.parsing import file_bytes, read_json
 from wholetext.models.hub.locate import SAFE, gguf, guarded
 from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay_out
@@ -47,6 +47,7 @@ _SIZES = {
     "max_position_embeddings": range(-1, 1 << 31),
     "n_positions": range(-1, 1 << 31),
 }
+_NAMES = ("model_type", "hidden_act", "dtype", "torch_dtype")
 AGAIN = "fetch the model again, or check it with `wholetext models verify`"
 UNREADABLE = "its tokenizer fails on a text"
 NO_LIMIT = 1_000_000  # tokenizers without a limit report a larger number
@@ -64,7 +65,7 @@ class TokenizedText:
 
 
 class Tokenizer:
-    """Text to ids by the model's own ``tokenizer.json``, which no version of transformers changes."""
+    """Text to ids by the model's own ``tokenizer.json``, in every version of transformers."""
 
     def __init__(
         self, folder: Path, kind: str = "AutoTokenizer", vocabulary: Path | None = None
@@ -184,7 +185,8 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
         raise MetricError(
             f"limit={limit} leaves no room for text, or is more than the model takes",
             where=model,
-            next=f"from {minimum} to {most or 'any number'}; without limit= it is the model's maximum",
+            next=f"from {minimum} to {most or 'any number'}; "
+            "without limit= it is the model's maximum",
         )
 
 
@@ -198,14 +200,16 @@ def read_config(folder: Path) -> dict[str, Any]:
             next="give the folder of a Hugging Face model, with config.json and its tokenizer",
         )
     config = read_table(path)
-    for key, sizes in _SIZES.items():
-        value = config.get(key)
-        if value is not None and not (type(value) is int and value in sizes):
-            stated = str(value)[:40]
-            raise ModelError(f"{key} is {stated!r}, as in no model", where=str(path), next=AGAIN)
-    for key in ("model_type", "hidden_act", "dtype", "torch_dtype"):
-        if not isinstance(config.get(key, ""), str | None):
-            raise ModelError(f"{key} is not a name", where=str(path), next=AGAIN)
+    numbers = ((key, config.get(key), sizes) for key, sizes in _SIZES.items())
+    wrong = [
+        key
+        for key, size, sizes in numbers
+        if size is not None and not (type(size) is int and size in sizes)
+    ]
+    wrong += [key for key in _NAMES if not isinstance(config.get(key, ""), str | None)]
+    if wrong:
+        stated = str(config[wrong[0]])[:40]
+        raise ModelError(f"{wrong[0]} is {stated!r}, as in no model", where=str(path), next=AGAIN)
     return config
 
 
@@ -223,14 +227,18 @@ def read_table(path: Path) -> dict[str, Any]:
     return table
 
 
+def sentence_pieces(path: Path) -> Any:
+    """The SentencePiece model of a file."""
+    sentencepiece = optional("sentencepiece", "models")
+    with guarded(path.parent, f"its {path.name} cannot be read"):
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+
 @contextmanager
 def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[Any]:
     """Yield transformers with its logging off; its errors name the folder."""
-    try:
-        import transformers
-        from transformers.utils import logging
-    except ImportError:
-        raise MissingExtra("transformers", "models") from None
+    transformers = optional("transformers", "models")
+    logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -294,18 +302,15 @@ class FileTokenizer:
 
     def __call__(
         self,
-        text: str | list[str],
+        text: str,
         pair: str | None = None,
         add_special_tokens: bool = True,
         split_special_tokens: bool = False,
         **unread: bool,
     ) -> dict[str, Any]:
-        """The ids of a text, of two, or of each text of a list."""
+        """The ids of a text, or of two."""
         core = self.backend_tokenizer
         core.encode_special_tokens = split_special_tokens
-        if isinstance(text, list):
-            encoded = core.encode_batch(text, add_special_tokens=add_special_tokens)
-            return {"input_ids": [text.ids for text in encoded]}
         return {"input_ids": core.encode(text, pair, add_special_tokens=add_special_tokens).ids}
 
     def __len__(self) -> int:
@@ -320,10 +325,7 @@ class FileTokenizer:
 
 def _read_core(folder: Path) -> Any:
     """The ``tokenizer.json`` of a folder, with padding and truncation disabled."""
-    try:
-        import tokenizers
-    except ImportError:
-        raise MissingExtra("tokenizers", "minilm") from None
+    tokenizers = optional("tokenizers", "minilm")
     with guarded(folder, BROKEN):
         core = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     core.no_truncation()

@@ -46,7 +46,7 @@ def ranking(record: Mapping[str, Any]) -> Study:
 
 
 def _places(values: Sequence[Number], higher_is_better: bool) -> list[int | None]:
-    """1 for the best value; equal values share the better rank."""
+    """Rank values, 1 for the best; equal values share the better rank."""
     signed = np.array(values, dtype=float) * (1 if higher_is_better else -1)
     return [None if np.isnan(place) else int(place) for place in ranks(signed)]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wholetext.errors import RunError, choices
+from wholetext.errors import RunError, choices, known
 from wholetext.files.output_folder import SharedFolder, changing
 from wholetext.files.storage import write_file
 from wholetext.io.formats.published_scores import read_published
@@ -47,7 +47,7 @@ _SMALL = 1e-9  # of a spread: metrics under which all systems are equal are left
 
 
 def ranks(scores: FloatArray, tie: float = 0.0) -> FloatArray:
-    """(..., systems) rank of each score, 1 for the highest; NaN has none.
+    """Rank (..., systems) scores, 1 for the highest; NaN has none.
 
     Tied systems share the best of their ranks, or with ``tie`` 0.5 the mean of them.
     """
@@ -103,7 +103,7 @@ class Method:
             return self.formula(scores)
 
     def ranks(self, values: FloatArray) -> FloatArray:
-        """(..., systems) rank of each value, 1 for the best; equal values share the better rank."""
+        """Rank (..., systems) values, 1 for the best; equal values share the better rank."""
         return ranks(values if self.higher_is_better else -values)
 
 
@@ -127,7 +127,7 @@ class MetricColumn:
     spec: str = ""  # of a metric of a run, in full
 
     def observed(self) -> FloatArray:
-        """(systems,) scores of the whole corpus."""
+        """Return (systems,) scores of the whole corpus."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.score(self.totals.sum(axis=1)))
 
@@ -143,7 +143,7 @@ class Panel:
     notes: tuple[str, ...] = ()
 
     def values(self, method: Method, scores: Sequence[FloatArray] | None = None) -> FloatArray:
-        """(..., systems) values from the (..., systems) scores of each metric (default: corpus)."""
+        """Combine the (..., systems) scores of each metric (default: corpus) to (..., systems) values."""
         scores = scores or [column.observed() for column in self.columns]
         signs = [1.0 if column.higher_is_better else -1.0 for column in self.columns]
         return method.combine(np.stack([sign * x for sign, x in zip(signs, scores)], axis=-2))
@@ -306,7 +306,7 @@ class Ranking:
 
     @property
     def signature(self) -> str:
-        """Everything that the ranking depends on beside the scores."""
+        """State everything that the ranking depends on beside the scores."""
         parts = {
             "rank": self.method,
             "metrics": ",".join(self.specs),
@@ -354,8 +354,7 @@ def rank(
     rest on a paired bootstrap test of the value (Efron & Tibshirani 1993, ch. 16), Holm-corrected
     over all pairs. ``out``: a folder for ``ranking.json``, which reports show.
     """
-    if method not in METHODS:
-        raise RunError(f"unknown method {method!r}", next=choices(method, METHODS))
+    known("method", method, METHODS, error=RunError)
     if not 0 < alpha < 1:
         raise RunError(f"invalid alpha {alpha}", next="give a level between 0 and 1, such as 0.05")
     panel = _panel(source, langs).restrict(metrics, without, lower_is_better)
@@ -418,7 +417,7 @@ def _panel(source: Results | Path | str | Sequence[Path | str], langs: str) -> P
 
 
 def _resampled(panel: Panel, method: Method, draws: int, seed: int | None) -> FloatArray:
-    """(systems, draws) values of resampled corpora; all metrics see the same documents."""
+    """Draw (systems, draws) values of resampled corpora; all metrics see the same documents."""
     if not draws or len(panel.domains) < 2:
         return np.zeros((len(panel.systems), 0))
     samples = [

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from wholetext.annotation.relative_ranking import ranking_items, read_rankings, write_items
-from wholetext.demo import load
-from wholetext.io.assembly import Loaded
+from wholetext.annotation.relative_ranking import read_rankings
 from wholetext.io.detect import read
 from wholetext.io.formats.bwb import error_types
-from wholetext.io.text import write_lines
-from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate
+from wholetext.meta import MetaTasks
 from wholetext.metrics.blonde.categories import Profile
 from wholetext.metrics.blonde.metric import Blonde, DBlonde
 from wholetext.metrics.blonde.units import CATEGORIES
+from wholetext.reproduce.bundled import small_bwb, small_rankings
 from wholetext.reproduce.catalogue import Cell
 from wholetext.reproduce.experiment import Experiment, Result
-from wholetext.scoring.evaluate import Options, score
+from wholetext.scoring.evaluate import score
 from wholetext.scoring.results import Results
 from wholetext.scoring.significance.paired import between_metrics, paired_t
 
-# systems of the demo, by what takes their place in a small BWB
-_STANDS_FOR = {"loopy": "smt", "literal": "sent", "patchwork": "ctx", "coherent": "pe"}
-
 
 def _bwb(experiment: Experiment) -> Path:
-    if experiment.small and experiment.folder is None:
+    if experiment.bundled:
         experiment.notes.append("the books are the bundled demo, their errors marked by BlonDe")
-        return _small_bwb()
+        return small_bwb()
     return experiment.path(experiment.entry.data[0])
 
 
@@ -136,24 +128,15 @@ def human_correlations(experiment: Experiment) -> Result:
     """
     entry, columns = experiment.entry, list[str]()
     rows: dict[str, list[Cell]] = {row: [] for row in entry.metrics}
-    for place in experiment.setting("where", []):
-        bundled = experiment.small and experiment.folder is None
-        meta = meta_evaluate(
-            experiment.path(place["data"]),
-            () if bundled else (place["langs"],),
-            tuple(dict.fromkeys(entry.metrics.values())),
-            MetaTasks(tasks=(place["task"],), williams=True),
-            selection=Selection(golds=() if bundled else (place["gold"],)),
-            tests=MetricTests(draws=0),
-            options=experiment.options,
-        )
-        (test,) = meta.williams
+    for place in experiment.places:
+        tasks = MetaTasks(tasks=(place["task"],), williams=True)
+        (test,) = experiment.meta(place, entry.metrics.values(), tasks).williams
         best = [
             name
             for name, worse in zip(test.metrics, np.any(test.p < 0.05, axis=0).tolist())
             if not worse
         ]
-        experiment.notes += [*meta.notes, f"{place['column']}: not outperformed: {', '.join(best)}"]
+        experiment.notes.append(f"{place['column']}: not outperformed: {', '.join(best)}")
         columns.append(place["column"])
         values = dict(zip(test.metrics, test.pearson))
         for row, spec in entry.metrics.items():
@@ -168,7 +151,7 @@ def ranking_kappa(experiment: Experiment) -> Result:
     """
     units = ("sentences", "documents")
     rows: dict[str, list[Cell]] = {}
-    folder = _small_rankings() if experiment.small and experiment.folder is None else None
+    folder = small_rankings() if experiment.bundled else None
     if folder:
         experiment.notes.append("raters are chrF and BLEU, not people")
     for column, unit in enumerate(units):
@@ -177,76 +160,6 @@ def ranking_kappa(experiment: Experiment) -> Result:
         for (one, two), (kappa, _) in rankings.kappa.items():
             rows.setdefault(f"{one}-{two}", [None, None])[column] = kappa
     return units, {row: tuple(values) for row, values in rows.items()}
-
-
-# ---------------------------------------------------------------- stand-ins
-
-
-_KEPT: list[tempfile.TemporaryDirectory[str]] = []
-
-
-def _folder(name: str) -> Path:
-    _KEPT.append(tempfile.TemporaryDirectory(prefix=f"wholetext-{name}-"))
-    return Path(_KEPT[-1].name)
-
-
-@cache
-def _small_bwb() -> Path:
-    """Write the demo in BWB's layout; errors are what BlonDe's categories miss in ``sent``."""
-    root, (corpus, outputs) = _folder("bwb"), load("zh-en")
-    by_name = {_STANDS_FOR[output.system]: output.docs for output in outputs}
-    marked = score(
-        Loaded(corpus, [output for output in outputs if output.system == "literal"]),
-        "sentence:blonde(mean=occurring)",
-        options=Options(cache=False),
-    )
-    (scores,) = next(iter(marked.scores.values())).values()
-    table = scores.table("row")
-    kinds = {"4": "entity", "5": "tense", "2": "pronoun", "6": "ngram1"}
-    columns = {digit: scores.outputs.index(kind) for digit, kind in kinds.items()}
-    row = 0
-    for number, doc in enumerate(corpus.docs, 1):
-        lines, place = list[str](), root / "test" / "Book1"
-        for text in by_name["sent"][doc.id]:
-            digits = [d for d, at in columns.items() if table[row, at] < (0.4 if d == "6" else 1)]
-            word = next(iter(doc.refs.values()))[len(lines)].split()[0]
-            spans = [f"1,{word}, {word} <n/0,1>"] if row % 5 == 0 else []
-            lines.append("\t".join([text, *(digits or ["0"]), *spans]))
-            row += 1
-        write_lines(place / f"{number}.chs_re.txt", doc.src or ())
-        write_lines(place / f"{number}.ref_re.txt", next(iter(doc.refs.values())))
-        write_lines(place / f"{number}.an.txt", lines)
-        for system, ending in (("sent", "sent_re.txt"), ("ctx", "ctx_re.txt"), ("pe", "pe.txt")):
-            write_lines(place / f"{number}.{ending}", by_name[system][doc.id])
-        smt = root / "SMT_Hiero" / "Book1" / f"{number}.chs_re.txt.SMT"
-        write_lines(smt, by_name["smt"][doc.id])
-    return root
-
-
-@cache
-def _small_rankings() -> Path:
-    """Items of the demo, ranked by two metrics in the place of raters."""
-    folder, loaded = _folder("rankings"), Loaded(*load("de-en"))
-    results = score(loaded, ["sentence:chrf", "sentence:bleu"], options=Options(cache=False))
-    starts = dict(zip(loaded.corpus.ids, np.cumsum([0, *loaded.corpus.sizes.tolist()]).tolist()))
-    for unit in ("sentences", "documents"):
-        items = ranking_items(results, unit="sentences" if unit == "sentences" else "documents")
-        write_items(folder / f"{unit}.items.jsonl", items)
-        (folder / f"{unit}.items.key.jsonl").rename(folder / f"{unit}.key.jsonl")
-        answers = []
-        for item in items:
-            doc, start = item.id.rsplit("#", 1)
-            at = starts[doc] + int(start)
-            for spec, by_system in results.scores.items():
-                ranks = {
-                    letter: -float(
-                        by_system[name].at("row")[at : at + len(item.options[letter])].mean()
-                    )
-                    for letter, name in item.systems.items()
-                }
-                answers.append(json.dumps({"item": item.id, "rater": spec, "ranks": ranks}))
-        write_lines(folder / f"{unit}.jsonl", answers)
-    return folder
 
 
 KINDS: Mapping[str, Callable[[Experiment], Result]] = {

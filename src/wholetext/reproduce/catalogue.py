@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import InputError, choices
+from wholetext.errors import InputError, known
 from wholetext.files.parsing import read_toml
 
 Cell = float | None  # None: not published, or not computed
@@ -50,12 +50,8 @@ class Paper:
     entries: Mapping[str, Entry]
 
     def __getitem__(self, name: str) -> Entry:
-        entry = self.entries.get(name.lower().replace(" ", ""))
-        if entry is None:
-            raise InputError(
-                f"{self.authors} has no entry {name!r}", next=choices(name, self.entries)
-            )
-        return entry
+        key = name.lower().replace(" ", "")
+        return self.entries[known("entry", key, self.entries, where=self.authors)]
 
 
 @dataclass(frozen=True)
@@ -80,9 +76,7 @@ def datasets() -> Mapping[str, Dataset]:
 
 def find_paper(letter: str) -> Paper:
     """Return the paper of a letter, in any case."""
-    if letter.upper() not in PAPERS:
-        raise InputError(f"there is no paper {letter!r}", next=choices(letter.upper(), PAPERS))
-    return papers()[letter.upper()]
+    return papers()[known("paper", letter.upper(), PAPERS)]
 
 
 def locate(name: str, folder: Path | None) -> Path:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from wholetext.cli import options, terminal
 from wholetext.cli.options import option
 from wholetext.cli.terminal import progress_bar, warn
-from wholetext.errors import ModelError, WholetextError
+from wholetext.errors import WholetextError
 
 if TYPE_CHECKING:
     from wholetext.reproduce.catalogue import Cell, Entry, Paper
@@ -82,14 +82,15 @@ def reproduce(
 
 def _list(paper: Paper, brief: bool) -> None:
     print(f"{paper.letter}  {paper.authors}: {paper.title}")
+    width = max(map(len, paper.entries))
     for name, entry in paper.entries.items() if not brief else ():
-        terminal.entry(f"  {name:10}", entry.title + ("" if entry.kind else " (not computed)"))
+        title = entry.title + ("" if entry.kind else " (not computed)")
+        terminal.entry(f"  {name:{width}}  ", title)
 
 
 def _check(entry: Entry, data: Path | None) -> None:
-    """Print which data sets and models an entry has and which it lacks."""
-    from wholetext.models.hub.locate import locate as locate_model
-    from wholetext.registry import scorer
+    """Print which data sets, models and files an entry has and which it lacks; fetch nothing."""
+    from wholetext.models.hub.locate import cached, is_local
     from wholetext.reproduce.catalogue import locate
 
     print(f"{entry.paper} {entry.name}: {entry.title}")
@@ -100,14 +101,43 @@ def _check(entry: Entry, data: Path | None) -> None:
             print(f"  data   {name}: {locate(name, data)}")
         except WholetextError as fault:
             terminal.entry(f"  data   {name}: ", f"missing; {fault.next}")
-    for model in dict.fromkeys(
-        str(getattr(scorer(spec).metric, "model", "")) for spec in entry.metrics.values()
-    ):
-        if model:
-            try:
-                print(f"  model  {model}: {locate_model(model).path}")
-            except ModelError as fault:
-                terminal.entry(f"  model  {model}: ", f"missing; {fault.next}")
+    for model, head in _models(entry).items():
+        if is_local(model) or cached(model):
+            state = "here"
+        elif "/" in model:
+            state = f"missing; wholetext models fetch {model}"
+        else:
+            state = "missing; put it into a folder of this name"
+        terminal.entry(f"  model  {model}{head}: ", state)
+    for file in _files(entry):
+        where = "here" if Path(file).is_file() else "missing; put it into this folder"
+        terminal.entry(f"  file   {file}: ", where)
+
+
+def _models(entry: Entry) -> dict[str, str]:
+    """Map the models of an entry to a remark on those that a metric chooses by language."""
+    from wholetext.models import catalogue
+    from wholetext.registry import scorer
+
+    models = {entry.settings["tokenizer"]: ""} if "tokenizer" in entry.settings else {}
+    for metric in (scorer(spec).metric for spec in entry.metrics.values()):
+        if model := getattr(metric, "model", None):
+            models[model] = ""
+        elif model is not None:
+            known = [entry.name for entry in catalogue.entries() if metric.name in entry.used_by]
+            remark = " (by language)" if len(known) > 1 else ""
+            models |= {name: remark for name in known if name not in models}
+    return models
+
+
+def _files(entry: Entry) -> list[str]:
+    """List the files of word vectors that the metrics of an entry read."""
+    from wholetext.metrics.cohesion.vectors import EMBEDDED
+    from wholetext.registry import scorer
+
+    metrics = [scorer(spec).metric for spec in entry.metrics.values()]
+    files = [getattr(metric, "vectors", EMBEDDED) for metric in metrics]
+    return [file for file in dict.fromkeys(files) if file != EMBEDDED]
 
 
 def _print(result: Reproduction) -> None:
@@ -126,8 +156,10 @@ def _print(result: Reproduction) -> None:
         pairs = zip(cells, result.published(row))
         table.add_row(row, *(cell(ours, theirs) for ours, theirs in pairs))
     terminal.console().print(table, markup=False)
-    if not result.small:
-        print("[ ] published")
+    if result.small:
+        print(result.status)
+        return
+    print("[ ] published")
     print(result.status)
     for note in filter(None, (entry.note, *entry.remarks)):
         terminal.entry("", note)

@@ -25,9 +25,7 @@ from wholetext.meta import (
     GridAxes,
     Meta,
     MetaTasks,
-    MetricTests,
     Selection,
-    meta_evaluate,
     read_contrast_set,
 )
 from wholetext.meta.contrastive.decisions import Decisions, decide, groups, overall
@@ -37,12 +35,10 @@ from wholetext.meta.participants import read_participants
 from wholetext.models.token_counter import token_counter
 from wholetext.registry import scorer
 from wholetext.reproduce.catalogue import Cell
-from wholetext.reproduce.experiment import Experiment, Result
+from wholetext.reproduce.experiment import Experiment, Place, Result
 from wholetext.text import pair_of
 from wholetext.types import Document
 from wholetext.views import Slide, draw
-
-Place = Mapping[str, Any]  # column or row, data, langs (a list is pooled), domains, gold
 
 
 class Attempts:
@@ -50,7 +46,7 @@ class Attempts:
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.bundled = experiment.small and experiment.folder is None
+        self.bundled = experiment.bundled
         self.faults: list[WholetextError] = []
 
     def fail(self, what: str, fault: WholetextError) -> None:
@@ -59,7 +55,7 @@ class Attempts:
 
     def places(self, key: str = "column") -> Iterable[tuple[str, Place, Path]]:
         """Name, description and folder of every set that is there."""
-        for place in self.experiment.setting("where", []):
+        for place in self.experiment.places:
             try:
                 yield place[key], place, self.experiment.path(place["data"])
             except WholetextError as fault:
@@ -93,27 +89,19 @@ class Attempts:
             name
             for name in self.experiment.setting("stored", {}).values()
             if all(
-                name in {split_label(label)[0] for label, _ in one.metric_names} for one in opened
+                name in {split_label(label)[0] for label, _ in own.metric_names} for own in opened
             )
         ]
         if not metrics:
             return None
-        selection = Selection(
-            golds=(place["gold"],) if "gold" in place and not self.bundled else (),
-            domains=() if self.bundled else tuple(place.get("domains", ())),
-            sample=self.experiment.setting("sample", 0),
-        )
-        meta = meta_evaluate(
-            root,
-            pairs,
+        return self.experiment.meta(
+            place,
             metrics,
             MetaTasks(tasks=(self.experiment.setting("task", "sys:pearson"),)),
-            selection=selection,
-            tests=MetricTests(draws),
-            options=self.experiment.options,
+            langs=pairs,
+            draws=draws,
+            sample=self.experiment.setting("sample", 0),
         )
-        self.experiment.notes += meta.notes
-        return meta
 
     def values(self, place: Place, root: Path, specs: Iterable[str]) -> dict[str, float]:
         meta = self.meta(place, root, specs)
@@ -133,7 +121,7 @@ def by_set(experiment: Experiment) -> Result:
     of documents.
     """
     attempts, metrics = Attempts(experiment), experiment.entry.metrics
-    columns = [place["column"] for place in experiment.setting("where", [])]
+    columns = [place["column"] for place in experiment.places]
     values = {
         column: attempts.values(place, root, metrics.values())
         for column, place, root in attempts.places()
@@ -146,7 +134,7 @@ def by_set(experiment: Experiment) -> Result:
 
 
 def wins(experiment: Experiment) -> Result:
-    """How often a metric with context beats itself by sentence, and significantly so (PERM-BOTH).
+    """Count how often a metric with context beats itself by sentence, and significantly (PERM-BOTH).
 
     Settings: ``where``; ``rows``, name → columns that are left out; ``draws``.
     """
@@ -159,7 +147,7 @@ def wins(experiment: Experiment) -> Result:
         row: [
             float(value)
             for value in win_counts(
-                [one for column, own in contests.items() if column not in excluded for one in own],
+                [row for column, own in contests.items() if column not in excluded for row in own],
                 0.05,
             ).values()
         ]
@@ -183,7 +171,7 @@ def mean_over_sets(experiment: Experiment) -> Result:
     for name, spec in metrics.items():
         row, _, column = name.partition(" | ")
         known = [own[spec] for own in values if spec in own]
-        complete = len(known) == len(experiment.setting("where", []))
+        complete = len(known) == len(experiment.places)
         cells.setdefault(row, {})[column] = fmean(known) if complete else None
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
     return attempts.finish(
@@ -241,7 +229,7 @@ def contrastive(experiment: Experiment) -> Result:
     row of a score that cannot see the context.
     """
     attempts, blind = Attempts(experiment), experiment.setting("blind", "any score without context")
-    columns = [place["column"] for place in experiment.setting("where", [])]
+    columns = [place["column"] for place in experiment.places]
     values, decided = dict[tuple[str, str], float](), dict[tuple[str, Path], Decisions]()
     for column, place, path in attempts.places():
         items = _bundled_contrast() if attempts.bundled else read_contrast_set(path)
@@ -251,7 +239,9 @@ def contrastive(experiment: Experiment) -> Result:
                 decided[spec, path] = _blind(items)
             elif (spec, path) not in decided:
                 decided[spec, path] = decide(items, spec, experiment.options)
-            accuracies = {one.group: one for one in groups(decided[spec, path]).get("sentence", [])}
+            accuracies = {
+                part.group: part for part in groups(decided[spec, path]).get("sentence", [])
+            }
             accuracies["all"] = overall(decided[spec, path])
             if place["group"] in accuracies:
                 values[spec, column] = 100 * accuracies[place["group"]].accuracy
@@ -291,11 +281,11 @@ def system_pairs(experiment: Experiment) -> Result:
     Settings: ``where``, a list of {row, data, langs, gold}.
     """
     attempts = Attempts(experiment)
-    rows: dict[str, list[Cell]] = {p["row"]: [None, None] for p in experiment.setting("where", [])}
+    rows: dict[str, list[Cell]] = {p["row"]: [None, None] for p in experiment.places}
     for row, place, root in attempts.places("row"):
-        gold = None if attempts.bundled else place.get("gold")
+        gold = experiment.gold(place)
         opened = [EvalSet.open(root, pair) for pair in attempts.langs(place, root)]
-        sizes = [len(read_participants(one, Selection(), gold).systems) for one in opened]
+        sizes = [len(read_participants(each, Selection(), gold).systems) for each in opened]
         rows[row] = [float(len(sizes)), float(sum(n * (n - 1) // 2 for n in sizes))]
     return attempts.finish(("language pairs", "system pairs"), rows)
 
@@ -355,7 +345,7 @@ def over_long(experiment: Experiment) -> Result:
     """
     attempts, window = Attempts(experiment), tuple(experiment.setting("window", range(1, 11)))
     limit = experiment.setting("limit", 512) - 4  # less special tokens
-    columns = [place["column"] for place in experiment.setting("where", [])]
+    columns = [place["column"] for place in experiment.places]
     rows: dict[str, list[Cell]] = {str(w): [None] * len(columns) for w in window}
     for column, place, root in attempts.places():
         try:

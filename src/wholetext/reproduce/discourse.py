@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,11 +14,9 @@ from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.formats.summaries import RatedSummaries, open_judged
 from wholetext.meta import (
     MetaTasks,
-    MetricTests,
     Selection,
     feature_pairs,
     focus_statistics,
-    meta_evaluate,
 )
 from wholetext.meta.agreement.correlation import correlations, kendall_rows, pearson_rows
 from wholetext.meta.agreement.measures import Measure, estimate, system_means
@@ -46,14 +44,11 @@ class JudgedSet:
 
     @cached_property
     def evalset(self) -> EvalSet:
-        judged = open_judged(self.experiment.path(self.data), None if self.bundled else self.langs)
+        langs = None if self.experiment.bundled else self.langs
+        judged = open_judged(self.experiment.path(self.data), langs)
         if isinstance(judged, RatedSummaries):
             judged = replace(judged, lower=True, first=self.experiment.setting("documents", None))
         return judged
-
-    @property
-    def bundled(self) -> bool:
-        return self.experiment.small and self.experiment.folder is None
 
     @cached_property
     def texts(self) -> Loaded:
@@ -64,13 +59,13 @@ class JudgedSet:
 
     def rated(self, aspect: str) -> tuple[str, Participants]:
         """The human scores on an aspect; of bundled texts there are no aspects."""
-        name = None if self.bundled or not aspect else aspect
+        name = None if self.experiment.bundled or not aspect else aspect
         selection = Selection(outliers=not isinstance(self.evalset, RatedSummaries))
         participants = read_participants(self.evalset, selection, name)
         return participants.gold_name, participants
 
     def aspects(self, names: Iterable[str]) -> dict[str, Participants]:
-        return dict(map(self.rated, [""] if self.bundled else names))
+        return dict(map(self.rated, [""] if self.experiment.bundled else names))
 
     def scores(self, metrics: Mapping[str, str]) -> Values:
         """Documents' scores by row; a row whose model or vectors are missing is left out, noted.
@@ -119,7 +114,7 @@ def aspects(experiment: Experiment) -> Result:
     """
     columns: list[str] = []
     cells: dict[str, list[Cell]] = {}
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         judged = JudgedSet(experiment, place["data"])
         golds, values = judged.aspects(place["aspects"]), judged.scores(experiment.entry.metrics)
         shown = [place["column"]] if "column" in place else [*map(str.title, golds), "Average"]
@@ -155,7 +150,7 @@ def foci(experiment: Experiment) -> Result:
     """
     rows: dict[str, list[Cell]] = {}
     columns = []
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         try:
             judged = JudgedSet(experiment, place["data"], place.get("langs"))
             texts = judged.texts
@@ -183,7 +178,7 @@ def foci(experiment: Experiment) -> Result:
 def aspect_correlation(experiment: Experiment) -> Result:
     """Pearson correlation of coherence with the other aspects, on system level: Figure 3."""
     tables: dict[str, dict[str, float]] = {}
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         golds = JudgedSet(experiment, place["data"]).aspects(place["aspects"])
         first = correlations([part.gold("sys")[:, 0] for part in golds.values()])[0]
         tables[place["row"]] = dict(zip(golds, first.tolist()))
@@ -224,7 +219,7 @@ def feature_shares(experiment: Experiment) -> Result:
     """
     columns: list[str] = []
     cells: dict[str, list[Cell]] = {row: [] for row in experiment.entry.metrics}
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         judged = JudgedSet(experiment, place["data"], place.get("langs"))
         columns += [f"{place['column']} D{sign}0" for sign in ">=<"]
         for row, points in _features(experiment, judged, experiment.entry.metrics).items():
@@ -238,7 +233,7 @@ def feature_performance(experiment: Experiment) -> Result:
 
     Settings: those of ``aspects`` for one data set, and ``features``, row → feature.
     """
-    place = experiment.setting("where", [])[0]
+    place = experiment.places[0]
     _, results = aspects(experiment)
     judged = JudgedSet(experiment, place["data"])
     points = _features(experiment, judged, experiment.setting("features", {}))
@@ -283,25 +278,11 @@ def stored(experiment: Experiment) -> Result:
     """
     metrics = experiment.setting("stored", {}) or experiment.entry.metrics
     cells: dict[str, list[Cell]] = {row: [] for row in metrics}
-    places: Sequence[Mapping[str, str]] = experiment.setting("where", [])
-    for place in places:
-        bundled = experiment.small and experiment.folder is None
+    for place in experiment.places:
         values: dict[str, float] = {}
         try:
-            meta = meta_evaluate(
-                experiment.path(place["data"]),
-                () if bundled else (place["langs"],),
-                tuple(metrics.values()),
-                MetaTasks(tasks=(place["task"],)),
-                selection=Selection(
-                    golds=() if bundled else (place["gold"],),
-                    human=experiment.setting("human", False),
-                    outliers=True,
-                ),
-                tests=MetricTests(draws=0),
-                options=experiment.options,
-            )
-            experiment.notes += meta.notes
+            tasks, human = MetaTasks(tasks=(place["task"],)), experiment.setting("human", False)
+            meta = experiment.meta(place, metrics.values(), tasks, human=human, outliers=True)
             (result,) = meta.results
             values = {name: result.value(name) for name in result.metrics}
             pairs = result.estimates[0].pairs
@@ -312,7 +293,7 @@ def stored(experiment: Experiment) -> Result:
             experiment.notes.append(f"{place['column']}: {fault.what}; the column is empty")
         for row, name in metrics.items():
             cells[row].append(100 * values[name] if name in values else None)
-    columns = tuple(place["column"] for place in places)
+    columns = tuple(place["column"] for place in experiment.places)
     if experiment.setting("average", False):
         columns = (*columns, "Average")
         for line in cells.values():
@@ -327,18 +308,10 @@ def between(experiment: Experiment) -> Result:
     Settings: ``stored``, as above; ``data``; ``langs``.
     """
     metrics: Mapping[str, str] = experiment.setting("stored", {}) or experiment.entry.metrics
-    bundled = experiment.small and experiment.folder is None
-    meta = meta_evaluate(
-        experiment.path(experiment.setting("data", "")),
-        () if bundled else (experiment.setting("langs", ""),),
-        tuple(metrics.values()),
-        MetaTasks(tasks=("doc:pearson",), between=True),
-        selection=Selection(human=True, outliers=True),
-        tests=MetricTests(draws=0),
-        options=experiment.options,
-    )
-    experiment.notes += meta.notes
+    place = {name: experiment.setting(name, "") for name in ("data", "langs")}
+    tasks = MetaTasks(tasks=("doc:pearson",), between=True)
+    meta = experiment.meta(place, metrics.values(), tasks, human=True, outliers=True)
     _, _, names, table = meta.between[0]
-    shown = {name: row for row, name in metrics.items()}
-    columns = tuple(shown[name] for name in names)
+    rows = {name: row for row, name in metrics.items()}
+    columns = tuple(rows[name] for name in names)
     return columns, dict(zip(columns, map(tuple, table.tolist())))

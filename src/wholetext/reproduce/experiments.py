@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from wholetext.meta import MetaTasks, MetricTests, Selection, meta_evaluate, paragraph_sets
+from wholetext.meta import MetaTasks, paragraph_sets
 from wholetext.reproduce import context, discourse
 from wholetext.reproduce.catalogue import Cell
 from wholetext.reproduce.experiment import Experiment, Result
@@ -16,32 +16,16 @@ def agreement(experiment: Experiment) -> Result:
     Settings: ``where``, a list of {column, data, langs, domains, gold}; ``task``; ``human``, human
     translations as systems.
     """
-    entry = experiment.entry
-    cells: dict[str, list[Cell]] = {row: [] for row in entry.metrics}
-    columns = []
-    for place in experiment.setting("where", []):
-        columns.append(place["column"])
-        bundled = experiment.small and experiment.folder is None
-        selection = Selection(
-            golds=(place["gold"],) if "gold" in place and not bundled else (),
-            human=experiment.setting("human", False),
-            domains=() if bundled else tuple(place.get("domains", ())),
-        )
-        meta = meta_evaluate(
-            experiment.path(place["data"]),
-            () if bundled else (place["langs"],),
-            tuple(dict.fromkeys(entry.metrics.values())),
-            MetaTasks(tasks=(experiment.setting("task", "sys:pearson"),)),
-            selection=selection,
-            tests=MetricTests(draws=0),
-            options=experiment.options,
-        )
-        experiment.notes += meta.notes
-        (result,) = meta.results
-        values = {name: estimate.value for name, estimate in zip(result.metrics, result.estimates)}
-        for row, spec in entry.metrics.items():
-            cells[row].append(values.get(spec))
-    return tuple(columns), {row: tuple(values) for row, values in cells.items()}
+    metrics = experiment.entry.metrics
+    cells: dict[str, list[Cell]] = {row: [] for row in metrics}
+    tasks = MetaTasks(tasks=(experiment.setting("task", "sys:pearson"),))
+    human = experiment.setting("human", False)
+    for place in experiment.places:
+        (result,) = experiment.meta(place, metrics.values(), tasks, human=human).results
+        for row, spec in metrics.items():
+            cells[row].append(result.value(spec) if spec in result.metrics else None)
+    columns = tuple(place["column"] for place in experiment.places)
+    return columns, {row: tuple(values) for row, values in cells.items()}
 
 
 def paragraph_counts(experiment: Experiment) -> Result:
@@ -51,7 +35,7 @@ def paragraph_counts(experiment: Experiment) -> Result:
     """
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
     rows: dict[str, tuple[Cell, ...]] = {}
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         sets = paragraph_sets(
             experiment.path(place["data"]), place.get("langs"), lengths, gold=place.get("gold")
         )

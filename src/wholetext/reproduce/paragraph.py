@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,15 +10,12 @@ from wholetext.errors import InputError, ModelError
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta import (
     MetaTasks,
-    MetricTests,
-    Selection,
     contrast,
-    meta_evaluate,
     paragraph_sets,
     read_contrast_set,
 )
 from wholetext.meta.contrastive.decisions import overall
-from wholetext.meta.judgments import corpus_segments, gather
+from wholetext.meta.judgments import corpus_segments, gather, released_rows
 from wholetext.meta.paragraphs import RatedParagraph, Windows, paragraphs
 from wholetext.meta.token_lengths import TokenLengths, token_lengths
 from wholetext.models.hub.locate import locate as locate_model
@@ -27,9 +23,7 @@ from wholetext.models.token_counter import token_counter
 from wholetext.registry import scorer
 from wholetext.reproduce.bundled import preferences as bundled_preferences
 from wholetext.reproduce.catalogue import Cell
-from wholetext.reproduce.experiment import Experiment, Result
-
-Place = Mapping[str, Any]
+from wholetext.reproduce.experiment import Experiment, Place, Result
 
 
 def rated_paragraphs(experiment: Experiment) -> Result:
@@ -42,7 +36,7 @@ def rated_paragraphs(experiment: Experiment) -> Result:
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
     rows: dict[str, tuple[Cell, ...]] = {}
     faults = []
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         try:
             rated = _rated(experiment, place, lengths)
         except InputError as fault:
@@ -69,14 +63,14 @@ def paragraph_tokens(experiment: Experiment) -> Result:
     ``show``: quartiles (a column per length and percentile), over (numbers) or share (percent).
     """
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
-    counter, show = (
-        token_counter(experiment.setting("tokenizer", "")),
-        experiment.setting("show", ""),
-    )
+    counter = token_counter(experiment.setting("tokenizer", ""))
+    show = experiment.setting("show", "")
     pooled: dict[str, list[list[TokenLengths]]] = {}
-    for place in experiment.setting("where", []):
+    for place in experiment.places:
         rated = _rated(experiment, place, lengths)
-        loaded = EvalSet.open(experiment.path(place["data"]), _langs(experiment, place)).load()
+        loaded = EvalSet.open(
+            experiment.path(place["data"]), next(iter(experiment.langs(place)), None)
+        ).load()
         counts = [token_lengths(loaded, part, counter) for part in rated]
         pooled.setdefault(place["row"], []).append(counts)
     rows: dict[str, tuple[Cell, ...]] = {}
@@ -109,21 +103,9 @@ def paragraph_curves(experiment: Experiment) -> Result:
     lengths = tuple(experiment.setting("lengths", range(1, 11)))
     modes = experiment.setting("modes", ["direct"])
     rows: dict[str, tuple[Cell, ...]] = {}
-    for place in experiment.setting("where", []):
-        bundled = experiment.small and experiment.folder is None
-        meta = meta_evaluate(
-            experiment.path(place["data"]),
-            () if bundled else (place["langs"],),
-            tuple(dict.fromkeys(metrics.values())),
-            MetaTasks(tasks=("sys:accuracy",)),
-            selection=Selection(
-                golds=() if bundled else (place["gold"],) if "gold" in place else ()
-            ),
-            tests=MetricTests(draws=0),
-            lengths=lengths,
-            options=experiment.options,
-        )
-        experiment.notes += meta.notes
+    for place in experiment.places:
+        tasks = MetaTasks(tasks=("sys:accuracy",))
+        meta = experiment.meta(place, metrics.values(), tasks, lengths=lengths)
         ((_, points),) = meta.curves.items()
         names = {spec: name for name, spec in metrics.items()}
         for measure in experiment.setting("measures", ["acc_eq"]):
@@ -142,7 +124,7 @@ def paragraph_curves(experiment: Experiment) -> Result:
 def preferences(experiment: Experiment) -> Result:
     """Agreement with people's preferences: a row per metric; the paired permutation test of each against the first."""
     metrics = available(experiment)
-    if experiment.small and experiment.folder is None:
+    if experiment.bundled:
         experiment.notes.append("preferences are stand-ins: the demo's first system is preferred")
         path = bundled_preferences()
     else:
@@ -175,28 +157,19 @@ def available(experiment: Experiment) -> dict[str, str]:
     return metrics
 
 
-def _langs(experiment: Experiment, place: Place) -> str | None:
-    return None if experiment.small and experiment.folder is None else place["langs"]
-
-
 def _rated(
     experiment: Experiment, place: Place, lengths: Sequence[int]
 ) -> list[list[RatedParagraph]]:
     """Paragraphs of each length of the systems that count."""
-    bundled = experiment.small and experiment.folder is None
-    path, gold = experiment.path(place["data"]), None if bundled else place.get("gold")
-    if place.get("released") and not bundled:
-        evalset = EvalSet.open(path, place["langs"])
-        scores, segments = evalset.human(place["gold"], "seg"), corpus_segments(evalset)
-        rows = [
-            (system, segments[at], "all", float(values[at]))
-            for system, values in zip(scores.systems, scores.values)
-            for at in np.flatnonzero(~np.isnan(values))
-        ]
-        rated = [paragraphs(gather(place["gold"], rows, segments), Windows(k)) for k in lengths]
+    path, gold = experiment.path(place["data"]), experiment.gold(place)
+    langs = next(iter(experiment.langs(place)), None)
+    if place.get("released") and gold:
+        evalset = EvalSet.open(path, langs)
+        segments = corpus_segments(evalset)
+        ratings = gather(gold, released_rows(evalset.human(gold, "seg"), segments), segments)
+        rated: list[Sequence[RatedParagraph]] = [paragraphs(ratings, Windows(k)) for k in lengths]
     else:
-        sets = paragraph_sets(path, _langs(experiment, place), lengths, gold=gold)
-        rated = [list(part) for part in sets.rated]
+        rated = list(paragraph_sets(path, langs, lengths, gold=gold).rated)
     out = place.get("without", ())
     return [[paragraph for paragraph in part if paragraph.system not in out] for part in rated]
 

@@ -13,6 +13,7 @@ from typing import Any
 from wholetext.errors import InputError, WholetextError
 from wholetext.files.parsing import printable
 from wholetext.io import Loaded
+from wholetext.io.assembly import pair
 from wholetext.io.columns import settle
 from wholetext.io.text import TextFile
 from wholetext.serving.jobs import without_paths
@@ -36,18 +37,18 @@ def preview(request: Mapping[str, Any], data: Path) -> dict[str, Any]:
     answer: dict[str, Any] = {"columns": []}
     try:
         for _, path in request["files"].get("corpus", ()):
-            answer["columns"] = described_columns(data / path)
+            answer["columns"] = described_columns(data / path, pair(request["langs"] or None))
         return answer | described(load(request, data))
     except WholetextError as fault:
         what, step = (without_paths(data, text) for text in (fault.what, fault.next))
         return answer | {"error": what, "next": step}
 
 
-def described_columns(path: Path) -> list[list[str]]:
+def described_columns(path: Path, langs: tuple[str, str]) -> list[list[str]]:
     """List the columns of a table, or the keys of JSON, each with what it is taken for."""
     records = list(islice(_records(TextFile(path).head().splitlines()), SAMPLE))
     names = [name for name in records[0] if name] if records else []
-    keys = settle(names, records, path.name)[0]
+    keys, _ = settle(names, records, path.name, langs=langs)
     if not keys:
         return []
     known = [(name, keys.get(name, ("", ""))) for name in names]

@@ -9,14 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wholetext import slices
-from wholetext.errors import InputError, did_you_mean
+from wholetext.errors import known
 from wholetext.text.taggers.analysis import Analysis, Layer
 from wholetext.text.taggers.plain import sentences
 
@@ -68,7 +68,7 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Text:
+class TaggedText:
     """A document to change; ``analyses`` are of its segments where the change needs a tagger."""
 
     doc: str
@@ -104,33 +104,39 @@ def units_of(segments: Sequence[str], glue: str = " ") -> Iterator[SentenceSpan]
 
 
 def _closed(text: str) -> bool:
-    """Whether quotation marks and brackets are in pairs: no part of a longer quotation."""
+    """Tell whether quotation marks and brackets are in pairs: no part of a longer quotation."""
     return text.count('"') % 2 == 0 and all(
         text.count(opening) == text.count(closing) for opening, closing in ("“”", "()", "«»")
     )
 
 
+Find = Callable[[TaggedText, random.Random], Iterable[Site]]
+
+
+@dataclass(frozen=True)
 class Change:
-    """A controlled change. Subclass, name it, and write ``find``; docs/stress.md is the guide."""
+    """A controlled change: ``find`` lists, in order, where it can be made with certainty."""
 
-    name: ClassVar[str]
-    summary: ClassVar[str] = ""
-    kind: ClassVar[Kind] = "document"
-    otherwise: ClassVar[str]  # why it is not made in a document where no site is found
-    languages: ClassVar[frozenset[str] | None] = None  # where it is certain; None: any language
-    layers: ClassVar[frozenset[Layer]] = frozenset()  # what it asks of a tagger
-    in_a_row: ClassVar[bool] = False  # whether the sites of a dose follow each other
+    name: str
+    summary: str
+    find: Find
+    kind: Kind = "document"
+    otherwise: str = ""  # why it is not made in a document where no site is found
+    languages: frozenset[str] | None = None  # where it is certain; None: any language
+    layers: frozenset[Layer] = frozenset()  # what it asks of a tagger
+    in_a_row: bool = False  # whether the sites of a dose follow each other
 
-    def find(self, text: Text, rng: random.Random) -> Iterable[Site]:
-        """Find every place where the change can be made with certainty, in order."""
-        raise NotImplementedError
-
-    def sites(self, text: Text, rng: random.Random) -> list[Site]:
-        """Every place where the change can be made; ``NotApplicable`` if there is none."""
+    def sites(self, text: TaggedText, rng: random.Random) -> list[Site]:
+        """List every place where the change can be made; ``NotApplicable`` if there is none."""
         sites = list(self.find(text, rng))
         if not sites:
             raise NotApplicable(self.otherwise)
         return sites
+
+
+def change(name: str, summary: str, **settings: Any) -> Callable[[Find], Change]:
+    """Make a ``Change`` of the function that finds its sites."""
+    return lambda find: Change(name, summary, find, **settings)
 
 
 def applied(
@@ -178,38 +184,37 @@ def like(word: str, model: str) -> str:
 
 # ---------------------------------------------------------------- changes by name
 
-# name → module and class in ``changes``: errors of documents, errors of sentences, harmless changes
-BUILTIN = {
-    "pronoun": "consistency:Pronoun",
-    "tense": "consistency:Tense",
-    "name": "consistency:Name",
-    "term": "consistency:TermChange",
-    "connective": "relations:ConnectiveSwap",
-    "no-connective": "relations:ConnectiveDrop",
-    "swap": "structure:Swap",
-    "shuffle": "structure:Shuffle",
-    "drop": "structure:Drop",
-    "double": "structure:Double",
-    "foreign": "structure:Foreign",
-    "number": "controls:Number",
-    "negation": "controls:Negation",
-    "paraphrase": "controls:Paraphrase",
-    "contraction": "controls:Contraction",
-    "typography": "controls:Typography",
-    "resegment": "controls:Resegment",
-}
+# module and function in ``changes``: errors of documents, errors of sentences, harmless changes
+CHANGES = (
+    "consistency:pronoun",
+    "consistency:tense",
+    "consistency:name",
+    "consistency:term",
+    "relations:connective",
+    "relations:no_connective",
+    "structure:swap",
+    "structure:shuffle",
+    "structure:drop",
+    "structure:double",
+    "structure:foreign",
+    "controls:number",
+    "controls:negation",
+    "controls:paraphrase",
+    "controls:contraction",
+    "controls:typography",
+    "controls:resegment",
+)
 
 
-def list_changes() -> dict[str, type[Change]]:
-    """Every change by name."""
+def list_changes() -> dict[str, Change]:
+    """List every change by name."""
+    changes = (slices.load(f"wholetext.stress.changes.{place}") for place in CHANGES)
+    return {change.name: change for change in changes}
+
+
+def described() -> dict[str, dict[str, Any]]:
+    """Summary, kind and languages of every change."""
     return {
-        name: slices.load(f"wholetext.stress.changes.{place}") for name, place in BUILTIN.items()
-    }
-
-
-def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Summary, kind and languages of every change; none can be broken."""
-    changes = {
         name: {
             "kind": change.kind,
             "summary": change.summary,
@@ -217,17 +222,10 @@ def described() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         }
         for name, change in list_changes().items()
     }
-    return changes, {}
 
 
 def chosen_changes(requested: Sequence[str] | None) -> list[Change]:
-    """Instances of the requested changes, of all of them by default."""
+    """The requested changes, all of them by default."""
     changes = list_changes()
     names = dict.fromkeys(changes if requested is None else requested)
-    for name in names:
-        if name not in changes:
-            raise InputError(
-                f"there is no change {name!r}",
-                next=did_you_mean(name, list(changes)) or f"the changes are {', '.join(changes)}",
-            )
-    return [changes[name]() for name in names]
+    return [changes[known("change", name, changes)] for name in names]

@@ -140,7 +140,7 @@ def _tables(study: Stress, notes: list[str]) -> None:
 
 
 def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str:
-    """How many kinds of errors each metric tells from harmless changes, and which none does."""
+    """Say how many kinds of errors each metric tells from harmless changes, and which none does."""
     errors = [change for change in made if study.perturbed.kinds[change] != "harmless"]
     compared = [change for change in errors if any(c.auc == c.auc for c in made[change].values())]
     if not compared:

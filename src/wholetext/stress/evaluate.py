@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -153,17 +153,15 @@ def stress(
 # ---------------------------------------------------------------- the text under test
 
 
-class StressSelection(NamedTuple):
-    """The text under test, the references for all scores, and the outputs that are systems."""
+def select(
+    corpus: Corpus, outputs: Sequence[Output], settings: StressOptions
+) -> tuple[Output | None, tuple[str, ...], tuple[Output, ...], list[str]]:
+    """Select the text that ``settings`` names, else a second reference, else a system.
 
-    text: Output | None  # None: the best system, known once the systems are scored
-    refs: tuple[str, ...]
-    systems: tuple[Output, ...]
-    notes: list[str]
-
-
-def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -> StressSelection:
-    """Select the text that ``settings`` names, else a second reference, else a system."""
+    Returns:
+        The text under test (None: the best system, known once the systems are scored), the
+        references for all scores, the outputs that are systems, and notes.
+    """
     copies = {
         output.system: name
         for output in outputs
@@ -195,7 +193,7 @@ def select(corpus: Corpus, outputs: Sequence[Output], settings: StressOptions) -
             next=f"the texts are {known}; without two references or a system's output there is "
             "none",
         )
-    return StressSelection(text, refs, tuple(systems.values()), notes)
+    return text, refs, tuple(systems.values()), notes
 
 
 def _copies(output: Output, corpus: Corpus, name: str) -> bool:

@@ -19,7 +19,7 @@ from wholetext.stress.change import (
     Edit,
     Kind,
     NotApplicable,
-    Text,
+    TaggedText,
     applied,
     chosen_changes,
 )
@@ -80,7 +80,7 @@ class Perturbed:
     __repr__ = brief
 
     def outputs(self) -> dict[tuple[str, str], Output]:
-        """(change, dose) → the text with this change in every document where it was made."""
+        """Return the text with each (change, dose), made in every document where it is possible."""
         by_dose: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
         for item in self.items:
             by_dose.setdefault((item.change, item.dose), {})[item.doc] = item.segments
@@ -127,7 +127,7 @@ def perturb(
     )
 
 
-def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]:
+def _doses(change: Change, text: TaggedText, settings: StressOptions) -> list[Changed]:
     """Change a document at every dose; the sites of a dose are among those of a larger one."""
     # seeded by a string, which is hashed in the same way on every machine
     rng = random.Random(f"{settings.seed}/{change.name}/{text.doc}")
@@ -150,7 +150,7 @@ def _doses(change: Change, text: Text, settings: StressOptions) -> list[Changed]
 
 
 def sites_of_dose(dose: str, sites: int) -> int:
-    """How many of the sites a dose changes; a share is rounded up."""
+    """Count the sites that a dose changes; a share is rounded up."""
     if dose.isdigit():
         return min(sites, int(dose))
     return math.ceil(sites * int(dose.replace("all", "100%")[:-1]) / 100)
@@ -169,7 +169,7 @@ def _analyser(changes: Sequence[Change], lang: str) -> tuple[Analyser | None, st
 
 def _texts(
     corpus: Corpus, output: Output, analyser: Analyser | None, options: Options
-) -> list[Text]:
+) -> list[TaggedText]:
     """The documents of an output, tagged once for all changes."""
     docs = [tuple(output.docs[doc]) for doc in corpus.ids]
     analyses: list[tuple[Analysis, ...]] = [() for _ in docs]
@@ -179,7 +179,7 @@ def _texts(
             analyses = [tuple(islice(tagged, len(segments))) for segments in docs]
     lang, glue = code_of(corpus.langs[1]), joiner(corpus.langs[1])
     return [
-        Text(doc, lang, docs[at], analyses[at], [*docs[:at], *docs[at + 1 :]], glue)
+        TaggedText(doc, lang, docs[at], analyses[at], [*docs[:at], *docs[at + 1 :]], glue)
         for at, doc in enumerate(corpus.ids)
     ]
 

@@ -10,7 +10,8 @@ _TRANSLATION = (
 )
 _PREAMBLE = (
     rf"\A\W*(?:(?:sure|certainly|of course|okay|ok)\b[^\n:：]{{0,40}}?[,.!]\s*)?"
-    rf"(?:here(?:'s|’s| is| are)\b[^\n:：]{{0,80}}{_TRANSLATION}|(?:the\s+)?(?:\w+\s+)?{_TRANSLATION})"
+    rf"(?:here(?:'s|’s| is| are)\b[^\n:：]{{0,80}}{_TRANSLATION}"
+    rf"|(?:the\s+)?(?:\w+\s+)?{_TRANSLATION})"
     r"[^\n:：.!?]{0,40}[:：]\**\s*"
 )
 # parts of an answer in the order of removal; `kept` is what stays of a match

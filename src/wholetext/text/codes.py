@@ -31,7 +31,7 @@ TWO_LETTERS = frozenset(
 class Language:
     """A parsed language code; ``code`` is the shortest one of the language or macrolanguage."""
 
-    given: str  # as written by the user
+    text: str  # as written by the user
     code: str  # "zh" for zh, zho, cmn_Hans, zh-CN; "" where no language is stated
     script: str = ""  # ISO 15924, only where the code states it: "Hans"
     region: str = ""  # ISO 3166, only where the code states it: "CN"
@@ -42,41 +42,38 @@ class Language:
         """What a reader must know about how the code was read, or ``""``."""
         if not self.known:
             return (
-                f"the language code {self.given!r} is unknown: language-specific rules do not apply"
+                f"the language code {self.text!r} is unknown: language-specific rules do not apply"
             )
         if self.member:
-            return (
-                f"the language code {self.given!r} is treated as {self.code!r}, its macrolanguage"
-            )
+            return f"the language code {self.text!r} is treated as {self.code!r}, its macrolanguage"
         return ""
 
 
 @lru_cache(maxsize=1024)
 def language(code: str) -> Language:
     """Parse a language code; an unknown one is kept in lower case and marked."""
-    given = code.strip()
-    plain = given.replace("_", "-").lower()
+    text = code.strip()
+    plain = text.replace("_", "-").lower()
     if plain in UNDETERMINED:
-        return Language(given, "")
-    return Language(given, plain) if plain in TWO_LETTERS else _registered(given, plain)
+        return Language(text, "")
+    return Language(text, plain) if plain in TWO_LETTERS else _registered(text, plain)
 
 
-def _registered(given: str, plain: str) -> Language:
+def _registered(text: str, plain: str) -> Language:
     from langcodes import Language as Tag, LanguageTagError, tag_is_valid
     from langcodes.data_dicts import MACROLANGUAGES
 
     try:
         tag = Tag.get(plain)
     except LanguageTagError:
-        return Language(given, plain.split("-")[0], known=False)
+        return Language(text, plain.split("-")[0], known=False)
     individual = tag.language or ""
     # sr, nb and id are not replaced by their macrolanguage
     macro = str(MACROLANGUAGES.get(individual, "")) if len(individual) == 3 else ""
-    private = "qaa" <= individual <= "qtz" or individual.startswith(
-        "x-"
-    )  # reserved for private use
+    # reserved for private use
+    private = "qaa" <= individual <= "qtz" or individual.startswith("x-")
     return Language(
-        given,
+        text,
         macro or individual,
         tag.script or "",
         tag.territory or "",

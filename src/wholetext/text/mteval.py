@@ -23,7 +23,6 @@ _STOP_AFTER, _STOP_BEFORE = re.compile(r"([^0-9])([.,])"), re.compile(r"([.,])([
 # what begins with a literal is searched for much faster than what begins with a condition
 _STOP, _COMMA = (re.compile(rf"{mark}(?:(?<![0-9]{mark})|(?![0-9]))") for mark in (r"\.", ","))
 _DASH = re.compile(r"-(?<=[0-9]-)")
-_LINES = 100  # at a time: they stay in the processor's cache
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))  # in this order
 
 
@@ -32,24 +31,22 @@ def tokenize_13a(texts: Sequence[str]) -> list[str]:
 
     Lines are joined, so that each step is a single call; no step crosses a line end.
     """
-    tokenized = list[str]()
-    for at in range(0, len(texts), _LINES):
-        lines = []
-        for line in texts[at : at + _LINES]:
-            line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-            for entity, mark in _ENTITIES if "&" in line else ():
-                line = line.replace(entity, mark)
-            lines.append(f" {line} ")
-        text = "\n".join(lines)
-        for mark in _MARKS:  # all but ' , - .
-            text = text.replace(mark, f" {mark} ")
-        lines = text.split("\n") if _STOPS.search(text) else [text]
-        for i, line in enumerate(lines):
-            twice = _STOPS.search(line)
-            lines[i] = _two_steps(line) if twice else _COMMA.sub(" , ", _STOP.sub(" . ", line))
-        text = _DASH.sub(" - ", "\n".join(lines))
-        tokenized += [" ".join(line.split()) for line in text.split("\n")]
-    return tokenized
+    lines = []
+    for line in texts:
+        line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+        for entity, mark in _ENTITIES if "&" in line else ():
+            line = line.replace(entity, mark)
+        lines.append(f" {line} ")
+    text = "\n".join(lines)
+    for mark in _MARKS:  # all but ' , - .
+        text = text.replace(mark, f" {mark} ")
+    lines = text.split("\n") if _STOPS.search(text) else [text]
+    for i, line in enumerate(lines):
+        twice = _STOPS.search(line)
+        lines[i] = _two_steps(line) if twice else _COMMA.sub(" , ", _STOP.sub(" . ", line))
+    text = _DASH.sub(" - ", "\n".join(lines))
+    tokenized = [" ".join(line.split()) for line in text.split("\n")]
+    return tokenized[: len(texts)]  # of no text: none
 
 
 def _two_steps(line: str) -> str:

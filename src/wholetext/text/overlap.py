@@ -1,14 +1,12 @@
-"""Surface overlap of texts: n-grams; of pairs also numbers, names, punctuation, length.
+"""N-grams that texts have in common.
 
-N-grams are counted exactly for many texts at once, by sorting integer codes, without a dictionary
-per text.
+They are counted exactly for many texts at once, by sorting integer codes, without a dictionary per
+text.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -17,31 +15,6 @@ import numpy as np
 from wholetext.types import FloatArray, IntArray
 
 Numbered = tuple[IntArray, IntArray]  # all tokens, lengths of texts
-_WORD = re.compile(r"\w+|[^\w\s]")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_LATIN_ENDS = 0x24F  # last code of the Latin blocks
-_TABLE = 1 << 22  # entries: larger ones do not stay in the processor's cache
-_LONGEST = 3.0  # log ratios are clipped here
-CHARACTERS, WORDS = (1, 2, 4, 6), (1, 2, 3)  # orders of n-grams
-NAMES = (
-    *(f"{side} of characters' {n}-grams" for n in CHARACTERS for side in ("precision", "recall")),
-    *(f"{side} of words' {n}-grams" for n in WORDS for side in ("precision", "recall")),
-    *(
-        f"{side} of {kind}"
-        for kind in ("numbers", "names", "punctuation")
-        for side in ("precision", "recall")
-    ),
-    "log ratio of characters",
-    "its size",
-    "log words of the reference",
-    "repetition in the hypothesis",
-    "repetition in the reference",
-    "foreign script in the hypothesis alone",
-    "the reference has numbers",
-    "the reference has names",
-    "the same last character",
-    "equal",
-)
 
 
 @dataclass(frozen=True)
@@ -102,11 +75,10 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     theirs, ours = _Grams.of(refs, np.repeat(np.arange(number), each)), _Grams.of(hyps, sets)
     alphabet = 1 + max(int(side.tokens.max(initial=0)) for side in (theirs, ours))
     group = np.arange(number)  # (codes,) the set of each
-    size = number * alphabet  # how large keys can be
     for order in range(orders):
         keys, theirs.code = np.unique(theirs.longer(order, alphabet), return_inverse=True)
         group = group[keys // alphabet]
-        ours.code = find(keys, ours.longer(order, alphabet), size).astype(np.int64)
+        ours.code = find(keys, ours.longer(order, alphabet))
         ours.only(np.flatnonzero(ours.code >= 0))
         ref = np.bincount(theirs.owner % each * len(keys) + theirs.code, minlength=each * len(keys))
         ref = ref.reshape(each, len(keys))
@@ -126,22 +98,16 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
             common = np.minimum(hyp, ref.max(axis=0)[code])
             match_any[:, order] = np.bincount(owner, common, len(sets))
         if order == 0:  # tokens by their number in the set, which keeps the next keys small
-            alphabet = (
-                int(many.max(initial=0)) + 1
-            )  # the last for tokens that the references do not have
+            # the last for tokens that the references do not have
+            alphabet = int(many.max(initial=0)) + 1
             for side in (theirs, ours):
                 side.tokens = np.full(len(side.tokens), alphabet - 1)
                 side.tokens[side.at] = side.code - first[group[side.code]]
-        size = len(keys) * alphabet
     return Overlap(hyp_counts, ref_counts, match, match_any)
 
 
-def find(keys: IntArray, numbers: IntArray, size: int | None = None) -> IntArray:
-    """Find numbers in sorted ``keys`` (all below ``size``, if known); -1 where absent."""
-    if size is not None and size <= _TABLE:
-        places = np.full(size, -1, dtype=np.int32)
-        places[keys] = np.arange(len(keys), dtype=np.int32)
-        return np.asarray(places[numbers])
+def find(keys: IntArray, numbers: IntArray) -> IntArray:
+    """Find numbers in sorted ``keys``; -1 where absent."""
     at = np.searchsorted(keys, numbers)
     return np.where(np.append(keys, -2)[at] == numbers, at, -1)
 
@@ -182,93 +148,3 @@ def blocks(sizes: Sequence[int], most: int = 200_000) -> Iterator[slice]:
         total += size
     if begin < len(sizes):
         yield slice(begin, len(sizes))
-
-
-def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
-    """Features of pairs, (n, ``NAMES``); names are capitalised words after the first."""
-    cut = [(_WORD.findall(hyp), _WORD.findall(ref)) for hyp, ref in zip(hyps, refs)]
-    solid = [("".join(hyp.split()), "".join(ref.split())) for hyp, ref in zip(hyps, refs)]
-    lowered = [[word.lower() for word in side] for pair in cut for side in pair]
-    grams = np.concatenate(
-        [
-            _shares([text for pair in solid for text in pair], characters, CHARACTERS),
-            _shares(lowered, words, WORDS),
-        ],
-        axis=1,
-    )
-    rest = [_rest(hyp, ref, *pair) for hyp, ref, pair in zip(hyps, refs, cut)]
-    return np.concatenate(
-        [grams, np.array(rest).reshape(len(hyps), len(NAMES) - grams.shape[1])], axis=1
-    )
-
-
-def _shares(
-    texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]
-) -> FloatArray:
-    """N-gram precision and recall, (pairs, 2·orders); ``texts`` alternate hyp and ref."""
-    shares = []
-    for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
-        hyps, refs = texts[::2][block], texts[1::2][block]
-        counts = overlap(number([*hyps, *refs]), np.arange(len(hyps)), max(orders))
-        at = [order - 1 for order in orders]
-        hyp, ref, match = (
-            counts.hyp[:, at],
-            counts.ref[:, 0, at],
-            counts.match[:, 0, at],
-        )  # (pairs, orders)
-        pair = np.stack(
-            [match / np.maximum(hyp, 1), match / np.maximum(ref, 1)], axis=-1
-        )  # (pairs, orders, 2)
-        neither = (hyp == 0) & (ref == 0)  # (pairs, orders)
-        pair[neither[:, 0], 0] = 1.0
-        for i in range(1, len(orders)):  # texts too short for an order are judged by the one below
-            pair[neither[:, i], i] = pair[neither[:, i], i - 1]
-        shares.append(pair.reshape(len(hyp), -1))
-    return np.concatenate(shares) if shares else np.zeros((0, 2 * len(orders)))
-
-
-def _rest(hyp: str, ref: str, hyp_words: Sequence[str], ref_words: Sequence[str]) -> list[float]:
-    numbers, names, marks = _counted(hyp, hyp_words)
-    ref_numbers, ref_names, ref_marks = _counted(ref, ref_words)
-    ratio = float(np.clip(np.log((len(hyp) + 1) / (len(ref) + 1)), -_LONGEST, _LONGEST))
-    return [
-        *_both(numbers, ref_numbers),
-        *_both(names, ref_names),
-        *_both(marks, ref_marks),
-        ratio,
-        abs(ratio),
-        float(np.log1p(len(ref_words))),
-        _repeated(hyp_words),
-        _repeated(ref_words),
-        foreign(hyp) - foreign(ref),
-        float(bool(ref_numbers)),
-        float(bool(ref_names)),
-        float(hyp[-1:] == ref[-1:]),
-        float(hyp == ref),
-    ]
-
-
-def _counted(text: str, cut: Sequence[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Numbers, names, punctuation marks."""
-    names = Counter(word for word in cut[1:] if word[0].isupper())
-    return (
-        Counter(_NUMBER.findall(text)),
-        names,
-        Counter(word for word in cut if not word[0].isalnum()),
-    )
-
-
-def _both(hyp: Counter[str], ref: Counter[str]) -> tuple[float, float]:
-    shared = (hyp & ref).total()
-    nothing = float(not hyp and not ref)
-    return (shared / hyp.total() if hyp else nothing), (shared / ref.total() if ref else nothing)
-
-
-def _repeated(cut: Sequence[str]) -> float:
-    return 1.0 - len({word.lower() for word in cut}) / len(cut) if cut else 0.0
-
-
-def foreign(text: str) -> float:
-    """Share of letters that are not Latin."""
-    letters = [char for char in text if char.isalpha()]
-    return sum(ord(char) > _LATIN_ENDS for char in letters) / len(letters) if letters else 0.0

@@ -84,7 +84,6 @@ for _number, _ranges in enumerate(_RANGES.values(), 1):
 # Letters of an alphabet per character: a name of ten letters does not outweigh five ideographs.
 _CONTENT: Mapping[str, float] = {"Han": 4.0, "Hiragana": 2.0, "Katakana": 2.0, "Hangul": 2.0}
 CONTENT = np.array([_CONTENT.get(script, 1.0) for script in SCRIPTS])
-UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"})
 
 # ideographs, without blanks between words or sentences
 _CHARACTERS = frozenset({"zh", "ja"})

@@ -18,9 +18,8 @@ _CANDIDATE = re.compile(
 )
 _APART = re.compile(r"\s{1,2}([\"”’»›)\]])(?=\s|$)")
 _OPENERS = re.compile(r"[\s\"'“‘„‚«‹(\[¿¡–—-]*")
-_NUMBERED = frozenset(
-    ("no", "nr", "art", "fig", "vol", "pp", "abs", "par")
-)  # abbreviations where a number follows
+# abbreviations where a number follows
+_NUMBERED = frozenset(("no", "nr", "art", "fig", "vol", "pp", "abs", "par"))
 _KANA = re.compile(r"[、，\u3041-\u309f]")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")  # e.g, U.S, z.B, т.е
 _ORDINAL = frozenset(
@@ -72,9 +71,8 @@ def split(text: str, lang: str = "") -> list[str]:
 
 def _ends(line: str, start: int, mark: re.Match[str], lang: str) -> bool:
     if mark.group()[0] in "。！？｡．":
-        sentence = (
-            line[start : mark.end()] if mark.end() - start < 2000 else ""
-        )  # a quote left open must not win
+        # a quote left open must not win
+        sentence = line[start : mark.end()] if mark.end() - start < 2000 else ""
         quoting = any(sentence.count(a) > sentence.count(b) for a, b in ("「」", "『』"))
         # a quotation of whole sentences goes on with its verb: 「…。」と述べた。
         return not quoting and not (mark.group()[-1] in "」』”" and _KANA.match(line, mark.end()))

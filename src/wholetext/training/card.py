@@ -98,7 +98,7 @@ def card(recipe: Recipe, config: Config, at: Progress, data: TrainingData) -> st
 
 
 def _described(use: str, examples: TrainingExamples) -> list[dict[str, object]]:
-    """What the examples are, by part."""
+    """Describe the examples by part."""
     parts = dict.fromkeys(place.part for place in examples.places)
     by_part = {part: [p for p in examples.places if p.part == part] for part in parts}
     return [

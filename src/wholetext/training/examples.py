@@ -15,7 +15,7 @@ from wholetext.io import Loaded
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.correlation import pearson_rows
 from wholetext.meta.agreement.measures import calibrate
-from wholetext.meta.conventions import paragraph_gold, standard_reference
+from wholetext.meta.conventions import paragraph_gold
 from wholetext.meta.judgments import find_ratings, mean_table
 from wholetext.meta.paragraphs import Windows, paragraphs
 from wholetext.scoring.engine import request_key
@@ -55,7 +55,7 @@ class TrainingExamples:
 
     @property
     def item(self) -> IntArray:
-        """(n,) number of the item: the same segments of the same text, whichever system."""
+        """Number the items: (n,); an item is the same segments of the same text, whichever system."""
         known: dict[tuple[str, str, int, int], int] = {}
         keys = ((place.part, place.doc, place.start, place.k) for place in self.places)
         return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
@@ -145,8 +145,7 @@ def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> Training
     source = find_ratings(evalset, human)
     loaded = evalset.load()
     available = loaded.corpus.references
-    standard = standard_reference(folder.name, lp, available)
-    refs = data.refs or ((standard,) if standard else ())
+    refs = data.refs or evalset.standard[:1]
     if "ref" in recipe.reads and (not refs or not set(refs) <= {*available}):
         raise InputError(
             f"there is no reference {', '.join(refs)!r}",
@@ -249,7 +248,7 @@ def draw(
 
 
 def _ordered(chosen: IntArray, item: IntArray | None, rng: np.random.Generator) -> IntArray:
-    """In a random order; with ``item``, a random order of items and within each."""
+    """Shuffle; with ``item``, items, and the examples within each."""
     shuffled = np.asarray(rng.permutation(chosen))
     if item is None or not len(chosen):
         return shuffled

@@ -91,19 +91,19 @@ class Learner:
             self.module = head_module(features[:size], recipe.head, recipe.dropout)
 
     def predict(self, chosen: IntArray) -> Any:
-        """(n,) predictions for training examples, with gradients."""
+        """Predict (n,) training examples, with gradients."""
         if self.direct:
             return self.form.learn([self.data.train.pairs[i] for i in chosen])[:, 0]
         return self.module(self.inputs[torch_module().from_numpy(chosen)])
 
     def validate(self, first: int | None = None) -> FloatArray:
-        """(n,) predictions for the (first) validation examples, before scaling."""
+        """Predict the (first) validation examples, before scaling: (n,)."""
         if self.direct:
             return self.score(self.data.held.pairs[:first])
         return predictions(self.held[:first], self.config.head, self.tensors())
 
     def score(self, pairs: Sequence[Request]) -> FloatArray:
-        """(n,) predictions for any pairs."""
+        """Predict any pairs: (n,)."""
         training = self.module.training
         self.module.eval()
         features: FloatArray = self.form.features(pairs, self.data.engine)
@@ -118,7 +118,7 @@ class Learner:
 def features_of(
     form: Any, pairs: Sequence[Request], folder: Path, engine: Engine, tell: Tell
 ) -> NDArray[np.float32]:
-    """(n, width) features of a frozen base model; a store in the folder has them by content."""
+    """Compute (n, width) features of a frozen base model, stored in the folder by content."""
     store = Cache(folder / FEATURES)
     keys = {
         pair: content_key(form.id, engine.dtype, request_key("", pair).hex())

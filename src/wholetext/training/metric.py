@@ -63,14 +63,11 @@ class Learned(ModelMetric):
         return (-np.inf if low is None else low, np.inf if high is None else high)
 
     def resolve(self, langs: tuple[str, str]) -> Learned:
-        if not self.model:
+        if not self.model or (self.output == "penalty" and self._config.penalty is None):
             raise MetricError(
-                "learned names no folder",
-                next="write learned@FOLDER, the folder `wholetext train` made",
-            )
-        if self.output == "penalty" and self._config.penalty is None:
-            raise MetricError(
-                f"{self.model} has no output penalty", next="leave out output=penalty"
+                f"{self.model} has no output penalty" if self.model else "learned names no folder",
+                next="write learned@FOLDER, the folder `wholetext train` made; output=penalty "
+                "needs a metric that was trained with one",
             )
         return replace(self, revision=hub.locate(self.model, self.revision).revision)
 

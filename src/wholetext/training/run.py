@@ -317,7 +317,7 @@ class TrainingRun:
         self.session.tell(Moment("evaluation", at.step, self.total, verdict))
 
     def scale(self) -> Scale:
-        """From predictions to human scores, or to 0 … 100 where the recipe asks for that."""
+        """Map predictions to human scores, or to 0 … 100 where the recipe asks for that."""
         if self.recipe.ends:
             other, same = scale_ends(self.learner)
             factor = 100.0 / (same - other)

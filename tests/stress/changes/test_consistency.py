@@ -8,23 +8,23 @@ from dataclasses import replace
 
 import pytest
 
-from wholetext.stress.change import Change, NotApplicable, Text, applied
+from wholetext.stress.change import Change, NotApplicable, TaggedText, applied
 from wholetext.stress.changes.consistency import (
-    Name,
-    Pronoun,
-    Tense,
-    TermChange,
+    name,
+    pronoun,
+    tense,
+    term,
 )
 
-Tagged = Callable[..., Text]
+Tagged = Callable[..., TaggedText]
 
 
-def after(change: Change, text: Text) -> tuple[str, ...]:
+def after(change: Change, text: TaggedText) -> tuple[str, ...]:
     """The text with every site changed."""
     return applied(text.segments, change.sites(text, random.Random(0)))[0]
 
 
-def refused(change: Change, text: Text) -> str:
+def refused(change: Change, text: TaggedText) -> str:
     with pytest.raises(NotApplicable) as caught:
         change.sites(text, random.Random(0))
     return str(caught.value)
@@ -36,9 +36,9 @@ FIRST = "Bob/NNP paid/VBD and/CC he/PRP left/VBD ./."
 def test_pronouns_change_their_gender_after_the_first_mention(tagged: Tagged) -> None:
     text = tagged(FIRST, "His/PRP$ car/NN hit/VBD him/PRP himself/PRP ./.", "In/IN Rome/NNP he/PRP slept/VBD ./.",
                   persons=["Rome"], Rome="GPE")
-    assert after(Pronoun(), text) == ("Bob paid and he left.", "Her car hit her herself.", "In Rome she slept.")
+    assert after(pronoun, text) == ("Bob paid and he left.", "Her car hit her herself.", "In Rome she slept.")
     back = tagged("Ann/NNP says/VBZ she/PRP left/VBD ./.", "Her/PRP$ car/NN hit/VBD her/PRP ./.")
-    assert after(Pronoun(), back)[1] == "His car hit him."
+    assert after(pronoun, back)[1] == "His car hit him."
 
 
 @pytest.mark.parametrize("unsure", [
@@ -49,12 +49,12 @@ def test_pronouns_change_their_gender_after_the_first_mention(tagged: Tagged) ->
 ])
 def test_no_pronoun_changes_where_the_sentence_tells_who_is_meant(tagged: Tagged, unsure: str) -> None:
     text = tagged(FIRST, unsure, "He/PRP slept/VBD ./.", persons=["Carl"])
-    assert after(Pronoun(), text)[1:] == (text.segments[1], "She slept.")
+    assert after(pronoun, text)[1:] == (text.segments[1], "She slept.")
 
 
 def test_no_pronoun_changes_where_another_person_may_be_meant(tagged: Tagged) -> None:
-    assert refused(Pronoun(), tagged(FIRST, "She/PRP slept/VBD ./.")) == "pronouns of both genders"
-    assert "after the first mention" in refused(Pronoun(), tagged(FIRST, "All/DT slept/VBD ./."))
+    assert refused(pronoun, tagged(FIRST, "She/PRP slept/VBD ./.")) == "pronouns of both genders"
+    assert "after the first mention" in refused(pronoun, tagged(FIRST, "All/DT slept/VBD ./."))
 
 
 PAST = ("It/PRP rained/VBD/rain ./.", "Bob/NNP opened/VBD/open the/DT door/NN ./.",
@@ -64,10 +64,10 @@ PAST = ("It/PRP rained/VBD/rain ./.", "Bob/NNP opened/VBD/open the/DT door/NN ./
 
 def test_the_past_becomes_the_present(tagged: Tagged) -> None:
     text = tagged(*PAST)
-    sites = Tense().sites(text, random.Random(0))
+    sites = tense.sites(text, random.Random(0))
     assert len(sites) == 3  # half of the segments keep the tense of the document
     every = {applied(text.segments, [site])[0][at] for seed in range(20)
-             for site in Tense().sites(text, random.Random(seed)) for at in [site[0].segment]}
+             for site in tense.sites(text, random.Random(seed)) for at in [site[0].segment]}
     assert every == {"He goes out and calls.", "The dogs are chased.", "They don't bark."}  # Bob may be anyone
 
 
@@ -83,19 +83,19 @@ def test_the_past_becomes_the_present(tagged: Tagged) -> None:
 def test_no_tense_changes_where_the_sentence_asks_for_its_own(tagged: Tagged, unsure: str) -> None:
     ran = [f"{name}/NNP ran/VBD/run ./." for name in ("Al", "Bob", "Cy", "Di", "Ed")]
     text = tagged(*ran[:4], unsure, ran[4])
-    assert "with certainty" in refused(Tense(), text)
+    assert "with certainty" in refused(tense, text)
 
 
 def test_a_document_without_a_tense_of_its_own_is_refused(tagged: Tagged) -> None:
     mixed = tagged("It/PRP rained/VBD/rain ./.", "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.",
                    "It/PRP rains/VBZ/rain ./.", "It/PRP rained/VBD/rain ./.")
-    assert "no past tense" in refused(Tense(), mixed)
+    assert "no past tense" in refused(tense, mixed)
 
 
 def test_a_name_gets_another_spelling_after_the_first_mention(tagged: Tagged) -> None:
     text = tagged("John/NNP Petrov/NNP spoke/VBD/speak ./.", "Then/RB Petrov/NNP 's/POS wife/NN spoke/VBD ./.",
                   "Petrov/NNP left/VBD ./.", persons=["John Petrov", "Petrov"])
-    changed = after(Name(), text)
+    changed = after(name, text)
     assert changed[0] == text.segments[0]
     new = changed[2].split()[0]
     assert new != "Petrov" and new[0] == "P" and changed[1] == f"Then {new}'s wife spoke."
@@ -104,7 +104,7 @@ def test_a_name_gets_another_spelling_after_the_first_mention(tagged: Tagged) ->
 def test_of_names_with_as_many_mentions_the_first_is_spelled_otherwise(tagged: Tagged) -> None:
     names = ["Petrov", "Sidorov", "Ivanov", "Popov", "Kozlov", "Orlov"]
     listed = " ".join(f"Mr/NNP {name}/NNP" for name in names)
-    changed = after(Name(), tagged(f"{listed} spoke/VBD ./.", f"{listed} left/VBD ./.", persons=names))
+    changed = after(name, tagged(f"{listed} spoke/VBD ./.", f"{listed} left/VBD ./.", persons=names))
     assert changed[1].split()[3:-1:2] == names[1:] and not changed[1].startswith("Mr Petrov ")
 
 
@@ -114,18 +114,18 @@ def test_names_that_are_not_sure_stay(tagged: Tagged) -> None:
     word = tagged("Brown/NNP spoke/VBD/speak ./.", "Brown/NNP wore/VBD brown/JJ ./.", persons=["Brown"])
     club = tagged("Madrid/NNP won/VBD/win ./.", "Madrid/NNP left/VBD/leave ./.", persons=["Madrid"])
     both = tagged("Paris/NNP spoke/VBD/speak ./.", "Paris/NNP left/VBD ./.", persons=["Paris", "Paris"])
-    both = Text("doc", "en", both.segments, (both.analyses[0], replace(both.analyses[1], entities=(
+    both = TaggedText("doc", "en", both.segments, (both.analyses[0], replace(both.analyses[1], entities=(
         both.analyses[1].entities[0], both.analyses[1].entities[0]._replace(label="GPE")))))
     place = tagged("Berlin/NNP spoke/VBD/speak ./.", "Berlin/NNP left/VBD ./.", persons=["Berlin"], Berlin="GPE")
-    assert {refused(Name(), text) for text in (once, short, word, club, both, place)} == {"no person is named twice"}
+    assert {refused(name, text) for text in (once, short, word, club, both, place)} == {"no person is named twice"}
 
 
 def test_a_term_gets_another_name_after_the_first_mention(tagged: Tagged) -> None:
     text = tagged("A/DT ship/NN sank/VBD ./.", "The/DT Ship/NN was/VBD old/JJ ./.", "Ships/NNS/ship sink/VBP ./.",
                   "The/DT ship/NN owner/NN left/VBD ./.")
-    assert after(TermChange(), text) == ("A ship sank.", "The Ferry was old.", "Ships sink.", "The ship owner left.")
+    assert after(term, text) == ("A ship sank.", "The Ferry was old.", "Ships sink.", "The ship owner left.")
     several = tagged("Ships/NNS/ship sank/VBD ./.", "These/DT ships/NNS/ship were/VBD old/JJ ./.")
-    assert after(TermChange(), several)[1] == "These ferries were old."
+    assert after(term, several)[1] == "These ferries were old."
 
 
 def test_terms_that_are_not_sure_stay(tagged: Tagged) -> None:
@@ -135,4 +135,4 @@ def test_terms_that_are_not_sure_stay(tagged: Tagged) -> None:
     both = tagged("A/DT ship/NN sank/VBD ./.", "The/DT ship/NN is/VBZ a/DT ferry/NN ./.")
     verb = tagged("A/DT ship/NN sank/VBD ./.", "They/PRP refuse/VBP to/TO ship/NN it/PRP ./.")
     once = tagged("A/DT ship/NN sank/VBD ./.", "All/DT slept/VBD ./.")
-    assert all("by itself" in refused(TermChange(), text) for text in (another, same, conjunction, both, verb, once))
+    assert all("by itself" in refused(term, text) for text in (another, same, conjunction, both, verb, once))

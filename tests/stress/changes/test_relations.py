@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from wholetext.stress.change import NotApplicable, Text, applied
+from wholetext.stress.change import NotApplicable, TaggedText, applied
 from wholetext.stress.changes.relations import (
     LEFT_OUT,
     TURNED,
-    ConnectiveDrop,
-    ConnectiveSwap,
+    connective,
     connectives,
+    no_connective,
 )
 
 
@@ -30,10 +30,10 @@ from wholetext.stress.changes.relations import (
     ("zh", "但是火车晚点了一个小时。", "因此火车晚点了一个小时。", "火车晚点了一个小时。"),
 ])
 def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: str, left: str | None) -> None:
-    text = Text("doc", lang, (sentence, sentence), glue="" if lang == "zh" else " ")
-    assert applied(text.segments, ConnectiveSwap().sites(text, random.Random(0)))[0] == (sentence, turned)
+    text = TaggedText("doc", lang, (sentence, sentence), glue="" if lang == "zh" else " ")
+    assert applied(text.segments, connective.sites(text, random.Random(0)))[0] == (sentence, turned)
     if left:
-        assert applied(text.segments, ConnectiveDrop().sites(text, random.Random(0)))[0] == (sentence, left)
+        assert applied(text.segments, no_connective.sites(text, random.Random(0)))[0] == (sentence, left)
 
 
 @pytest.mark.parametrize("sentence", [
@@ -41,7 +41,7 @@ def test_a_connective_is_turned_or_left_out(lang: str, sentence: str, turned: st
     "Therefore, she went on foot.", "But the train was late."])
 def test_a_connective_without_which_nothing_is_lost_stays(sentence: str) -> None:
     with pytest.raises(NotApplicable):
-        ConnectiveDrop().sites(Text("doc", "en", ("The sun came out.", sentence)), random.Random(0))
+        no_connective.sites(TaggedText("doc", "en", ("The sun came out.", sentence)), random.Random(0))
 
 
 @pytest.mark.parametrize("sentence", ["But for him all was lost.", "But is it safe to go there?", "But no.",
@@ -51,14 +51,14 @@ def test_a_connective_without_which_nothing_is_lost_stays(sentence: str) -> None
 def test_what_only_looks_like_a_connective_stays(sentence: str) -> None:
     lang = "fr" if sentence.startswith("Mais") else "en"
     with pytest.raises(NotApplicable):
-        ConnectiveSwap().sites(Text("doc", lang, ("The sun came out again.", sentence)), random.Random(0))
+        connective.sites(TaggedText("doc", lang, ("The sun came out again.", sentence)), random.Random(0))
 
 
 def test_every_pattern_is_found_and_turned_into_something_else() -> None:
     for lang, patterns in TURNED.items():
         for pattern, turned in patterns:
             plain = re.sub(r"\(\?[!=].*?\)|\?$", "", pattern)
-            text = Text("doc", lang, ("x", f"{plain}the old house was empty for years."))
+            text = TaggedText("doc", lang, ("x", f"{plain}the old house was empty for years."))
             assert [new for _, _, new in connectives(text, patterns)] == [turned], plain
             assert turned.strip(" ,，") != plain.strip(" ,，")
     assert TURNED.keys() == LEFT_OUT.keys()

@@ -118,15 +118,7 @@ def annotation_lines(root: FilePath, kind: str) -> list[str]:
         write = ellipsis_line if kind == "annotations" else names_line
         return [write(line) for part in read_layers(root).values() for line in part]
     for name, place in chapters_of(Path(root)).items():
-        path = _file(Path(root), place, "", ANNOTATIONS[kind])
-        if path is None:
-            raise InputError(
-                f"chapter {name} has no annotation",
-                where=f"{place}.{ANNOTATIONS[kind][0]}",
-                next="add the file, move the book elsewhere, or use a metric that needs no "
-                "annotation, e.g. -m blonde",
-            )
-        lines += _fitting(path, place)
+        lines += _fitting(place.with_name(f"{place.name}.{ANNOTATIONS[kind][0]}"), place, name)
     return lines
 
 
@@ -146,14 +138,7 @@ def read_layers(root: FilePath, side: str = REFERENCE) -> dict[str, list[Annotat
     """Read the layers of 2023 of every chapter, a sentence per line; ``side`` is its file."""
     chapters: dict[str, list[AnnotatedLine]] = {}
     for name, place in chapters_of(Path(root)).items():
-        path = _layer_file(Path(root), place, side)
-        if not path.is_file():
-            raise InputError(
-                f"chapter {name} has no layers",
-                where=str(path),
-                next="add the file, or move the book elsewhere",
-            )
-        lines = enumerate(_fitting(path, place), 1)
+        lines = enumerate(_fitting(_layer_file(Path(root), place, side), place, name, "layers"), 1)
         chapters[name] = [parse(line, at(f"{name}.{side}", number)) for number, line in lines]
     return chapters
 
@@ -198,8 +183,15 @@ def _layer_file(root: Path, place: Path, side: str = REFERENCE) -> Path:
     return folder / LAYERS / place.parent.name / f"{place.name}.{side.removesuffix('.txt')}.an.txt"
 
 
-def _fitting(path: Path, place: Path) -> list[str]:
+def _fitting(path: Path, place: Path, chapter: str, what: str = "annotation") -> list[str]:
     """Read an annotation, which has a line for each sentence of its chapter."""
+    if not path.is_file():
+        raise InputError(
+            f"chapter {chapter} has no {what}",
+            where=str(path),
+            next="add the file, move the book elsewhere, or use a metric that needs no "
+            "annotation, e.g. -m blonde",
+        )
     lines = list(read_lines(path))
     size = len(list(read_lines(place.with_name(f"{place.name}.{REFERENCE}"))))
     if len(lines) != size:

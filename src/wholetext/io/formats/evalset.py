@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from wholetext import slices
 from wholetext.errors import AlignmentError, InputError, choices, count
@@ -98,11 +99,9 @@ class EvalSet:
     @property
     def standard(self) -> tuple[str, ...]:
         """Names of the references that metrics use: the set's standard one, else the first."""
-        choose = slices.hook("standard-references")
-        names: tuple[str, ...] = self.references[:1]
-        if choose is not None:
-            names = choose(self.set_name, self.langs, self.references)
-        return names
+        choose: Any = slices.hook("standard-references")
+        first = self.references[:1]
+        return choose(self.set_name, self.langs, self.references) if choose else first
 
     @property
     def documents(self) -> tuple[DocumentRun, ...]:
@@ -240,18 +239,31 @@ class EvalSet:
     ) -> Path:
         path = files.get(f"{name}.{level}.score")
         if path is None:
-            known = [f"{known}.{at_level}" for known, at_level in score_names(files)]
-            raise InputError(
-                f"there are no scores '{name}.{level}' here",
-                where=str(self.root / folder),
-                next=choices(f"{name}.{level}", known),
-            )
+            raise self.no_scores(name, level, score_names(files), folder)
         return path
+
+    def no_scores(self, name: str, level: str, known: Names, folder: str = "") -> InputError:
+        """The error for scores that are not there."""
+        names = [".".join(entry) for entry in known]
+        return InputError(
+            f"there are no scores '{name}.{level}' here",
+            where=str(self.root / folder),
+            next=choices(f"{name}.{level}", names),
+        )
 
 
 def language_pairs(folder: FilePath) -> tuple[str, ...]:
     """Return the language pairs of an EvalSet: of its documents, sources, scores and outputs."""
-    root = _root(folder)
+    root = Path(folder)
+    if not root.exists():
+        raise InputError("there is no such folder", where=str(root), next="check the path")
+    if not any(is_folder(root / part) for part in _PARTS):
+        raise InputError(
+            "this is not an EvalSet folder",
+            where=str(root),
+            next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
+            "read run folders, `score` reads files (`wholetext help formats`)",
+        )
     names = [
         p.name.split(".")[0] for part in ("documents", "sources") for p in entries(root / part)
     ]
@@ -268,19 +280,16 @@ def write(folder: FilePath, loaded: Loaded) -> None:
     """Write a corpus and its outputs; every output needs the segments of the corpus."""
     corpus, root, docs = loaded.corpus, Path(folder), loaded.corpus.docs
     name = "-".join(corpus.langs)
-    # codes are part of file names: they must not lead to another folder
-    if not all(map(_CODE.fullmatch, corpus.langs)):
-        raise InputError(
-            "an EvalSet is written for a pair of language codes, and this corpus has none",
-            where=str(root),
-            next="give the languages, e.g. -l de-en",
-        )
     names = (*corpus.ids, *(doc.meta.get("domain", "") for doc in docs))
-    if blank := next((text for text in names if "\t" in text or text != text.strip()), ""):
+    blank = [text for text in names if "\t" in text or text != text.strip()]
+    # codes are part of file names: they must not lead to another folder
+    if blank or not all(map(_CODE.fullmatch, corpus.langs)):
         raise InputError(
-            f"the name of a document or domain, {blank!r}, has tabs or blanks around it",
+            f"the name of a document or domain, {blank[0]!r}, has tabs or blanks around it"
+            if blank
+            else "an EvalSet is written for a pair of language codes, and this corpus has none",
             where=str(root),
-            next="rename it, or write JSONL",
+            next="rename it, or write JSONL" if blank else "give the languages, e.g. -l de-en",
         )
     for output, doc in product(loaded.outputs, docs):
         if len(output.docs[doc.id]) != len(doc):
@@ -322,18 +331,6 @@ def _write_texts(path: Path, texts: Mapping[str, Sequence[str]], side: str) -> N
                 raise not_read_back(place, text, back, str(path))
             lines.append(text)
     write_lines(path, lines)
-
-
-def _root(folder: FilePath) -> Path:
-    root = Path(folder)
-    if not is_folder(root) or not any(is_folder(root / part) for part in _PARTS):
-        raise InputError(
-            "this is not an EvalSet folder",
-            where=str(root),
-            next=f"it should have some of {', '.join(_PARTS)}; `compare`, `explain` and `report` "
-            "read run folders, `score` reads files (`wholetext help formats`)",
-        )
-    return root
 
 
 def entries(folder: Path) -> list[Path]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from wholetext.errors import InputError, choices
-from wholetext.io.assembly import DocumentRun, Langs, Loaded
+from wholetext.errors import InputError
+from wholetext.io.assembly import DocumentRun, Langs
 from wholetext.io.columns import Columns
 from wholetext.io.formats import jsonl, table
 from wholetext.io.formats.evalset import EvalSet
@@ -23,8 +23,12 @@ class JudgedFile(EvalSet):
     """A table or JSONL with human scores: a column ``human`` beside the output of a system."""
 
     columns: Columns | None = None
-    human_files: Mapping[str, Path] = field(default_factory=dict, repr=False)  # type: ignore[assignment]
-    metric_files: Mapping[str, Path] = field(default_factory=dict, repr=False)  # type: ignore[assignment]
+    human_files: Mapping[str, Path] = field(  # type: ignore[assignment]
+        default_factory=dict, repr=False
+    )
+    metric_files: Mapping[str, Path] = field(  # type: ignore[assignment]
+        default_factory=dict, repr=False
+    )
 
     @classmethod
     def read(
@@ -93,18 +97,9 @@ class JudgedFile(EvalSet):
         for judgments in self._loaded.judgments:
             if (judgments.scheme, judgments.level) == (name, level):
                 return judgments
-        known = [f"{known}.{at_level}" for known, at_level in self.human_names]
-        raise InputError(
-            f"there are no scores '{name}.{level}' here",
-            where=str(self.root),
-            next=choices(f"{name}.{level}", known),
-        )
+        raise self.no_scores(name, level, self.human_names)
 
     def items(self, level: ScoreLevel) -> Sequence[str] | int:
         if level in ("sys", "seg"):
             return 0 if level == "sys" else self.documents[-1].stop
         return self.domains if level == "domain" else [run.doc for run in self.documents]
-
-    def load(self) -> Loaded:
-        """Return the texts."""
-        return self._loaded

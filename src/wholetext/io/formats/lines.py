@@ -107,19 +107,18 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
         sides = [column for column in columns if column.kind != "hyp"] or columns
         size = len(ids.texts) or max(len(without_blank_end(side, 0, []).texts) for side in sides)
         columns = [without_blank_end(column, size, notes) for column in columns]
+    first = columns[0].where
+    name = corpus_name(first)
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
-        loaded = _without_ids(columns, files.breaks, notes, langs, corpus_name(columns[0].where))
-        return loaded, [], columns[0].where
+        return _without_ids(columns, files.breaks, notes, langs, name), [], first
     size = len(ids.texts) or len(columns[0].texts)
     free = [column for column in columns if column.kind == "hyp" and len(column.texts) != size]
     parallel = [column for column in columns if column not in free] or columns
     free = [column for column in free if column not in parallel]
     if files.docs is None:
-        loaded = _without_ids(parallel, "none", notes, langs, corpus_name(columns[0].where))
-        return loaded, free, columns[0].where
+        return _without_ids(parallel, "none", notes, langs, name), free, first
     runs, more = runs_of(ids.texts, ids.where, domains=True)
-    name, notes = corpus_name(columns[0].where), [*notes, *more]
-    return load(parallel, runs, name, langs, notes, ids.where), free, columns[0].where
+    return load(parallel, runs, name, langs, [*notes, *more], ids.where), free, first
 
 
 def align_command(files: LineFiles) -> str:

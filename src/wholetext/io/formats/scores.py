@@ -78,9 +78,8 @@ def read_scores(
                 where=os.fspath(path),
                 next="write one block of scores per system, in the order of the texts",
             )
-    values = np.array(
-        [[score for _, score in pairs] for pairs in rows.values()], dtype=np.float64
-    )  # (systems, items)
+    # (systems, items)
+    values = np.array([[score for _, score in pairs] for pairs in rows.values()], dtype=np.float64)
     return Judgments(
         scheme, level, tuple(rows), values, known if level in ("doc", "domain") else ()
     )

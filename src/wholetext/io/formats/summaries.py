@@ -59,9 +59,8 @@ class _Rated:
     sources: dict[str, str | None] = field(default_factory=dict)
     refs: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, dict[str, str]] = field(default_factory=dict)  # system → document → summary
-    ratings: dict[tuple[str, str, str], list[float]] = field(
-        default_factory=dict
-    )  # (aspect, system, document) → by rater
+    # (aspect, system, document) → by rater
+    ratings: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +143,8 @@ class RatedSummaries(JudgedFile):
             raise InputError(
                 "nobody rated these summaries",
                 where=str(self.root),
-                next="a rating is a field such as expert_annotations or scores (`wholetext help formats`)",
+                next="a rating is a field such as expert_annotations or scores "
+                "(`wholetext help formats`)",
             )
         return rated
 

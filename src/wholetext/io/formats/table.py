@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import AlignmentError, InputError, MissingExtra
+from wholetext.errors import AlignmentError, InputError, optional
 from wholetext.files.parsing import reading
 from wholetext.files.storage import write_file
 from wholetext.io.assembly import Langs, Loaded, check_read_back, pair
@@ -146,11 +146,7 @@ def _sheet(data: bytes, where: str, notes: list[str]) -> Rows:
 
 
 def _openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtra("openpyxl, which reads and writes .xlsx,", "xlsx") from None
-    return openpyxl
+    return optional("openpyxl", "xlsx", "openpyxl, which reads and writes .xlsx,")
 
 
 def write(path: FilePath, loaded: Loaded) -> None:

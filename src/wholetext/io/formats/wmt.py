@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,7 @@ def folder(path: FilePath, langs: Langs = None) -> tuple[Path | None, list[Path]
 def write(path: FilePath, loaded: Loaded) -> None:
     """Write a folder that ``read`` reads: the test set, if any, and a file per system."""
     root, corpus = Path(path), loaded.corpus
-    if not _is_bare(corpus):
+    if any(doc.refs or any(doc.src or ()) for doc in corpus.docs):  # else outputs alone
         write_test_set(root / f"{file_name(corpus.id)}.jsonl", corpus)
     for output in loaded.outputs:
         write_output(root / f"{file_name(output.system)}.jsonl", loaded, output.system)
@@ -159,11 +159,7 @@ def write_test_set(path: FilePath, corpus: Corpus) -> None:
         stated = pair if all(corpus.langs) else {}
         return _json({"doc_id": doc.id, **stated, **src, "refs": named, **plain, **others})
 
-    text, where = "".join(f"{line(doc)}\n" for doc in corpus.docs), os.fspath(path)
-    bare = Loaded(corpus, ())
-    check_read_back(bare, lambda: read(_file(text, where), _langs(corpus)), where)
-    with text_writer(path) as out:
-        out.write(text)
+    _write_checked(path, map(line, corpus.docs), Loaded(corpus, ()))
 
 
 def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
@@ -176,25 +172,24 @@ def write_output(path: FilePath, loaded: Loaded, system: str) -> None:
         text = _joined(doc, output.docs[doc.id], where, system)
         return _json({"doc_id": doc.id, "hypothesis": text, "metadata": {}, **rest})
 
-    text, place = "".join(f"{line(doc)}\n" for doc in loaded.corpus.docs), os.fspath(path)
+    options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
+    _write_checked(path, map(line, loaded.corpus.docs), replace(loaded, outputs=(output,)), options)
+
+
+def _write_checked(
+    path: FilePath, lines: Iterable[str], loaded: Loaded, options: Mapping[str, Any] | None = None
+) -> None:
+    """Write lines that ``read``, with these options, reads as what is written."""
+    text, where, corpus = "".join(f"{line}\n" for line in lines), os.fspath(path), loaded.corpus
+    file = TextFile.of(clean(text, where).encode("utf-8"), where)
 
     def back() -> Loaded:
-        options: dict[str, Any] = {"corpus": loaded.corpus, "system": system}
-        return replace(
-            read(_file(text, place), _langs(loaded.corpus), **options), corpus=loaded.corpus
-        )
+        loaded = read(file, corpus.langs if all(corpus.langs) else None, **options or {})
+        return replace(loaded, corpus=corpus) if options else loaded
 
-    check_read_back(replace(loaded, outputs=(output,)), back, place)
+    check_read_back(loaded, back, where)
     with text_writer(path) as out:
         out.write(text)
-
-
-def _langs(corpus: Corpus) -> Langs:
-    return corpus.langs if all(corpus.langs) else None
-
-
-def _file(text: str, name: str) -> TextFile:
-    return TextFile.of(clean(text, name).encode("utf-8"), name)
 
 
 def about_output(doc: Document) -> dict[str, str]:
@@ -209,11 +204,6 @@ def _joined(doc: Document, segments: Sequence[str], where: str, system: str = ""
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _is_bare(corpus: Corpus) -> bool:
-    """Tell whether there are outputs alone: no reference, and at most an empty source."""
-    return not any(doc.refs or any(doc.src or ()) for doc in corpus.docs)
 
 
 def _has_pair(file: TextFile, langs: tuple[str, str]) -> bool:

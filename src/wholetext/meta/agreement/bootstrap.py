@@ -23,7 +23,7 @@ _PAIRED = ("kendall", "accuracy", "acc_eq0", "acc_eq", "tau23_0", "tau23", "darr
 def resample(
     unit: Unit, systems: int, docs: IntArray, draws: int = 1000, seed: int | None = 12345
 ) -> tuple[FloatArray, FloatArray]:
-    """(draws, systems) and (draws, items): how often each is drawn.
+    """Draw systems, documents or both: (draws, systems) and (draws, items) weights.
 
     ``docs``, (items,), is the document of each item; documents are drawn whole.
     """
@@ -38,7 +38,7 @@ def resample(
 
 
 def _drawn(rng: np.random.Generator, size: int, draws: int) -> FloatArray:
-    """(draws, size) how often each of ``size`` units is drawn with replacement."""
+    """Count how often each of ``size`` units is drawn with replacement: (draws, size)."""
     return rng.multinomial(size, np.full(size, 1 / size), draws).astype(np.float64)
 
 
@@ -55,7 +55,7 @@ def bootstrap_agreement(
     by_system: FloatArray,
     by_item: FloatArray,
 ) -> FloatArray:
-    """(systems, items) twice, weights of ``resample`` → (draws,) agreement.
+    """Compute the agreement of (systems, items) scores in every draw of ``resample``: (draws,).
 
     Tie thresholds stay those of the full data.
     """
@@ -86,7 +86,7 @@ def bootstrap_agreement(
 
 
 def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
-    """(systems, items) scores, (draws, items) weights → (draws, systems) means of what is known."""
+    """Average the known (systems, items) scores under (draws, items) weights: (draws, systems)."""
     known = ~np.isnan(scores)
     return ratio(by_item @ np.where(known, scores, 0.0).T, by_item @ known.T.astype(np.float64))
 
@@ -94,7 +94,7 @@ def drawn_means(scores: FloatArray, by_item: FloatArray) -> FloatArray:
 def system_agreement(
     x: FloatArray, y: FloatArray, weight: FloatArray, measure: Measure
 ) -> FloatArray:
-    """(draws, systems) gold, metric and weights → (draws,) agreement of the systems' scores in each draw."""
+    """Compute the agreement of (draws, systems) scores of systems under weights: (draws,)."""
     weight = np.where(np.isnan(x), 0.0, weight)
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if measure.statistic == "pearson":

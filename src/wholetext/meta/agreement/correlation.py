@@ -24,7 +24,7 @@ _BLOCK = 4_000_000  # pairs held at a time
 
 
 def as_rows(values: FloatArray, average: Grouping) -> FloatArray:
-    """(..., systems, items) → (..., rows, n): the vectors a statistic is computed over."""
+    """Arrange (..., systems, items) as (..., rows, n), the vectors a statistic is computed over."""
     if average == "none":
         return values.reshape(*values.shape[:-2], 1, -1)
     if average == "system":
@@ -37,13 +37,13 @@ def both_known(gold: FloatArray, metric: FloatArray) -> BoolArray:
 
 
 def ratio(top: FloatArray | IntArray, bottom: FloatArray | IntArray) -> FloatArray:
-    """Their quotient, without a warning where it is undefined."""
+    """Divide without a warning where the quotient is undefined."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(top / bottom)
 
 
 def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Pearson's r.
+    """Compute Pearson's r of (..., n) scores: (...,).
 
     NaN for fewer than two known scores or a constant side.
     """
@@ -62,7 +62,7 @@ def pearson_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def spearman_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Spearman's rho: Pearson's r of the ranks."""
+    """Compute Spearman's rho of (..., n) scores, Pearson's r of their ranks: (...,)."""
     known = both_known(gold, metric)
     x, y = (rank_rows(np.where(known, values, np.nan)) for values in (gold, metric))
     return pearson_rows(x, y)
@@ -98,7 +98,7 @@ def williams(r12: float, r13: float, r23: float, n: int, one_sided: bool = True)
 
 
 def rank_rows(values: FloatArray) -> FloatArray:
-    """(..., n) → ranks from 1 within each row; ties share their mean rank, NaN stays NaN."""
+    """Rank (..., n) values within each row, from 1; ties share their mean rank, NaN stays NaN."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=-1, nan_policy="omit"))
@@ -107,7 +107,7 @@ def rank_rows(values: FloatArray) -> FloatArray:
 def average_rows(
     values: FloatArray, weights: FloatArray | None = None, nan_as_zero: bool = False
 ) -> FloatArray:
-    """(..., rows) → (...,) mean; undefined rows are left out or count as 0, and without any row it is 0."""
+    """Average (..., rows) values; undefined ones are left out or count as 0, and none give 0."""
     weight = np.ones(values.shape) if weights is None else np.broadcast_to(weights, values.shape)
     defined = ~np.isnan(values)
     total = np.where(defined, values * weight, 0.0).sum(axis=-1)
@@ -116,7 +116,7 @@ def average_rows(
 
 
 def zscore(values: FloatArray, known: BoolArray) -> FloatArray:
-    """(..., rows, n) standardised over the last two axes; 0 where unknown or constant."""
+    """Standardise (..., rows, n) values over the last two axes; 0 where unknown or constant."""
     count = np.maximum(known.sum(axis=(-2, -1), keepdims=True), 1)
     mean = np.where(known, values, 0.0).sum(axis=(-2, -1), keepdims=True) / count
     centred = np.where(known, values - mean, 0.0)
@@ -159,7 +159,7 @@ class PairCounts:
 
 
 def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> PairCounts:
-    """(..., n) twice → counts per row; metric scores no farther apart than ``epsilon`` are tied."""
+    """Count the pairs of each row of (..., n) scores; metric scores within ``epsilon`` are tied."""
     gold, metric = np.broadcast_arrays(gold, metric)
     shape, n = gold.shape[:-1], gold.shape[-1]
     flat_gold, flat_metric = gold.reshape(-1, n), metric.reshape(-1, n)
@@ -173,7 +173,7 @@ def count_pairs(gold: FloatArray, metric: FloatArray, epsilon: float = 0.0) -> P
 
 
 def kendall_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
-    """(..., n) twice → (...,) Kendall's tau-b; NaN where one side is all ties."""
+    """Compute Kendall's tau-b of (..., n) scores: (...,); NaN where one side is all ties."""
     gold, metric = np.broadcast_arrays(gold, metric)
     if gold.shape[-1] <= SHORT:
         return count_pairs(gold, metric).tau_b
@@ -196,7 +196,7 @@ def kendall_c_rows(gold: FloatArray, metric: FloatArray) -> FloatArray:
 
 
 def _compared(gold: FloatArray, metric: FloatArray, epsilon: float) -> IntArray:
-    """(rows, n) twice → (5, rows) by comparing all pairs."""
+    """Compare all pairs of (rows, n) scores: (5, rows) counts."""
     first, second = np.triu_indices(gold.shape[1], 1)
     known = both_known(gold, metric)
     usable = known[:, first] & known[:, second]  # (rows, pairs)
@@ -210,7 +210,7 @@ CORRELATIONS = {"pearson": pearson_rows, "spearman": spearman_rows, "kendall": k
 
 
 def correlations(vectors: Sequence[FloatArray], statistic: str = "pearson") -> FloatArray:
-    """(vectors, vectors) correlation of each with each other, where both are known."""
+    """Correlate every two vectors where both are known: (vectors, vectors)."""
     table = np.eye(len(vectors))
     for (i, first), (j, second) in combinations(enumerate(vectors), 2):
         table[i, j] = table[j, i] = float(CORRELATIONS[statistic](first, second))

@@ -48,7 +48,7 @@ class Calibration:
 
 
 def calibrate(gold: FloatArray, metric: FloatArray, average: Grouping) -> Calibration:
-    """(systems, items) twice; one threshold for all rows. NaN throughout where there is no pair."""
+    """Find the tie threshold of (systems, items) scores for all rows; NaN where there is no pair."""
     x, y = as_rows(gold, average), as_rows(metric, average)
     first, second = np.triu_indices(x.shape[1], 1)
     gold_gap, metric_gap = x[:, first] - x[:, second], y[:, first] - y[:, second]  # (rows, pairs)
@@ -137,7 +137,7 @@ class Estimate:
 
 
 def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate:
-    """(systems, items) twice → the statistic; ``spa`` is over systems, from scores of segments."""
+    """Compute the statistic of (systems, items) scores; ``spa`` takes scores of segments."""
     x, y = as_rows(gold, measure.average), as_rows(metric, measure.average)
     match measure.statistic:
         case "spa":
@@ -172,7 +172,7 @@ def estimate(gold: FloatArray, metric: FloatArray, measure: Measure) -> Estimate
 
 
 def row_weights(x: FloatArray, y: FloatArray, measure: Measure) -> FloatArray | None:
-    """(rows,) weights of the mean over rows, None for a plain mean."""
+    """Return (rows,) weights of the mean over rows, None for a plain mean."""
     count = both_known(x, y).sum(axis=-1)
     if measure.statistic == "accuracy":
         return np.asarray(count * (count - 1) // 2, dtype=np.float64)
@@ -180,7 +180,7 @@ def row_weights(x: FloatArray, y: FloatArray, measure: Measure) -> FloatArray | 
 
 
 def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray | None) -> float:
-    """What random scores without ties are expected to give."""
+    """Return what random scores without ties are expected to give."""
     if measure.statistic not in ("acc_eq0", "tau23_0", "accuracy"):
         return 0.0
     counts = count_pairs(x, y)
@@ -190,7 +190,7 @@ def _chance(x: FloatArray, y: FloatArray, measure: Measure, weights: FloatArray 
 
 
 def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[IntArray, IntArray]:
-    """(..., n) twice → (...,) concordant pairs and pairs compared: those at least ``gap`` apart in gold."""
+    """Count concordant pairs, and pairs compared: those at least ``gap`` apart in gold: (...,) each."""
     first, second = np.triu_indices(gold.shape[-1], 1)
     known = both_known(gold, metric)
     gold_gap = gold[..., first] - gold[..., second]  # (..., pairs)
@@ -201,7 +201,7 @@ def darr_rows(gold: FloatArray, metric: FloatArray, gap: float = 25.0) -> tuple[
 
 
 def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, float]:
-    """(systems, segments) twice → 1 - mean |p_gold - p_metric|, pairs of systems, and the chance level.
+    """Return 1 - mean |p_gold - p_metric|, the number of pairs of systems, and the chance level.
 
     A metric that knows nothing has uniform p: E|p - U| = p² - p + 1/2. Two systems with the same
     score on every segment have p = 1/2; the reference implementation gives 1 to the one that
@@ -220,7 +220,7 @@ def soft_accuracy(gold: FloatArray, metric: FloatArray) -> tuple[float, int, flo
 
 @lru_cache(maxsize=2)
 def soft_masks(segments: int) -> NDArray[np.int8]:
-    """(draws, segments) of +1 and -1, the draws of the reference implementation.
+    """Draw (draws, segments) signs as the reference implementation does.
 
     The same array for every metric.
     """
@@ -231,7 +231,7 @@ def soft_masks(segments: int) -> NDArray[np.int8]:
 
 
 def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -> FloatArray:
-    """(systems, segments) → (pairs,) one-sided paired permutation p that the first of two systems is better.
+    """Test each two systems by paired permutation: (pairs,) one-sided p that the first is better.
 
     ``masks`` is (draws, segments) of ±1. In pairs ``halved``, draws equal to the observed
     difference count half.
@@ -250,7 +250,7 @@ def pairwise_p(scores: FloatArray, masks: NDArray[np.int8], halved: BoolArray) -
 
 
 def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[float, int]:
-    """(systems, items) twice → Pearson's r of all within-item differences in both orders, and the number of pairs."""
+    """Correlate all within-item differences, in both orders; also return the number of pairs."""
     first, second = np.triu_indices(len(gold), 1)
     known = both_known(gold, metric)
     usable = known[first] & known[second]  # (pairs, items)
@@ -261,7 +261,7 @@ def pairwise_difference_pearson(gold: FloatArray, metric: FloatArray) -> tuple[f
 
 
 def system_means(values: FloatArray) -> FloatArray:
-    """(..., systems, items) → (..., systems) mean of what is known; NaN where nothing is."""
+    """Average the known scores of each system: (..., systems); NaN where there are none."""
     known = ~np.isnan(values)
     count = known.sum(axis=-1)
     return np.where(count > 0, ratio(np.where(known, values, 0.0).sum(axis=-1), count), np.nan)

@@ -67,7 +67,7 @@ def compare(
     block: int = 0,
     swaps: BoolArray | None = None,
 ) -> Comparisons:
-    """(systems, items) gold, (metrics, systems, items) scores: the pairs test for calibrated ties, else PERM-BOTH.
+    """Test every two of (metrics, systems, items) scores: by pairs for calibrated ties, else PERM-BOTH.
 
     With ``block``, PERM-BOTH settles a pair after so many draws, or a multiple, if its p is clear.
     ``swaps``, (draws, systems, items), are exactly the exchanges to make.
@@ -105,7 +105,7 @@ Differences = Callable[[BoolArray, IntArray], FloatArray]  # of permuted metrics
 
 
 def _differences(gold: FloatArray, metrics: FloatArray, measure: Measure) -> Differences:
-    """The fastest way to this statistic of exchanged metrics."""
+    """Choose the fastest way to compute this statistic of exchanged metrics."""
     name = measure.statistic
     if name == "spa":
         return partial(soft_accuracy_differences, gold, metrics.astype(np.float32))
@@ -129,7 +129,7 @@ def random_swaps(rng: np.random.Generator, shape: tuple[int, ...]) -> BoolArray:
 
 
 def _summarise(null: FloatArray, observed: FloatArray, metrics: int) -> Comparisons:
-    """(draws, pairs) drawn and (pairs,) observed differences → p-values in both directions."""
+    """Turn (draws, pairs) drawn and (pairs,) observed differences into p-values of both directions."""
     first, second = np.triu_indices(metrics, 1)
     used = (~np.isnan(null)).sum(axis=0)
     p, delta = np.full((2, metrics, metrics), np.nan)
@@ -171,7 +171,7 @@ def _pairs_test(
 
 
 def _verdicts(gold: FloatArray, metrics: FloatArray, epsilons: FloatArray) -> Iterator[BoolArray]:
-    """(rows, n) gold, (metrics, rows, n) scores → (metrics, pairs) blocks: is the pair ordered as in gold?"""
+    """Yield (metrics, pairs) blocks: whether each pair is ordered as in gold."""
     n = gold.shape[1]
     step = max(1, _CELLS // max(1, len(metrics) * n * (n - 1) // 2))
     first, second = np.triu_indices(n, 1)
@@ -265,7 +265,7 @@ class PermutedPearson:
     def _correlations(
         self, sums: FloatArray, rows: slice, mask: FloatArray, own: int, other: int
     ) -> tuple[FloatArray, IntArray | int]:
-        """(rows, draws) r, 0 where undefined, and how many are defined.
+        """Return (rows, draws) r, 0 where undefined, and how many are defined.
 
         In place: this is the innermost loop.
         """
@@ -445,7 +445,7 @@ def soft_accuracy_differences(
 def _soft_block(
     gold: FloatArray, scores: Single, swaps: BoolArray, i: IntArray, j: IntArray
 ) -> FloatArray:
-    """(draws, pairs of metrics) how much nearer to the gold one hybrid is than its counterpart."""
+    """Compute how much nearer to the gold each hybrid is than its counterpart: (draws, pairs)."""
     masks = np.ascontiguousarray(np.moveaxis(swaps, 1, 0)).view(np.int8)
     sums, squares = (
         np.stack([mask.astype(np.float32) @ rows.T for mask, rows in zip(masks, table)])

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Decisions:
 
     @cached_property
     def margin(self) -> FloatArray:
-        """(items,) the correct candidate's lead over the best other.
+        """Return (items,) the correct candidate's lead over the best other.
 
         NaN if a score is undefined.
         """
@@ -59,12 +59,12 @@ class Decisions:
 
     @property
     def correct(self) -> BoolArray:
-        """(items,) ties and undefined scores are errors."""
+        """Return (items,) which are decided correctly; ties and undefined scores are errors."""
         return np.asarray(self.margin > 0)
 
     @property
     def chance(self) -> FloatArray:
-        """(items,) the chance that the correct candidate comes first by luck."""
+        """Return (items,) the chance that the correct candidate comes first by luck."""
         return np.array([1 / len(item.candidates) for item in self.set.items])
 
 
@@ -102,7 +102,7 @@ def decide(items: ContrastSet, metric: str | Scorer, options: Options | None = N
 
 
 def as_documents(items: ContrastSet) -> tuple[Corpus, Output]:
-    """Each candidate as a separate document, with the sentences before it."""
+    """Make a document of each candidate, with the sentences before it."""
     docs, texts = [], {}
     for place, item in enumerate(items.items):
         for at, candidate in enumerate(item.candidates):
@@ -225,7 +225,7 @@ def _of_another(items: Sequence[Item], seed: int) -> list[Item]:
 FORMAT = 1
 FILE = "contrast.json"
 CONTRAST = SharedFolder("folder of contrastive results", RunError)
-Split = Literal["distance", "flag"]
+
 File = Path | str
 
 
@@ -241,10 +241,7 @@ class ContrastAccuracy:
     low: float  # Wilson's 95 % interval of the accuracy
     high: float
     chance: float  # what random scores without ties are expected to reach
-
-    @property
-    def accuracy(self) -> float:
-        return self.correct / self.total
+    accuracy: float
 
 
 @dataclass(frozen=True)
@@ -263,15 +260,13 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
     return _accuracy("all", decisions.margin, decisions.chance)
 
 
-def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
+def groups(decisions: Decisions) -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group, and of whole blocks."""
     items = decisions.set.items
     distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
     inside = [
         value if value == "unknown" else "intra" if value == "0" else "inter" for value in distances
     ]
-    if split == "flag":
-        inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
     kinds = {
         "sentence": inside,
         "type": [item.type for item in items],
@@ -299,7 +294,7 @@ def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[Co
 
 
 def compare(first: Decisions, second: Decisions) -> ContrastComparison:
-    """Whether two metrics differ on the same items (McNemar 1947, exact two-sided).
+    """Test whether two metrics differ on the same items (McNemar 1947, exact two-sided).
 
     This is the paired permutation test of the number of correct items, over all permutations:
     exchanging the two metrics on an item matters only where one of them alone is right.
@@ -319,8 +314,8 @@ def _accuracy(name: str, margin: FloatArray, chance: FloatArray) -> ContrastAccu
         int(which.sum()) for which in (margin > 0, margin == 0, np.isnan(margin))
     )
     low, high = wilson(correct, len(margin))
-    luck = float(chance.mean())
-    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck)
+    luck, share = float(chance.mean()), correct / len(margin)
+    return ContrastAccuracy(name, len(margin), correct, ties, undefined, low, high, luck, share)
 
 
 def wilson(correct: int, total: int) -> tuple[float, float]:
@@ -344,7 +339,6 @@ class ContrastResults:
 
     decisions: tuple[Decisions, ...]
     tests: tuple[ContrastComparison, ...]
-    split: Split = "distance"  # what decides that an item is intra-sentential
     __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
@@ -361,10 +355,10 @@ class ContrastResults:
                 "metrics": [
                     {
                         "metric": decisions.metric,
-                        "all": _row(overall(decisions)),
+                        "all": asdict(overall(decisions)),
                         "groups": {
-                            kind: [_row(part) for part in parts]
-                            for kind, parts in groups(decisions, self.split).items()
+                            kind: [asdict(part) for part in parts]
+                            for kind, parts in groups(decisions).items()
                         },
                         "margins": np.where(
                             np.isfinite(decisions.margin), decisions.margin, np.nan
@@ -379,17 +373,12 @@ class ContrastResults:
         return content
 
 
-def _row(accuracy: ContrastAccuracy) -> dict[str, Any]:
-    return {**asdict(accuracy), "accuracy": accuracy.accuracy}
-
-
 def contrast(
     items: ContrastSet,
     metrics: Sequence[str] = (),
     scores: Sequence[File | tuple[str, File]] = (),
     *,
     higher_is_better: bool = True,
-    split: Split = "distance",
     options: Options | None = None,
     out: File | None = None,
 ) -> ContrastResults:
@@ -408,7 +397,7 @@ def contrast(
             stored_decisions(items, path, higher_is_better=higher_is_better, name=name)
         )
     tests = [compare(first, second) for first, second in combinations(decisions, 2)]
-    results = ContrastResults(tuple(decisions), tuple(tests), split)
+    results = ContrastResults(tuple(decisions), tuple(tests))
     if out is not None:
         write(Path(out), results.as_json())
     return results

@@ -41,7 +41,6 @@ class Item:
     type: str = ""
     category: str = ""  # of pronouns: source:target
     distance: int | None = None  # sentences back to the antecedent; None: unknown
-    intra: bool | None = None  # whether the set marks it as within the sentence
     block: str = ""
     ref: str | None = None  # a human translation besides the candidates
     langs: Langs | None = None  # where they differ from those of the set
@@ -72,7 +71,7 @@ class ContrastSet:
 
 
 def repeated(items: Sequence[Item]) -> Iterator[str]:
-    """Notes on items that give a candidate twice: no metric tells equal texts apart, and chance is another."""
+    """Note the items that give a candidate twice: equal texts cannot be told apart, and chance differs."""
     same = [item for item in items if item.candidates[0] in item.candidates[1:]]
     twice = [item for item in items if len(set(item.candidates[1:])) < len(item.candidates) - 1]
     for faulty, what in (
@@ -171,7 +170,6 @@ def _item(record: dict[str, Any], name: str) -> Item:
         type=_text(record, "type", ""),
         category=":".join(filter(None, pronouns)),
         distance=_distance(record, "antecedent_distance"),
-        intra=_flag(record.get("intrasegmental")),
         block=_text(record, "block", ""),
     )
 
@@ -269,7 +267,6 @@ def _contrapro(
                     candidates=tuple(Candidate(variant, target) for variant in texts),
                     category=":".join(filter(None, pronouns)),
                     distance=_distance(record, "ante distance"),
-                    intra=_flag(record.get("intrasegmental")),
                 )
             )
     notes = []
@@ -325,30 +322,28 @@ def _document(folder: Path | None, langs: Langs, doc: str) -> Lines | None:
 # ---------------------------------------------------------------- fields of JSON objects
 
 
+def _check(good: bool, key: str, form: str) -> None:
+    if not good:
+        raise ValueError(f"the field {key!r} should be {form}")
+
+
 def _text(record: dict[str, Any], key: str, otherwise: str | None = None) -> str:
     """A field that is text; a ValueError names the field."""
     value = otherwise if record.get(key) is None else record[key]
-    if not isinstance(value, str):
-        raise ValueError(f"the field {key!r} should be a string")
-    return value
+    _check(isinstance(value, str), key, "a string")
+    return str(value)
 
 
 def _texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
     """A field that is a list of texts, empty if absent."""
     values = record.get(key) or []
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"the field {key!r} should be a list of strings")
+    texts = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    _check(texts, key, "a list of strings")
     return tuple(values)
 
 
 def _distance(record: dict[str, Any], key: str) -> int | None:
     """A field that is a number of sentences, written as a number or as text; None if absent."""
     value = record.get(key)
-    if value is not None and not str(value).lstrip("-").isdecimal():
-        raise ValueError(f"the field {key!r} should be a whole number")
+    _check(value is None or str(value).lstrip("-").isdecimal(), key, "a whole number")
     return None if value is None else int(value)
-
-
-def _flag(value: Any) -> bool | None:
-    """True and false, also as words; None for anything else."""
-    return {"true": True, "false": False}.get(str(value).lower())

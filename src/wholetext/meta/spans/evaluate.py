@@ -67,7 +67,7 @@ _TIE = (1.0, 1e-9, 1e-12)
 
 
 def span_statistics(gold: Spans, predicted: Spans, credit: float = 0.5) -> FloatArray:
-    """(7,) hits of characters, characters of gold, of the metric; hits of its spans, of gold's.
+    """Compare two lists of spans: (7,) characters hit, in gold, in the metric; spans hit on each side.
 
     Spans of both.
     """
@@ -114,7 +114,7 @@ def _matched(gold: Spans, predicted: Spans, credit: float) -> tuple[float, float
 
 
 def free_statistics(gold: bool, predicted: bool) -> FloatArray:
-    """(4,) true positives, false positives, false negatives and true negatives of error-free segments."""
+    """Classify a segment as error-free: (4,) true and false positive, false and true negative."""
     return np.array(
         [
             gold and predicted,
@@ -127,7 +127,7 @@ def free_statistics(gold: bool, predicted: bool) -> FloatArray:
 
 
 def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, FloatArray]:
-    """(...,) precision and recall of ``characters``, ``matching`` or ``error-free`` from (..., 11) totals."""
+    """Compute precision and recall of ``characters``, ``matching`` or ``error-free`` from totals."""
     t = np.moveaxis(totals, -1, 0)
     hit_p, hit_r, pred, gold = {
         "characters": (t[CHAR_HIT], t[CHAR_HIT], t[CHAR_PRED], t[CHAR_GOLD]),
@@ -143,14 +143,14 @@ def precision_recall(totals: FloatArray, measure: str) -> tuple[FloatArray, Floa
 
 
 def f1(totals: FloatArray, measure: str) -> FloatArray:
-    """(...,) harmonic mean of precision and recall; 0 where both are 0."""
+    """Compute the harmonic mean of precision and recall; 0 where both are 0."""
     precision, recall = precision_recall(totals, measure)
     both = precision + recall
     return np.where(both == 0, 0.0, ratio(2 * precision * recall, both))
 
 
 def accuracy(totals: FloatArray) -> FloatArray:
-    """(...,) share of segments rightly called error-free or not."""
+    """Compute the share of segments rightly called error-free or not."""
     right = totals[..., FREE_HIT] + totals[..., FREE_RIGHT]
     return ratio(right, totals[..., FREE_HIT:].sum(axis=-1))
 
@@ -160,7 +160,7 @@ def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def auc(weights: FloatArray, scores: FloatArray, free: BoolArray, doc: IntArray) -> FloatArray:
-    """(..., docs) how often each document is drawn → (...,) area under the ROC curve.
+    """Compute the area under the ROC curve, given (..., docs) how often each document is drawn.
 
     It is the share of the pairs of an error-free segment and another in which the error-free one
     has the higher score; ties count half (Hanley & McNeil 1982). NaN where either kind of segment
@@ -245,8 +245,10 @@ def evaluate_spans(
     how = options or SpanOptions()
     if len({metric.name for metric in metrics}) < len(metrics) or not metrics:
         raise InputError(
-            "two metrics have the same name" if metrics else "there is nothing to compare",
-            next="name them, as NAME=FILE",
+            "two metrics have the same name" if metrics else "there are no metrics to evaluate",
+            where=gold.name,
+            next="name spans of metrics after those of people, as NAME=FILE, or compare raters "
+            "(--compare-raters)",
         )
     items, marks_by_metric, notes = _paired(gold, metrics)
     names = [metric.name for metric in metrics]
@@ -325,18 +327,18 @@ def _by_place(annotations: Annotations) -> dict[Place, Marked]:
 
 
 def _documents(marks: Sequence[Marked]) -> IntArray:
-    """(segments,) index of each one's document."""
+    """Return (segments,) the index of each one's document."""
     index = {doc: i for i, doc in enumerate(dict.fromkeys(mark.doc for mark in marks))}
     return np.array([index[mark.doc] for mark in marks])
 
 
 def _error_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
-    """(segments,) which a person finds free of errors."""
+    """Return (segments,) which a person finds free of errors."""
     return np.array([mark.error_free(how.threshold) for mark in marks], dtype=bool)
 
 
 def _called_free(marks: Sequence[Marked], how: SpanOptions) -> BoolArray:
-    """(segments,) which a metric calls free of errors."""
+    """Return (segments,) which a metric calls free of errors."""
     clean = np.array([not mark.spans and not mark.unplaced for mark in marks])
     if how.free_at is not None:
         clean &= np.array([mark.score >= how.free_at for mark in marks])
@@ -350,7 +352,7 @@ def _statistics(
     called_free: BoolArray,
     how: SpanOptions,
 ) -> FloatArray:
-    """(segments, 11) of one metric; NaN where it has no spans."""
+    """Compute (segments, 11) statistics of one metric; NaN where it has no spans."""
     stats = np.full((len(items), STATISTICS), np.nan)
     for row, gold, mark, *verdicts in zip(stats, items, marks, free, called_free):
         if mark.spans is not None:
@@ -362,7 +364,7 @@ def _statistics(
 
 
 def _totals(stats: FloatArray, doc: IntArray) -> FloatArray:
-    """(documents, 11) sums of (segments, 11) statistics."""
+    """Sum (segments, 11) statistics by document: (documents, 11)."""
     totals = np.zeros((int(doc.max()) + 1, stats.shape[1]))
     np.add.at(totals, doc, stats)
     return totals
@@ -371,7 +373,7 @@ def _totals(stats: FloatArray, doc: IntArray) -> FloatArray:
 def _resampled(
     totals: Sequence[FloatArray], score: Callable[[FloatArray], FloatArray], how: SpanOptions
 ) -> FloatArray:
-    """(metrics, draws) bootstrap scores; none of a single document, which has no variance."""
+    """Draw (metrics, draws) bootstrap scores; none of a single document, which has no variance."""
     samples = bootstrap_scores(totals, score, RESAMPLES, how.seed)
     return samples if len(totals[0]) > 1 else samples[:, :0]
 
@@ -431,7 +433,7 @@ def _ordered(
     p: FloatArray,
     how: SpanOptions,
 ) -> SpanMeasure:
-    """Best first, with clusters of Holm-corrected p-values."""
+    """Order metrics, best first, with clusters of Holm-corrected p-values."""
     size = len(metrics)
     table = np.full((size, size), np.nan)
     for (a, b), value in zip(combinations(range(size), 2), holm(p)):
@@ -474,7 +476,7 @@ class RaterSpans:
 def rater_spans(
     annotations: Annotations, options: SpanOptions | None = None
 ) -> tuple[list[RaterSpans], tuple[str, ...]]:
-    """Each two raters of a file against each other, then all pairs pooled (called ``all``).
+    """Compare each two raters of a file, then all pairs pooled (called ``all``).
 
     And notes.
 

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError, count
-from wholetext.files.parsing import integer, number, read_json, reader, reading
+from wholetext.files.parsing import integer, number, reader, reading
 from wholetext.io.formats.evalset import EvalSet
+from wholetext.io.formats.jsonl import objects
 from wholetext.io.text import FilePath, at, is_folder, opened, shown, stem
 from wholetext.meta.judgments import corpus_segments, rating_lines, read_mqm
 from wholetext.notebook.display import brief
@@ -74,7 +75,7 @@ class Marked:
         return sum(PENALTIES[span.severity] for span in self.spans or ())
 
     def error_free(self, threshold: float) -> bool:
-        """No error of any kind, and where there is a score, one of at least ``threshold``."""
+        """Tell whether there is no error, and no score below ``threshold``."""
         return not self.spans and not self.unplaced and not self.score < threshold
 
 
@@ -101,7 +102,7 @@ class SpanParser:
     def parse(
         self, marks: Iterable[RawSpan], text: str | None, where: str
     ) -> tuple[tuple[ErrorSpan, ...], int]:
-        """(start, end, severity) of each mark → spans, and the number of errors without a place."""
+        """Turn (start, end, severity) of marks into spans, and count errors without a place."""
         spans, unplaced = [], 0
         for start, end, word in marks:
             severity = self._severity(word, where)
@@ -144,7 +145,7 @@ class SpanParser:
         return (a, b) if a < b else None
 
     def notes(self, name: str) -> tuple[str, ...]:
-        """What a reader of the measures must know about this file."""
+        """Say what a reader of the measures must know about this file."""
         sentences = {
             "no error": ("mark", "are", "no error by severity (neutral, undecided) and left out"),
             "no severity": ("span", "have", "no severity, taken as minor"),
@@ -259,12 +260,10 @@ def _jsonl(path: FilePath, name: str) -> Annotations:
     """A segment per line; ``segment`` is its position in the document from 0."""
     parser, marks = SpanParser(), list[Marked]()
     with opened(path) as file:
-        for line_number, line in enumerate(file.lines(), 1):
-            if line.strip():
-                where = at(file.name, line_number)
-                record = read_json(line, where=where, next=_EXAMPLE)
-                with reading(where, _EXAMPLE, what="this line cannot be read"):
-                    marks.append(_record(record, name, parser, where))
+        for line_number, record in objects(file):
+            where = at(file.name, line_number)
+            with reading(where, _EXAMPLE, what="this line cannot be read"):
+                marks.append(_record(record, name, parser, where))
     return Annotations(name, unique(marks, shown(path)), parser.notes(name))
 
 
@@ -323,7 +322,7 @@ def _evalset_ratings(path: Path, name: str) -> Annotations:
 
 
 def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations]:
-    """What the metrics of a run mark, and their scores of segments.
+    """Read what the metrics of a run mark, and their scores of segments.
 
     A metric that marks nothing has scores only.
     """
@@ -342,7 +341,7 @@ def run_spans(results: Results, metrics: Sequence[str] = ()) -> list[Annotations
 
 
 def _errors(facts: Any) -> list[tuple[int | None, int | None, str]]:
-    """(start, end, severity) of what a metric marked in a row.
+    """List (start, end, severity) of what a metric marked in a row.
 
     Errors that a judge could not quote have no place.
 
@@ -369,7 +368,7 @@ def _run_marks(
     lang: str,
     parser: SpanParser | None,
 ) -> Iterator[Marked]:
-    """Every segment that the metric scored, with the spans of all rows that cover it, each once.
+    """Yield every segment that was scored, with the spans of all rows that cover it, each once.
 
     Where a metric that marks errors has no score, as when a judge refused, the segment is not
     marked at all.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -210,21 +210,21 @@ class Finder:
     layers: frozenset[Layer]
     profile: Profile = "reference"
 
-    @property
+    @cached_property
     def scheme(self) -> Scheme | None:
         """How tense is identified: by morphology, else by tags, else by words."""
-        for scheme in ("morph", "tags", "words"):
-            if scheme in self.table.tenses and (scheme == "words" or _NEEDS[scheme] in self.layers):
-                return scheme
-        return None
+        needed = {scheme: _NEEDS.get(scheme) for scheme in _SCHEMES if scheme in self.table.tenses}
+        usable = (scheme for scheme, layer in needed.items() if not layer or layer in self.layers)
+        return next(usable, None)
 
     @property
     def uncounted(self) -> tuple[str, ...]:
         """Categories that this analyser leaves undefined."""
-        known = {"tense": self.scheme, "entity": "entity" in self.layers}
-        left_out = self.table.left_out
+        counted = {"tense": self.scheme, "entity": "entity" in self.layers}
         return tuple(
-            name for name, counted in known.items() if not counted and name not in left_out
+            category
+            for category, is_counted in counted.items()
+            if not is_counted and category not in self.table.left_out
         )
 
     @property
@@ -235,23 +235,25 @@ class Finder:
 
     def find(self, analysis: Analysis) -> tuple[Occurrence, ...]:
         """Find all occurrences, by category."""
-        each = {
-            "tense": self._tenses,
-            "pronoun": self._pronouns,
+        each: dict[str, Callable[[Analysis], Iterator[Occurrence]]] = {
+            "tense": partial(self._words, "tense", self._tense),
+            "pronoun": partial(self._words, "pronoun", self._pronoun),
             "entity": self._entities,
             "marker": self._markers,
         }
         used = (find for category, find in each.items() if category not in self.table.left_out)
         return tuple(occurrence for find in used for occurrence in find(analysis))
 
-    def _tenses(self, analysis: Analysis) -> Iterator[Occurrence]:
+    def _words(
+        self, category: str, feature_of: Callable[[Sequence[Token], int], str], analysis: Analysis
+    ) -> Iterator[Occurrence]:
+        """Find the words that are occurrences by themselves: tenses and pronouns."""
         tokens = analysis.tokens
-        for place, token in enumerate(tokens if self.scheme else ()):
-            form, feature = token.text.lower(), self._tense(tokens, place)
-            if feature not in ("", UNCOUNTED) and self._allowed(
-                "tense", form, tokens, place, place
-            ):
-                yield Occurrence("tense", feature, feature, token.start, token.end, form)
+        for place, token in enumerate(tokens):
+            form, feature = token.text.lower(), feature_of(tokens, place)
+            known = feature not in ("", UNCOUNTED)
+            if known and self._allowed(category, form, tokens, place, place):
+                yield Occurrence(category, feature, feature, token.start, token.end, form)
 
     def _tense(self, tokens: Sequence[Token], place: int) -> str:
         """Return the tense of a token: by form or ending of a finite verb, else by the analyser."""
@@ -260,12 +262,13 @@ class Finder:
         if self.scheme == "words":
             return table.tenses["words"].get(form, "")
         if self.scheme == "tags":
-            before = tokens[place - 1].tag if place else ""
-            return table.tenses["tags"].get(f"{before} {token.tag}") or table.tenses["tags"].get(
-                token.tag, ""
-            )
+            before, tags = tokens[place - 1].tag if place else "", table.tenses["tags"]
+            return tags.get(f"{before} {token.tag}") or tags.get(token.tag, "")
         uncounted = table.tense_forms.get(form) == UNCOUNTED or not form[:1].isalpha()
-        feature = "" if uncounted else self._by_morph(token.morph)
+        if self.scheme is None or uncounted:
+            return ""
+        morph, tenses = set(token.morph.split("|")), table.tenses["morph"].items()
+        feature = next((tense for key, tense in tenses if morph >= {*key.split("|")}), "")
         if feature and "VerbForm=Fin" in token.morph:
             if form in table.tense_forms:
                 return table.tense_forms[form]
@@ -293,29 +296,15 @@ class Finder:
                 return True
         return not chosen
 
-    def _by_morph(self, morph: str) -> str:
-        has, tenses = set(morph.split("|")), self.table.tenses["morph"]
-        return next((tense for key, tense in tenses.items() if has >= {*key.split("|")}), "")
-
-    def _pronouns(self, analysis: Analysis) -> Iterator[Occurrence]:
-        tokens = analysis.tokens
-        for index, token in enumerate(tokens):
-            before = tokens[index - 1].text if index else "."
-            feature = self._pronoun(
-                token, initial=before not in (",", ";") and not before[-1:].isalnum()
-            )
-            if feature and self._allowed("pronoun", token.text.lower(), tokens, index, index):
-                yield Occurrence(
-                    "pronoun", feature, feature, token.start, token.end, token.text.lower()
-                )
-
-    def _pronoun(self, token: Token, *, initial: bool) -> str:
+    def _pronoun(self, tokens: Sequence[Token], place: int) -> str:
         """Return the feature of a pronoun; any case counts in ``fixed``, else lower and Title case.
 
         ``^Sie`` in a table is the form where a sentence may begin, so that its capital is not
         evidence.
         """
-        known, text, lower = self.table.pronouns, token.text, token.text.lower()
+        known, text = self.table.pronouns, tokens[place].text
+        before, lower = tokens[place - 1].text if place else ".", text.lower()
+        initial = before not in (",", ";") and not before[-1:].isalnum()
         if initial and f"^{text}" in known:
             return known[f"^{text}"]
         if text in known and (text == lower or not initial):
@@ -342,10 +331,8 @@ class Finder:
         words = [token.text.lower() for token in tokens]
         free = 0  # the first token that no marker has taken
         for first in range(len(tokens)):
-            if first < free:
-                continue
-            found = list(self._phrases(tokens, words, first))
-            for phrase, last in found if table.overlapping else found[-1:]:
+            phrases = [] if first < free else list(self._phrases(tokens, words, first))
+            for phrase, last in phrases if table.overlapping else phrases[-1:]:
                 free = first if table.overlapping else last + 1
                 feature = table.markers.get(phrase)
                 if feature and phrase not in table.not_markers:

@@ -250,11 +250,11 @@ class Blonde(Metric):
         """Harmonic mean; if one side has nothing: recall (reference), NaN (paper), 0 (fixed)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             harmonic = 2 * precision * recall / (precision + recall)
-        one = np.isnan(precision) != np.isnan(recall)
+        one_sided = np.isnan(precision) != np.isnan(recall)
         if self.profile == "reference":
-            return np.where(one, recall, harmonic)
-        none = (precision == 0) & (recall == 0)
-        return np.where(none | one if self.profile == "fixed" else none, 0.0, harmonic)
+            return np.where(one_sided, recall, harmonic)
+        zero = (precision == 0) & (recall == 0)
+        return np.where(zero | one_sided if self.profile == "fixed" else zero, 0.0, harmonic)
 
     # -------------------------------------------------------- meaning of the parameters
 
@@ -308,16 +308,15 @@ class Blonde(Metric):
         finder = Finder(table, analyser.layers, self.profile)
         uncounted, by_spelling = " and no ".join(finder.uncounted), ", ".join(finder.by_spelling)
         whose = "wholetext's own" if table.origin == "ours" else f"from {table.origin}"
-        left_out = {
-            f"{category} is not counted in {table.language}: {why}": category in self.factors
-            for category, why in table.left_out.items()
-        }
         notes = {
             "the target language is not known and was taken to be English "
             "(-l SRC-TGT, in Python langs=)": self.assumed,
             f"{analyser.id} gives no {uncounted}: left out of the score": uncounted,
             f"{analyser.id} gives no tags: {by_spelling} identified by spelling alone": by_spelling,
-            **left_out,
+            **{
+                f"{category} is not counted in {table.language}: {why}": category in self.factors
+                for category, why in table.left_out.items()
+            },
             f"the category table {table.id} is {whose}, not the paper's": table.origin != "paper",
         }
         return tuple(note for note, holds in notes.items() if holds)

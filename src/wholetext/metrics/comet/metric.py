@@ -163,7 +163,7 @@ class Comet(ModelMetric):
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
         if isinstance(backend, CrossEncoder):
-            return min(backend.seen(one) for _, one in self.inputs(request))
+            return min(backend.seen(x) for _, x in self.inputs(request))
         return backend.model.tokenizer.seen(request.hyp[0], backend.reading)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
@@ -171,9 +171,8 @@ class Comet(ModelMetric):
         if isinstance(backend, CrossEncoder):
             return mean_stats(self._cross(requests, backend, run))
         rows = [row for request in requests for row in self._rows(request)]
-        sides = np.stack(self._encode(rows, backend, run)).reshape(
-            len(rows), len(rows[0]), -1
-        )  # (rows, sides, width)
+        # (rows, sides, width)
+        sides = np.stack(self._encode(rows, backend, run)).reshape(len(rows), len(rows[0]), -1)
         hyp, src, *ref = (np.ascontiguousarray(sides[:, i]) for i in range(sides.shape[1]))
         scores = iter(regression_scores(backend.model, hyp, src, ref[0] if ref else None))
         each = [[next(scores) for _ in self._rows(request)] for request in requests]
@@ -231,8 +230,8 @@ class Comet(ModelMetric):
         raw = [judged.score for _, judged in passes]
         facts: dict[str, Any] = {}
         if len(raw) > 1:
-            facts["passes"] = {_name(one): score for (one, _), score in zip(passes, raw)}
-        if self.kind != "xcomet" and passes[0][1].labels is None:
+            facts["passes"] = {_name(x): score for (x, _), score in zip(passes, raw)}
+        if passes[0][1].labels is None:
             return float(np.mean(raw)), facts
         weights = SPAN_WEIGHTS if len(passes) == 3 else (1.0,)
         labels = np.sum(
@@ -261,9 +260,9 @@ class Comet(ModelMetric):
         return ("comet", self.model, self.revision, run.device, run.dtype)
 
 
-def _name(one: Request) -> str:
+def _name(x: Request) -> str:
     """Name the sides that a pass reads besides the hypothesis."""
-    return "+".join(side for side, there in (("src", one.src), ("ref", one.refs)) if there)
+    return "+".join(side for side, texts in (("src", x.src), ("ref", x.refs)) if texts)
 
 
 def _passes(request: Request, qe: bool) -> list[tuple[Request, ...]]:

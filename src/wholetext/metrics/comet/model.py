@@ -7,9 +7,9 @@ sequence, with error spans (UniTE, CometKiwi, xCOMET).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ from wholetext.models.encoder import (
 )
 from wholetext.models.hub import locate as hub
 from wholetext.models.hub.torch_file import read_torch_file
-from wholetext.models.layout import Ids, Layout, Parts, assemble, fit_in, together
+from wholetext.models.layout import Layout, Parts, assemble, fit_in, together
+from wholetext.models.loading import fill
 from wholetext.models.tokenizer import FILES, TokenizedText, Tokenizer, reading
 from wholetext.types import Excerpt, Fit, FloatArray, Request
 
@@ -50,15 +51,14 @@ ENCODERS: Mapping[str, tuple[str, bool]] = {
 PREFIXES = ("encoder.model.", "layerwise_attention.", "estimator.", "hidden2tag.")  # of tensors
 # defaults of COMET's own classes
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "regression": {"hidden_sizes": (3072, 1024)},
-    "referenceless": {"hidden_sizes": (2048, 1024)},
-    "ranking": {},
-    "unified": {
+    "regression_metric": {"hidden_sizes": (3072, 1024)},
+    "referenceless_regression_metric": {"hidden_sizes": (2048, 1024)},
+    "unified_metric": {
         "layer_transformation": "sparsemax",
         "hidden_sizes": (3072, 1024),
         "word_layer": 24,
     },
-    "xcomet": {
+    "xcomet_metric": {
         "layer_transformation": "sparsemax",
         "hidden_sizes": (2560, 1280),
         "word_layer": 36,
@@ -67,7 +67,7 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "error_labels": ("minor", "major", "critical"),
     },
 }
-POOLS = ("avg", "max", "cls", "default")
+POOLS = ("avg", "max", "cls", "default")  # the last needs a layer that BERT's checkpoints lack
 MIXES = ("softmax", "sparsemax", "sparsemax_patch")  # the last one means softmax
 _MINILM_VOCABULARY = "FacebookAI/xlm-roberta-base"  # of multilingual MiniLM models
 FIRST_TOKEN = {"cls", "default"}  # ways of pooling that read the first token alone
@@ -137,10 +137,36 @@ def read_hparams(folder: Path) -> Hparams:
         error=ModelError,
     )
     with hub.guarded(path, "it cannot be used"):
-        hparams = _hparams(raw)
+        identifier = str(raw.get("class_identifier"))
+        if not isinstance(raw.get("pretrained_model"), str):
+            raise ValueError(
+                "it names no pretrained_model, the encoder that the model was trained from"
+            )
+        crossed = KINDS.get(identifier) in {"unified", "xcomet"}
+        said: dict[str, Any] = {**_DEFAULTS.get(identifier, {}), **raw}
+        layer = said.get("sent_layer" if crossed else "layer", "mix")
+        final, spans = said.get("final_activation"), said.get("word_level_training")
+        segments = said.get("input_segments") or ("mt", "src", "ref")
+        hparams = Hparams(
+            kind=KINDS.get(identifier, ""),
+            encoder_model=str(said.get("encoder_model", "XLM-RoBERTa")),
+            pretrained_model=said["pretrained_model"],
+            pool="cls" if crossed else str(said.get("pool", "avg")),
+            layer=None if layer == "mix" else int(layer),
+            transformation=str(said.get("layer_transformation", "softmax")),
+            layer_norm=bool(said.get("layer_norm", True)),
+            hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
+            activation=str(said.get("activations", "Tanh")),
+            final_activation=str(final) if final else None,
+            segments=tuple(map(str, segments)) if crossed else (),
+            word_layer=int(said["word_layer"]) if crossed and spans else None,
+            labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
+        )
+        _, typed = ENCODERS.get(hparams.encoder_model, ("", False))
         for name, values, known in (
+            ("class_identifier", [identifier], KINDS),
             ("encoder_model", [hparams.encoder_model], ENCODERS),
-            ("pool", [hparams.pool], POOLS),
+            ("pool", [hparams.pool], POOLS[: 3 if typed else 4]),
             ("layer_transformation", [hparams.transformation], MIXES),
             ("input_segments", hparams.segments, ("mt", "src", "ref")),
         ):
@@ -148,37 +174,6 @@ def read_hparams(folder: Path) -> Hparams:
                 stated = ", ".join(map(repr, values))[:80]
                 raise ValueError(f"{name} is {stated}; known: {', '.join(known)}")
     return hparams
-
-
-def _hparams(raw: dict[str, Any]) -> Hparams:
-    identifier = str(raw.get("class_identifier"))
-    if identifier not in KINDS:
-        raise ValueError(f"class_identifier is {identifier[:80]!r}; known: {', '.join(KINDS)}")
-    if not isinstance(raw.get("pretrained_model"), str):
-        raise ValueError(
-            "it names no pretrained_model, the encoder that the model was trained from"
-        )
-    kind = KINDS[identifier]
-    crossed = kind in {"unified", "xcomet"}
-    said: dict[str, Any] = {**_DEFAULTS[kind], **raw}
-    layer = said.get("sent_layer" if crossed else "layer", "mix")
-    return Hparams(
-        kind=kind,
-        encoder_model=str(said.get("encoder_model", "XLM-RoBERTa")),
-        pretrained_model=said["pretrained_model"],
-        pool="cls" if crossed else str(said.get("pool", "avg")),
-        layer=None if layer == "mix" else int(layer),
-        transformation=str(said.get("layer_transformation", "softmax")),
-        layer_norm=bool(said.get("layer_norm", True)),
-        hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
-        activation=str(said.get("activations", "Tanh")),
-        final_activation=str(said["final_activation"]) if said.get("final_activation") else None,
-        segments=tuple(map(str, said.get("input_segments") or ("mt", "src", "ref")))
-        if crossed
-        else (),
-        word_layer=int(said["word_layer"]) if crossed and said.get("word_level_training") else None,
-        labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
-    )
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -227,14 +222,14 @@ class CometModel:
     @cached_property
     def weights(self) -> dict[str, Any]:
         """Tensors by name, from the one checkpoint of the folder."""
-        found = sorted((self.located.path / "checkpoints").glob("*.ckpt"))
-        if len(found) != 1:
+        paths = sorted((self.located.path / "checkpoints").glob("*.ckpt"))
+        if len(paths) != 1:
             raise ModelError(
-                f"there are {len(found)} files checkpoints/*.ckpt, not one",
+                f"there are {len(paths)} files checkpoints/*.ckpt, not one",
                 where=str(self.located.path),
                 next="keep the checkpoint you mean in the folder",
             )
-        return read_checkpoint(found[0])
+        return read_checkpoint(paths[0])
 
     def tensor(self, key: str, shape: tuple[int, ...]) -> Any:
         """Return a tensor by name, and check its shape."""
@@ -308,20 +303,11 @@ class CometModel:
         state = {
             name: self.tensor(prefix + name, tuple(p.shape)) for name, p in model.named_parameters()
         }
-        model.load_state_dict(state, strict=False, assign=True)
+        model = fill(model, state)
+        # held once
         self.weights = {
             key: value for key, value in self.weights.items() if not key.startswith(prefix)
-        }  # held once
-        for name, buffer in list(model.named_buffers()):
-            owner, _, last = name.rpartition(".")
-            made = (
-                torch.arange(buffer.shape[-1]).expand(1, -1)
-                if last == "position_ids"
-                else torch.zeros(buffer.shape)
-            )
-            model.get_submodule(owner).register_buffer(
-                last, made.to(buffer.dtype), persistent=False
-            )
+        }
         if self.hparams.layer is not None:
             return model
         # sparsemax leaves layers out
@@ -375,8 +361,7 @@ class SentenceVectors(EncoderBackend):
     def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
         """Encode excerpts; with ``group`` the layer norm sees them as one text."""
         layouts = [self.layout(view) for view in batch]
-        last = None if group else self.read_at(layouts)
-        states, mask = self.encoder.hidden([layout.ids for layout in layouts], last=last)
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts])
         with torch_module().inference_mode(), memory():
             return list(self.pool(states, mask, layouts, group).cpu().numpy())
 
@@ -385,13 +370,11 @@ class SentenceVectors(EncoderBackend):
     ) -> Any:
         """(batch, width) vectors; with ``group`` the layer norm sees the batch as one text."""
         hparams = self.model.hparams
-        kept = self.mark([self._positions(layout) for layout in layouts], mask)
+        kept = torch_module().zeros_like(mask)  # (batch, tokens) of those that are pooled
+        for row, layout in zip(kept, layouts):
+            first = hparams.pool in FIRST_TOKEN
+            row[[0] if first else layout.kept(self.markers) or layout.kept(True)] = True
         if hparams.pool == "default":
-            if self.model.typed:
-                raise ModelError(
-                    "its pooling needs a layer that is not in the checkpoint",
-                    where=hparams.encoder_model,
-                )
             return states[-1][:, 0].float()
         layer, gamma = hparams.layer, 1.0 if hparams.layer is not None else self.model.mix[1]
         parts = [*enumerate(self.model.mix[0])] if layer is None else [(layer, 1.0)]
@@ -399,25 +382,12 @@ class SentenceVectors(EncoderBackend):
         for layer, weight in parts:
             if weight:
                 state = states[layer].float()  # (batch, tokens, width)
-                mean, spread = (
-                    moments(state, mask, group) if self.model.hparams.normed else (0.0, 1.0)
-                )
+                mean, spread = moments(state, mask, group) if hparams.normed else (0.0, 1.0)
                 read = state if hparams.pool == "max" else average(state, kept)
                 total = total + weight * (read - mean) / spread
         if hparams.pool == "max":
             return (gamma * total).masked_fill(~kept[:, :, None], float("-inf")).amax(dim=1)
         return (gamma * total)[:, 0]  # (batch, width)
-
-    def read_at(self, layouts: Sequence[Layout]) -> list[list[int]] | None:
-        """Positions of each sequence that ``pool`` reads; None: all."""
-        return (
-            None if self.model.hparams.normed else [self._positions(layout) for layout in layouts]
-        )
-
-    def _positions(self, layout: Layout) -> list[int]:
-        if self.model.hparams.pool in FIRST_TOKEN:
-            return [0]
-        return layout.kept(self.markers) or layout.kept(True)
 
 
 class GroupedVectors:
@@ -509,8 +479,14 @@ class CrossEncoder(EncoderBackend):
             fit_in(text, len(cut.scored) + share, len(markers.between)) if text.context else cut
             for text, cut in zip(texts, own)
         ]
-        ids, start, spans = self._join(fitted)
-        ids = ids[: self.limit]
+        bare, spans = replace(markers, opening=(), closing=()), []
+        joined = list(markers.opening)
+        for i, text in enumerate(fitted):
+            joined += markers.pair if i else ()
+            inner, begin = assemble(text, bare)
+            spans.append((len(joined) + begin, len(joined) + begin + len(text.scored)))
+            joined += inner
+        ids, start = (*joined, *markers.closing)[: self.limit], spans[0][0]
         kept = sum(max(0, min(stop, len(ids)) - min(begin, len(ids))) for begin, stop in spans)
         context = sum(text.context for text in fitted)
         fit = Fit(
@@ -521,21 +497,6 @@ class CrossEncoder(EncoderBackend):
         )
         return Layout(ids, start, min(start + len(fitted[0].scored), len(ids)), fit)
 
-    def _join(self, texts: Sequence[Parts]) -> tuple[Ids, int, list[tuple[int, int]]]:
-        """Return the sequence, the start of the hypothesis, and the scored span of each text."""
-        markers = self.model.tokenizer.markers
-        ids: list[int] = [*markers.opening]
-        spans = []
-        for i, text in enumerate(texts):
-            inner, begin = assemble(text, markers)
-            begin += len(ids) - len(markers.opening) + (len(markers.pair) if i else 0)
-            ids += [
-                *(markers.pair if i else ()),
-                *inner[len(markers.opening) : len(inner) - len(markers.closing)],
-            ]
-            spans.append((begin, begin + len(text.scored)))
-        return (*ids, *markers.closing), spans[0][0], spans
-
     def run(self, batch: Sequence[Request]) -> list[Prediction]:
         torch, hparams = torch_module(), self.model.hparams
         layouts = [self.layout(request) for request in batch]
@@ -543,12 +504,7 @@ class CrossEncoder(EncoderBackend):
         if self.model.typed:  # 0 for the hypothesis with its markers, 1 for the rest
             ranges = [(layout.stop, range(len(layout.ids))) for layout in layouts]
             types = [tuple(int(at > stop) for at in places) for stop, places in ranges]
-        last = (
-            self.vectors.read_at(layouts) if hparams.word_layer is None else None
-        )  # error spans: every token
-        states, mask = self.model.encoder.hidden(
-            [layout.ids for layout in layouts], types, last=last
-        )
+        states, mask = self.encoder.hidden([layout.ids for layout in layouts], types)
         with torch.inference_mode(), memory():
             scores = (
                 self.model.estimator(self.vectors.pool(states, mask, layouts))[:, 0].cpu().tolist()
@@ -556,13 +512,12 @@ class CrossEncoder(EncoderBackend):
             if hparams.word_layer is None:
                 return [Prediction(score, None) for score in scores]
             words = states[hparams.word_layer].float()  # (batch, tokens, width)
-            found = []
+            predictions = []
             for row, layout, score in zip(words, layouts, scores):
-                labels = self.tagger(row[layout.kept(markers=True)]).softmax(
-                    dim=-1
-                )  # (hypothesis tokens, labels)
-                found.append(Prediction(score, labels.cpu().numpy()))
-        return found
+                # (hypothesis tokens, labels)
+                labels = self.tagger(row[layout.kept(markers=True)]).softmax(dim=-1)
+                predictions.append(Prediction(score, labels.cpu().numpy()))
+        return predictions
 
     @cached_property
     def tagger(self) -> Any:
@@ -589,26 +544,21 @@ class CrossEncoder(EncoderBackend):
             offsets[at - layout.start] if layout.start <= at < layout.stop else (0, 0)
             for at in positions
         ]
-        best = labels.argmax(axis=1)
-        found: list[dict[str, Any]] = []
-        begin: int | None = None
-        for i, label in enumerate(best):
-            if label and begin is None:
-                begin = i
-            elif not label and begin is not None:
-                found.append(
-                    {
-                        "text": self.model.tokenizer.decode(
-                            tuple(layout.ids[at] for at in positions[begin:i])
-                        ),
-                        "confidence": float(labels[begin:i].max(axis=1).mean()),
-                        "severity": self.model.hparams.labels[best[begin] - 1],
-                        "start": where[begin][0],
-                        "end": where[i - 1][1],
-                    }
-                )
-                begin = None
-        return found
+        best = labels.argmax(axis=1).tolist()
+        runs = [
+            [*run] for wrong, run in groupby(range(len(best)), lambda at: best[at] > 0) if wrong
+        ]
+        return [
+            {
+                "text": self.model.tokenizer.decode(tuple(layout.ids[positions[at]] for at in run)),
+                "confidence": float(labels[run].max(axis=1).mean()),
+                "severity": self.model.hparams.labels[best[run[0]] - 1],
+                "start": where[run[0]][0],
+                "end": where[run[-1]][1],
+            }
+            for run in runs
+            if run[-1] + 1 < len(best)
+        ]
 
 
 def texts_of(request: Request) -> list[Excerpt]:

@@ -83,7 +83,8 @@ class EncodedMetric(FocusMetric):
         """Yield texts with vectors of mentions, then of sentences; both metrics share them."""
         read, passages = self.readings(requests, run, self.words), []
         for text in read.values():
-            places = {place for found in mentions(text, match).values() for place in found}
+            foci = mentions(text, match)
+            places = {place for occurrences in foci.values() for place in occurrences}
             passages.append(Passage(text.words, tuple(sorted(places)), text.sentences))
         rows = run.map(self.encoder(run), passages)
         for (view, text), passage, vectors in zip(read.items(), passages, rows, strict=True):
@@ -161,7 +162,7 @@ class DsFocus(EncodedMetric):
         for view, text, passage, vectors in self.encoded(requests, run, self.focus_match):
             grid = merged(mentions(text, self.focus_match))
             kept = {name: at for name, at in grid.items() if len(at) >= self.min_mentions}
-            rows_of = zip(passage.wanted, vectors)
+            rows_of = zip(passage.places, vectors)
             known = {place: row for place, row in rows_of if not np.isnan(row[0])}
             foci[view] = focus_vectors(kept, known)
         rows = np.full((len(requests), 3), np.nan)
@@ -193,11 +194,10 @@ class DsFocus(EncodedMetric):
 
 def refine(sentences: FloatArray, foci: Grid, weighting: Weighting = "u") -> FloatArray:
     """Compute (A + I)·S, rows at unit length (equation 3): (n, hidden); without foci A is 0."""
-    out = np.array(sentences, dtype=np.float64)
+    rows = np.asarray(sentences, dtype=np.float64)
     if foci:
-        for rows, block in grids.adjacency_blocks(foci, len(out), weighting):
-            out[rows] += block @ np.asarray(sentences, dtype=np.float64)
-    return np.asarray(out / (np.linalg.norm(out, axis=1, keepdims=True) + _TINY))
+        rows = rows + grids.adjacency(foci, len(rows), weighting) @ rows
+    return np.asarray(rows / (np.linalg.norm(rows, axis=1, keepdims=True) + _TINY))
 
 
 def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tuple[float, str]:
@@ -221,8 +221,9 @@ def similarity(hyp: FloatArray, ref: FloatArray, match: Match = "stats") -> tupl
         len(ref) == 1
     ):  # as in the published code: nothing to summarise, so the mean cosine with each sentence
         return float((hyp @ ref[0]).mean()), ""
-    one, other = graph_vector(hyp), graph_vector(ref)
-    return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), _TINY)), ""
+    ours, theirs = graph_vector(hyp), graph_vector(ref)
+    lengths = float(np.linalg.norm(ours) * np.linalg.norm(theirs))
+    return float(ours @ theirs / max(lengths, _TINY)), ""
 
 
 def graph_vector(rows: FloatArray) -> FloatArray:
@@ -254,8 +255,8 @@ class DsSent(EncodedMetric):
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         merged = self.foci(run)
         rows: dict[Excerpt, FloatArray] = {}
-        for view, text, passage, found in self.encoded(requests, run):
-            vectors = found[len(passage.wanted) :]  # (sentences, hidden)
+        for view, text, passage, states in self.encoded(requests, run):
+            vectors = states[len(passage.places) :]  # (sentences, hidden)
             kept = int((~np.isnan(vectors).any(axis=1)).sum())  # only the end of a text is ever cut
             foci = {
                 focus: tuple(i for i in places if i < kept)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from wholetext.types import Fit, IntArray
 TooLong = Literal["window", "error", "truncate"]
 Vectors = NDArray[np.float32]
 _TOKENS = 4096  # padded tokens per forward pass
+_PIECES = 200_000  # words whose pieces are cached
 _PASSAGES = 1000  # whose vectors are cached
 
 
@@ -32,18 +34,18 @@ class Passage:
     """A text as words, with a request for vectors of some words and of all sentences."""
 
     words: tuple[str, ...]
-    wanted: tuple[int, ...] = ()  # words whose last piece is returned
+    places: tuple[int, ...] = ()  # words whose last piece is returned
     sentences: tuple[tuple[int, int], ...] = ()  # spans of words; the first also counts [CLS]
 
 
 class WordEncoder:
-    """Backend: passage → (wanted + sentences, hidden); NaN rows for what ``truncate`` cut."""
+    """Backend: passage → (places + sentences, hidden); NaN rows for what ``truncate`` cut."""
 
     def __init__(self, encoder: Encoder, *, layers: int = 8, too_long: TooLong = "window") -> None:
         self._encoder, self.layers, self.too_long = encoder, layers, too_long
         # without its own lower-casing: words are lower-cased already, and keep their accents
         self._words = load_tokenizer(encoder.located.path, lower=False)
-        self._pieces: dict[str, list[int]] = {}
+        self.pieces = lru_cache(_PIECES)(self._split)
         self._memo: dict[Passage, Vectors] = {}
         self.id = f"{encoder.id}|words|layers:{layers}|{too_long}"
 
@@ -51,25 +53,21 @@ class WordEncoder:
     def limit(self) -> int:
         return self._encoder.tokenizer.limit
 
-    def pieces(self, words: Sequence[str]) -> list[list[int]]:
-        """Split words into pieces; a word without any is one unknown piece."""
-        new = [word for word in dict.fromkeys(words) if word not in self._pieces]
-        if new:
-            space = " " if self._encoder.tokenizer.spaced else ""
+    def _split(self, word: str) -> tuple[int, ...]:
+        """Split a word into pieces; a word without any is one unknown piece."""
+        space = " " if self._encoder.tokenizer.spaced else ""
+        with guarded(self._encoder.located.path, UNREADABLE):
             # a literal [SEP] in the text is text
-            with guarded(self._encoder.located.path, UNREADABLE):
-                made = self._words(
-                    [space + word for word in new],
-                    add_special_tokens=False,
-                    split_special_tokens=True,
-                    truncation=False,
-                )
-            for word, pieces in zip(new, made["input_ids"], strict=True):
-                self._pieces[word] = list(pieces) or [self._words.unk_token_id]
-        return [self._pieces[word] for word in words]
+            encoded = self._words(
+                space + word,
+                add_special_tokens=False,
+                split_special_tokens=True,
+                truncation=False,
+            )
+        return tuple(encoded["input_ids"]) or (self._words.unk_token_id,)
 
     def fit(self, x: Passage) -> Fit:
-        tokens = 1 + sum(map(len, self.pieces(x.words)))
+        tokens = 1 + sum(len(self.pieces(word)) for word in x.words)
         lost = max(0, tokens - self.limit) if self.too_long == "truncate" else 0
         return Fit(tokens=tokens - lost, special=1, lost_focus=lost)
 
@@ -91,10 +89,9 @@ class WordEncoder:
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
-        pieces = self.pieces(passage.words)
-        ends = np.cumsum(
-            [1, *map(len, pieces)]
-        )  # (words + 1,) tokens up to and with each word, [CLS] first
+        pieces = list(map(self.pieces, passage.words))
+        # (words + 1,) tokens up to and with each word, [CLS] first
+        ends = np.cumsum([1, *map(len, pieces)])
         ids = [piece for word in pieces for piece in word]
         room = self.limit - 1
         if len(ids) > room and self.too_long == "error":
@@ -132,31 +129,23 @@ class _Window:
 
 def _stitch(windows: Sequence[tuple[_Window, Vectors]]) -> Vectors:
     """Take each token from the window where it is farthest from an inner edge: (tokens, hidden)."""
-    if len(windows) == 1:
-        return windows[0][1]
-    total = max(window.start + len(window.ids) for window, _ in windows)
-    out = np.zeros((total + 1, windows[0][1].shape[1]), dtype=np.float32)
-    best = np.full(total, -1.0)
-    out[0] = windows[0][1][0]
-    for window, vectors in windows:
-        size = len(window.ids)
-        left = np.arange(size) if window.start else np.full(size, np.inf)
-        right = np.arange(size)[::-1] if window.start + size < total else np.full(size, np.inf)
-        depth = np.minimum(left, right)  # (size,) distance to the nearest edge that cuts the text
-        better = np.flatnonzero(depth > best[window.start : window.start + size])
-        best[window.start + better] = depth[better]
-        out[window.start + better + 1] = vectors[better + 1]
-    return out
+    ends = [window.start + len(window.ids) for window, _ in windows]
+    starts = [window.start for window, _ in windows[1:]]
+    middles = [(end + start + 1) // 2 for end, start in zip(ends, starts)]  # of the overlaps
+    parts = [
+        vectors[1 + begin - window.start : 1 + end - window.start]
+        for (window, vectors), begin, end in zip(windows, [0, *middles], [*middles, ends[-1]])
+    ]
+    return np.concatenate([windows[0][1][:1], *parts])  # [CLS] first
 
 
 def _pool(passage: Passage, ends: IntArray, vectors: Vectors) -> Vectors:
-    """Pool last pieces of wanted words and means of sentences: (wanted + sentences, hidden)."""
+    """Pool last pieces of these words and means of sentences: (places + sentences, hidden)."""
     out = np.full(
-        (len(passage.wanted) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
+        (len(passage.places) + len(passage.sentences), vectors.shape[1]), np.nan, dtype=np.float32
     )
-    last = (
-        ends[np.array(passage.wanted, dtype=np.int64) + 1] - 1
-    )  # (wanted,) token of each wanted word
+    # (places,) token of each of these words
+    last = ends[np.array(passage.places, dtype=np.int64) + 1] - 1
     here = last < len(vectors)
     out[: len(last)][here] = vectors[last[here]]
     for at, (start, stop) in enumerate(passage.sentences, len(last)):

@@ -16,7 +16,7 @@ from pickle import UnpicklingError
 from typing import Any, NamedTuple
 
 from wholetext import slices
-from wholetext.errors import MissingExtra, ModelError, WholetextError
+from wholetext.errors import MissingExtra, ModelError, WholetextError, optional
 from wholetext.files.cache import content_key, remembered
 from wholetext.files.output_folder import restore
 from wholetext.files.packages import check_package
@@ -90,7 +90,7 @@ class Located:
         return f"{'folder' if self.local else self.name}#{self.revision[:12]}"
 
     @property
-    def asked(self) -> str:
+    def source(self) -> str:
         """The name by which ``locate`` finds the model again."""
         return str(self.path) if self.local else self.name
 
@@ -210,7 +210,7 @@ def cached(
     name: str, revision: str = "", *, patterns: Sequence[str] | None = None
 ) -> Located | None:
     """The hub model if it is cached, without network access."""
-    hub = _client()
+    hub = optional("huggingface_hub", "models")
     try:
         folder = hub.snapshot_download(name, revision=revision or None, local_files_only=True)
     except Exception:  # not cached, or not a hub name: the download reports which
@@ -224,11 +224,11 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
     if offline():
         pin = f" --revision {revision}" if revision else ""
         raise ModelError(
-            f"there is no folder {name!r} and no model of this name on this machine, and the hub is "
-            "disabled (HF_HUB_OFFLINE)",
+            f"there is no folder {name!r} and no model of this name on this machine, and the hub "
+            "is disabled (HF_HUB_OFFLINE)",
             next=f"unset it and run: wholetext models fetch {name}{pin}",
         )
-    hub = _client()
+    hub = optional("huggingface_hub", "models")
     try:
         files = [
             item.rfilename
@@ -340,15 +340,18 @@ def content_hash(folder: Path) -> str:
             )
         hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
         if path.is_file() and not hidden:
-            status = path.stat()
-            file_hash = _file_hash(str(path), status.st_size, status.st_mtime_ns)
-            digest.update(f"{inside.as_posix()}\0{file_hash}\n".encode())
+            digest.update(f"{inside.as_posix()}\0{file_hash(path)}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def file_hash(path: Path) -> str:
+    """Hash of a file, read again when its size or time changes; cached on disk for large files."""
+    status = path.stat()
+    return _file_hash(str(path), status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: str, size: int, mtime: int) -> str:
-    """Hash of a file, read again when size or time changes; cached on disk for large files."""
     if size < LARGE:
         return sha256(Path(path))
     key = content_key("file", str(Path(path).resolve()), size, mtime)
@@ -364,14 +367,6 @@ def _local(folder: Path, name: str, revision: str) -> Located:
             next="the folder has changed since; drop the #revision to accept what it holds now",
         )
     return Located(folder, name, content)
-
-
-def _client() -> Any:
-    try:
-        import huggingface_hub
-    except ImportError:
-        raise MissingExtra("huggingface_hub", "models") from None
-    return huggingface_hub
 
 
 def _fault(name: str, fault: Exception) -> ModelError:

@@ -1,4 +1,4 @@
-"""Files of ``torch.save``, read by torch as tensors and plain containers: nothing in them is executed."""
+"""Files of ``torch.save``, read as tensors and plain containers: nothing in them is executed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ _TOOLS = frozenset(
     }
 )
 _PLAIN = (dict, list, tuple, frozenset)
+# in files whose names torch does not list
 _BEFORE_ARCHIVES = (
     "argparse.Namespace",
     "collections.defaultdict",
-)  # in files whose names torch does not list
+)
 
 
 class _Leftover:
-    """Stands for a class of a training tool. Its instances are plain mappings, which take items and attributes."""
+    """Stands for a class of a training tool.
+
+    Its instances are plain mappings, which take items and attributes.
+    """
 
     def __new__(cls, *args: Any) -> Any:
         return OrderedDict()
@@ -51,7 +55,7 @@ class _Number:
 
 
 def read_torch_file(path: Path) -> Any:
-    """Load a file of ``torch.save``; files since torch 1.6 are mapped into memory, older ones are read."""
+    """Load a file of ``torch.save``, mapped into memory if torch 1.6 or later wrote it."""
     torch = torch_module()
     with guarded(path, "the checkpoint is damaged, or no file of torch.save"):
         with path.open("rb") as file:
@@ -65,10 +69,11 @@ def read_torch_file(path: Path) -> Any:
             refused = sorted(name for name in names if name.split(".")[0] not in _TOOLS)
             if refused:
                 raise ModelError(
-                    f"the checkpoint asks for {refused[0][:160]}, which is neither a tensor nor a plain "
-                    "container; it was refused and nothing in it was executed",
+                    f"the checkpoint asks for {refused[0][:160]}, which is neither a tensor nor a "
+                    "plain container; it was refused and nothing in it was executed",
                     where=str(path),
-                    next="fetch the model again, or convert it to safetensors on an isolated machine",
+                    next="fetch the model again, or convert it to safetensors "
+                    "on an isolated machine",
                 )
             stubs = [(_Number if name.startswith("numpy.") else _Leftover, name) for name in names]
             with torch.serialization.safe_globals(stubs):

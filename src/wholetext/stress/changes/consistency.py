@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Literal
 
-from wholetext.stress.change import Change, NotApplicable, Replacement, Site, Text, like
-from wholetext.text.taggers.analysis import Analysis, Layer, Token
+from wholetext.stress.change import NotApplicable, Replacement, Site, TaggedText, change, like
+from wholetext.text.taggers.analysis import Analysis, Token
 
 _MALE = {
     ("he", "PRP"): "she",
@@ -47,7 +47,14 @@ _PLACES = frozenset(
 )
 
 
-class Pronoun(Change):
+@change(
+    "pronoun",
+    "he becomes she, or she he, after the first mention",
+    otherwise="every later pronoun has a name or a word that tells the gender in its sentence",
+    languages=frozenset({"en"}),
+    layers=frozenset({"tag", "entity"}),
+)
+def pronoun(text: TaggedText, rng: random.Random) -> list[Site]:
     """He becomes she, or she he, in segments after the one that has the first such pronoun.
 
     Sure only where all gendered pronouns of the document are of one gender, so that no other person
@@ -55,33 +62,23 @@ class Pronoun(Change):
     All pronouns of a segment change together, so that the sentence is sound by itself (as in
     ContraPro, Müller et al. 2018).
     """
-
-    name = "pronoun"
-    summary = "he becomes she, or she he, after the first mention"
-    otherwise = "every later pronoun has a name or a word that tells the gender in its sentence"
-    languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
-    layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "entity"})
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        mentions = [
-            [token for token in analysis.tokens if _key(token) in _OTHER_GENDER]
-            for analysis in text.analyses
-        ]
-        having = [at for at, tokens in enumerate(mentions) if tokens]
-        if len(having) < 2:
-            raise NotApplicable("no gendered pronoun after the first mention")
-        if len({_key(token) in _MALE for tokens in mentions for token in tokens}) > 1:
-            raise NotApplicable("pronouns of both genders")
-        return [
-            tuple(
-                Replacement(
-                    at, token.start, token.end, like(_OTHER_GENDER[_key(token)], token.text)
-                )
-                for token in mentions[at]
-            )
-            for at in having[1:]
-            if _sure(text.analyses[at], mentions[at][0])
-        ]
+    mentions = [
+        [token for token in analysis.tokens if _key(token) in _OTHER_GENDER]
+        for analysis in text.analyses
+    ]
+    having = [at for at, tokens in enumerate(mentions) if tokens]
+    if len(having) < 2:
+        raise NotApplicable("no gendered pronoun after the first mention")
+    if len({_key(token) in _MALE for tokens in mentions for token in tokens}) > 1:
+        raise NotApplicable("pronouns of both genders")
+    return [
+        tuple(
+            Replacement(at, token.start, token.end, like(_OTHER_GENDER[_key(token)], token.text))
+            for token in mentions[at]
+        )
+        for at in having[1:]
+        if _sure(text.analyses[at], mentions[at][0])
+    ]
 
 
 def _key(token: Token) -> tuple[str, str]:
@@ -89,7 +86,7 @@ def _key(token: Token) -> tuple[str, str]:
 
 
 def _sure(analysis: Analysis, first: Token) -> bool:
-    """Whether no word of the sentence names a person or tells the gender."""
+    """Tell whether no word of the sentence names a person or tells the gender."""
     names = [entity for entity in analysis.entities if entity.label not in _PLACES]
     places = [(entity.start, entity.end) for entity in analysis.entities if entity.label in _PLACES]
     for token, following in pairwise((*analysis.tokens, _BEGINNING)):
@@ -224,7 +221,15 @@ _VERBS = (
 _REPORTING = frozenset(_VERBS.split())
 
 
-class Tense(Change):
+@change(
+    "tense",
+    "sentences in a row change from past to present",
+    otherwise="no sentence whose verbs can all be changed with certainty",
+    languages=frozenset({"en"}),
+    layers=frozenset({"tag", "lemma", "entity"}),
+    in_a_row=True,
+)
+def tense(text: TaggedText, rng: random.Random) -> list[Site]:
     """Verbs of segments that follow each other go from past to present.
 
     Sure only where most segments are in the past, where all finite verbs of a segment and of its
@@ -232,25 +237,16 @@ class Tense(Change):
     time, modal verbs, quotations) asks for a tense of its own. At least half of the segments in
     the past stay there.
     """
-
-    name = "tense"
-    summary = "sentences in a row change from past to present"
-    otherwise = "no sentence whose verbs can all be changed with certainty"
-    languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
-    layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "lemma", "entity"})
-    in_a_row = True
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        tenses = [_tense(analysis) for analysis in text.analyses]
-        in_past = [at for at, tense in enumerate(tenses) if tense == "past"]
-        if len(in_past) < max(_IN_TENSE, _SHARE * sum(map(bool, tenses))):
-            raise NotApplicable("no past tense that most of the document is in")
-        # a neighbour in another tense may fit the changed sentence
-        between = [at for at in in_past[1:] if tenses[at - 1 : at + 2] == ["past"] * 3]
-        sites = [site for at in between if (site := _shifted(at, text))]
-        most = len(in_past) // 2
-        start = rng.randrange(max(1, len(sites) - most + 1))
-        return sites[start : start + most]
+    tenses = [_tense(analysis) for analysis in text.analyses]
+    in_past = [at for at, tense in enumerate(tenses) if tense == "past"]
+    if len(in_past) < max(_IN_TENSE, _SHARE * sum(map(bool, tenses))):
+        raise NotApplicable("no past tense that most of the document is in")
+    # a neighbour in another tense may fit the changed sentence
+    between = [at for at in in_past[1:] if tenses[at - 1 : at + 2] == ["past"] * 3]
+    sites = [site for at in between if (site := _shifted(at, text))]
+    most = len(in_past) // 2
+    start = rng.randrange(max(1, len(sites) - most + 1))
+    return sites[start : start + most]
 
 
 def _tense(analysis: Analysis) -> str:
@@ -261,7 +257,7 @@ def _tense(analysis: Analysis) -> str:
     return "present" if tags and tags <= {"VBZ", "VBP"} else ""
 
 
-def _shifted(segment: int, text: Text) -> Site | None:
+def _shifted(segment: int, text: TaggedText) -> Site | None:
     """The verbs of a segment in the present; None if one of them is not certain."""
     analysis, words = text.analyses[segment], text.segments[segment]
     tokens = analysis.tokens
@@ -291,7 +287,7 @@ def _shifted(segment: int, text: Text) -> Site | None:
 
 
 def _apart(between: Sequence[Token]) -> bool:
-    """Whether something joins two verbs: if nothing does, one is a participle."""
+    """Tell whether something joins two verbs: if nothing does, one is a participle."""
     return any(
         token.tag in ("CC", "WDT", "WP", ",")
         or token.text.lower() in ("that", "because", "although")
@@ -367,7 +363,13 @@ _DOING = (  # what clubs, towns and products do not do
 _HUMAN = frozenset(_DOING.split())
 
 
-class Name(Change):
+@change(
+    "name",
+    "a person's name is spelled in another way after the first mention",
+    languages=frozenset({"en"}),
+    layers=frozenset({"pos", "lemma", "entity"}),
+)
+def name(text: TaggedText, rng: random.Random) -> list[Site]:
     """The name of one person, from the second mention on, in another spelling.
 
     The name is the last word of what the tagger takes for a person in at least two segments, and
@@ -375,57 +377,46 @@ class Name(Change):
     persons alone do; the new spelling is one that transliterations differ in, and no other word of
     the document.
     """
-
-    name = "name"
-    summary = "a person's name is spelled in another way after the first mention"
-    languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
-    layers: ClassVar[frozenset[Layer]] = frozenset({"pos", "lemma", "entity"})
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        words = {token.text for analysis in text.analyses for token in analysis.tokens}
-        persons = Counter(
-            name
-            for analysis in text.analyses
-            for name in dict.fromkeys(  # in order of mention: no set, as hashes vary
-                entity.text.split()[-1] for entity in analysis.entities if entity.label in _LABELS
-            )
+    words = {token.text for analysis in text.analyses for token in analysis.tokens}
+    persons = Counter(
+        name
+        for analysis in text.analyses
+        for name in dict.fromkeys(  # in order of mention: no set, as hashes vary
+            entity.text.split()[-1] for entity in analysis.entities if entity.label in _LABELS
         )
-        others = {
-            entity.text.split()[-1]
-            for analysis in text.analyses
-            for entity in analysis.entities
-            if entity.label not in _LABELS
-        }
-        names = [
-            name
-            for name, segments in persons.most_common()
-            if segments > 1
-            and name not in others
-            and len(name) >= _LETTERS
-            and re.fullmatch(r"[^\W\d_]+", name)
-            and name.istitle()
-            and name.lower() not in words
-            and any(_human(name, analysis.tokens) for analysis in text.analyses)
+    )
+    others = {
+        entity.text.split()[-1]
+        for analysis in text.analyses
+        for entity in analysis.entities
+        if entity.label not in _LABELS
+    }
+    names = [
+        name
+        for name, segments in persons.most_common()
+        if segments > 1
+        and name not in others
+        and len(name) >= _LETTERS
+        and re.fullmatch(r"[^\W\d_]+", name)
+        and name.istitle()
+        and name.lower() not in words
+        and any(_human(name, analysis.tokens) for analysis in text.analyses)
+    ]
+    for name in names:
+        new = _respelled(name, rng)
+        mentions = [
+            (at, token)
+            for at, analysis in enumerate(text.analyses)
+            for token in analysis.tokens
+            if token.text == name and token.pos == "PROPN"
         ]
-        for name in names:
-            new = _respelled(name, rng)
-            mentions = [
-                (at, token)
-                for at, analysis in enumerate(text.analyses)
-                for token in analysis.tokens
-                if token.text == name and token.pos == "PROPN"
-            ]
-            if new and new not in words and len(mentions) > 1:
-                return [
-                    (Replacement(at, token.start, token.end, new),) for at, token in mentions[1:]
-                ]
-        raise NotApplicable(
-            "no person is named twice" if not names else "no other spelling of a name"
-        )
+        if new and new not in words and len(mentions) > 1:
+            return [(Replacement(at, token.start, token.end, new),) for at, token in mentions[1:]]
+    raise NotApplicable("no person is named twice" if not names else "no other spelling of a name")
 
 
 def _human(name: str, tokens: Sequence[Token]) -> bool:
-    """Whether something beside a name tells that it is a person's."""
+    """Tell whether something beside a name shows that it is a person's."""
     padded = (_BEGINNING, *tokens, _BEGINNING, _BEGINNING)
     return any(
         before.text.lower() in _TITLES
@@ -479,46 +470,45 @@ _OTHER_THING = {
 _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 
 
-class TermChange(Change):
+@change(
+    "term",
+    "a term becomes another one after the first mention (hospital, clinic)",
+    otherwise="no noun of the list stands by itself after its first use",
+    languages=frozenset({"en"}),
+    layers=frozenset({"tag", "lemma", "entity"}),
+)
+def term(text: TaggedText, rng: random.Random) -> list[Site]:
     """A noun of a list, from the second mention on, is the name of another thing that is near.
 
     Sure only for a definite noun by itself, which takes up the first mention: not beside another
     noun, a name or a hyphen, where it may be part of a fixed expression.
     """
-
-    name = "term"
-    summary = "a term becomes another one after the first mention (hospital, clinic)"
-    otherwise = "no noun of the list stands by itself after its first use"
-    languages: ClassVar[frozenset[str] | None] = frozenset({"en"})
-    layers: ClassVar[frozenset[Layer]] = frozenset({"tag", "lemma", "entity"})
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        words = {token.text.lower() for analysis in text.analyses for token in analysis.tokens}
-        uses: dict[str, list[tuple[int, int]]] = {}  # lemma → places
-        for segment, analysis in enumerate(text.analyses):
-            for at, token in enumerate(analysis.tokens):
-                if token.text.lower() in _OTHER_THING and token.tag in ("NN", "NNS"):
-                    uses.setdefault(token.lemma.lower(), []).append((segment, at))
-        for lemma in sorted(uses, key=lambda lemma: -len(uses[lemma])):
-            other = _OTHER_THING.get(lemma, "")
-            if not other or {other, _plural(other)} & words:
-                continue
-            first = uses[lemma][0][0]
-            sites: list[Site] = [
-                (Replacement(segment, token.start, token.end, like(new, token.text)),)
-                for segment, at in uses[lemma]
-                if segment > first
-                and _taken_up(text.analyses[segment], at)
-                and (token := text.analyses[segment].tokens[at])
-                and (new := _OTHER_THING[token.text.lower()])
-            ]
-            if sites:
-                return sites
-        return []
+    words = {token.text.lower() for analysis in text.analyses for token in analysis.tokens}
+    uses: dict[str, list[tuple[int, int]]] = {}  # lemma → places
+    for segment, analysis in enumerate(text.analyses):
+        for at, token in enumerate(analysis.tokens):
+            if token.text.lower() in _OTHER_THING and token.tag in ("NN", "NNS"):
+                uses.setdefault(token.lemma.lower(), []).append((segment, at))
+    for lemma in sorted(uses, key=lambda lemma: -len(uses[lemma])):
+        other = _OTHER_THING.get(lemma, "")
+        if not other or {other, _plural(other)} & words:
+            continue
+        first = uses[lemma][0][0]
+        sites: list[Site] = [
+            (Replacement(segment, token.start, token.end, like(new, token.text)),)
+            for segment, at in uses[lemma]
+            if segment > first
+            and _taken_up(text.analyses[segment], at)
+            and (token := text.analyses[segment].tokens[at])
+            and (new := _OTHER_THING[token.text.lower()])
+        ]
+        if sites:
+            return sites
+    return []
 
 
 def _taken_up(analysis: Analysis, at: int) -> bool:
-    """Whether a noun is definite, and part of no name, compound or phrase."""
+    """Tell whether a noun is definite, and part of no name, compound or phrase."""
     token = analysis.tokens[at]
     before, _, after = (_BEGINNING, *analysis.tokens, _BEGINNING)[at : at + 3]
     named = any(entity.start <= token.start < entity.end for entity in analysis.entities)

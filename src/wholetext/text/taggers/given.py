@@ -41,21 +41,15 @@ class GivenAnalyser(Analyser):
     """Looks each segment up by its text, in a file or in every file of a folder."""
 
     def __init__(self, path: Path, layers: frozenset[Layer] = LAYERS) -> None:
-        if not os.path.exists(path):  # noqa: PTH110 - pathlib raises where a name is impossible
-            raise InputError(
-                "there is no such file of annotations",
-                where=str(path),
-                next="write tagger=given/FILE.conllu or given/FILE.jsonl",
-            )
         digest = hashlib.blake2b(digest_size=6)
         self._known: dict[str, Analysis] = {}
         annotated: set[Layer] = set()
-        for file in (
-            sorted(item for item in path.iterdir() if item.is_file()) if path.is_dir() else [path]
-        ):
-            data = file_bytes(file)
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib raises where a name is impossible
+        for file in sorted(filter(Path.is_file, path.iterdir())) if is_folder else [path]:
+            data = file_bytes(file, next="write tagger=given/FILE.conllu or given/FILE.jsonl")
             digest.update(data)
-            text = decoded(data, file)
+            with reading(str(file), "save it as UTF-8", what="not valid UTF-8"):
+                text = data.decode("utf-8-sig")
             read = _from_json if text.lstrip().startswith("{") else _from_conllu
             for segment, analysis, has in read(text, file):
                 self._known[segment] = analysis
@@ -78,16 +72,6 @@ class GivenAnalyser(Analyser):
                 next="annotate every segment of every system and reference, or use tagger=auto",
             )
         return analysis
-
-
-def decoded(data: bytes, file: Path) -> str:
-    """The text of a file in UTF-8."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not valid UTF-8 at byte {error.start}", where=str(file), next="save it as UTF-8"
-        ) from None
 
 
 # ---------------------------------------------------------------- CoNLL-U

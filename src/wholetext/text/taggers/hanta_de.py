@@ -54,16 +54,14 @@ class HantaAnalyser(Analyser):
 
     def analyse(self, text: str) -> Analysis:
         spans, tokens = sentences(text), []
-        names: list[
-            tuple[int, int]
-        ] = []  # runs of proper nouns with nothing but blanks between them
+        # runs of proper nouns with nothing but blanks between them
+        names: list[tuple[int, int]] = []
         for start, end in spans:
             places = [(start + a, start + b) for a, b in words(text[start:end])]
             tagged = self._model.tag_sent([text[a:b] for a, b in places])
             for (a, b), (_, lemma, tag) in zip(places, tagged, strict=True):
-                tag = (
-                    tag.replace("(", "").replace(")", "") if len(tag) > 2 else tag
-                )  # VV(FIN) is VVFIN in STTS
+                # VV(FIN) is VVFIN in STTS
+                tag = tag.replace("(", "").replace(")", "") if len(tag) > 2 else tag
                 pos = next(
                     (_POS[tag[:size]] for size in range(len(tag), 0, -1) if tag[:size] in _POS), "X"
                 )

@@ -13,12 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wholetext.errors import MissingExtra, ModelError
+from wholetext.errors import ModelError
 from wholetext.files.packages import check_package
 from wholetext.plugins import installed as entry_points
 from wholetext.text.taggers.analysis import (
     LAYERS,
-    TAGGED,
     Analyser,
     Analysis,
     Entity,
@@ -82,11 +81,8 @@ class SpacyAnalyser(Analyser):
     @classmethod
     def open(cls, lang: str, detail: str, layers: frozenset[Layer]) -> Analyser | None:
         """Open the pipeline ``detail``, or the best installed one."""
-        missing = find_spec("spacy") is None
-        if detail and missing:
-            raise MissingExtra("spaCy", lang if lang in TAGGED else "en")
-        names = [detail] if detail else [] if missing else installed(lang)
-        return cls(names[0], layers) if names else None
+        names = [detail] if detail else installed(lang)
+        return cls(names[0], layers) if names and find_spec("spacy") else None
 
     def run(self, batch: Sequence[str]) -> list[Analysis]:
         return _analyse(self._pipeline, batch, self.layers, self._processes(batch))

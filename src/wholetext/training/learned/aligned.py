@@ -19,8 +19,8 @@ from wholetext.models.encoder import Encoder, EncoderBackend, open_encoder
 from wholetext.models.hub.locate import Located
 from wholetext.models.layout import Layout, together
 from wholetext.models.tokenizer import TokenizedText, Tokenizer
-from wholetext.text.overlap import NAMES, likeness
 from wholetext.training.learned.folder import Config
+from wholetext.training.learned.likeness import NAMES, likeness
 from wholetext.types import Excerpt, Fit, FloatArray, IntArray, Request, Runtime
 
 PAIRS = 96  # whose token vectors are held at a time
@@ -59,7 +59,7 @@ class Units(EncoderBackend):
             base,
             self.tokenizer,
             precision,
-            lambda: open_encoder(run, base.asked, base.revision, top).model,
+            lambda: open_encoder(run, base.source, base.revision, top).model,
             top,
         )
         # standardising magnifies rounding errors
@@ -101,7 +101,7 @@ class AlignedForm:
         return self.units.tokenizer.seen(pair.hyp[0], self.units.reading)
 
     def features(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        """(n, width); pairs with the same reference are neighbours, so that it is encoded once."""
+        """Compute (n, width) features; pairs with one reference are neighbours, so it is encoded once."""
         sides = [(pair.hyp[0], pair.refs[0]) for pair in pairs]
         deep = np.zeros((len(pairs), self.deep))
         order = sorted(range(len(sides)), key=lambda i: (sides[i][1].parts, sides[i][1].focus))
@@ -116,14 +116,14 @@ class AlignedForm:
         return np.concatenate([deep, surface], axis=1)
 
     def untrained(self, features: FloatArray) -> FloatArray:
-        """(n,) BERTScore's F of the middle layer, from (n, width) features."""
+        """Read BERTScore's F of the middle layer from (n, width) features: (n,)."""
         layers = len(self.units.layers)
         precision, recall = features[:, layers // 2], features[:, 3 * layers + layers // 2]
         return np.asarray(2 * precision * recall / np.maximum(precision + recall, 1e-9))
 
 
 def matched(hyp: FloatArray, ref: FloatArray, texts: tuple[str, str]) -> FloatArray:
-    """(layers · PER_LAYER + ONCE,) of two texts' (layers, tokens, width) unit vectors."""
+    """Compute the features of two texts from their (layers, tokens, width) unit vectors."""
     layers, size, ref_size = len(hyp), hyp.shape[1], ref.shape[1]
     ratio = float(np.log((size + 1) / (ref_size + 1)))
     # pieces per word: high for garbled words
@@ -148,7 +148,7 @@ def matched(hyp: FloatArray, ref: FloatArray, texts: tuple[str, str]) -> FloatAr
 
 
 def tail(matches: FloatArray) -> FloatArray:
-    """(layers,) mean of the worst matches of (layers, tokens)."""
+    """Average the worst of (layers, tokens) matches: (layers,)."""
     worst = max(1, matches.shape[1] // WORST)
     return np.asarray(np.sort(matches, axis=1)[:, :worst].mean(axis=1))
 

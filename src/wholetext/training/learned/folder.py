@@ -113,7 +113,7 @@ def read_config(folder: Path) -> Config:
 
 
 def reads_well(reads: tuple[str, ...]) -> bool:
-    """Whether a metric reads the hypothesis and something to compare it with."""
+    """Tell whether a metric reads the hypothesis and something to compare it with."""
     return "hyp" in reads and 2 <= len(set(reads)) == len(reads)
 
 

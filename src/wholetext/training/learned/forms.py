@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from wholetext import slices
-from wholetext.errors import ModelError, choices
+from wholetext.errors import ModelError, known
 from wholetext.models.device import Precision, torch_module
 from wholetext.models.hub import locate as hub
 from wholetext.training.learned.folder import (
@@ -45,9 +45,7 @@ FORMS: Mapping[str, str] = {
 
 def form_class(name: str, where: str = "") -> Any:
     """The class behind a form's name."""
-    if name not in FORMS:
-        raise ModelError(f"there is no form {name!r}", where=where, next=choices(name, FORMS))
-    return slices.load(FORMS[name])
+    return slices.load(FORMS[known("form", name, FORMS, where=where, error=ModelError)])
 
 
 def check(config: Config, where: str) -> None:
@@ -95,7 +93,7 @@ class LearnedModel:
         return read_head(self.folder, head_shapes(self.form.width, self.config.head))
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
-        """(n,) scores of requests with one hypothesis and at most one reference."""
+        """Score requests with one hypothesis and at most one reference: (n,)."""
         if not pairs:
             return np.zeros(0)
         head = self.head  # its faults show before any model runs
@@ -111,7 +109,7 @@ def scaled(raw: FloatArray, output: Scale) -> FloatArray:
 
 
 def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> FloatArray:
-    """(n,) expected penalties, 0 or below; errors add up, so that they grow with the length."""
+    """Compute (n,) expected penalties, 0 or below; errors add up, so they grow with the length."""
     texts = [(pair.refs or pair.hyp)[0].text for pair in pairs]
     words = np.array([max(1, len(text.split())) for text in texts], dtype=np.float64)
     wrong = np.maximum(0.0, 1.0 - scores / 100.0)
@@ -149,7 +147,7 @@ def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
 def predictions(
     features: FloatArray | Array, shape: HeadShape | None, tensors: Mapping[str, Array]
 ) -> FloatArray:
-    """(n, features) → (n,), in double precision: scores do not depend on the batch."""
+    """Apply the head to (n, features), in double precision: scores do not depend on the batch."""
     if shape is None:
         return np.asarray(features[:, 0])
     from scipy.special import ndtr

@@ -44,7 +44,7 @@ class T5:
         version = "24" if both or "ref" not in self.reads else "23"
         self.text = PROMPTS[version, "ref" if "ref" in self.reads else "qe"]
         # T5 has no other attention in transformers 4: one way in all versions keeps scores the same
-        self.checkpoint = Checkpoint(base.asked, base.revision, precision, "eager")
+        self.checkpoint = Checkpoint(base.source, base.revision, precision, "eager")
         self.regressor = Regressor(self.checkpoint, "auto", limit)
         self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}"
 
