@@ -5,8 +5,8 @@
 
 `llm-prob` (English to French) with Qwen2.5-Coder-1.5B-Instruct through llama.cpp: DiscEvalMT whole, and 1,000 random
 items of ContraPro. A line of the file is a part (10 items) under a view; the study resumes after the last line. Parts
-of the two sets of DiscEvalMT alternate, then comes ContraPro, in a random order of blocks or items, so that whatever was
-reached of a set is a random sample.
+of the two sets of DiscEvalMT alternate, then comes ContraPro, in a random order of blocks or items, so that whatever
+was reached of a set is a random sample.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_another_language_gets_what_the_request_says(client: TestClient) -> None
     (body([]), 400, "no texts"),
     (body([{"hyp": 3}]), 400, "text 1"),
     (body([{"hyp": ["a", "b"], "src": ["a"]}]), 400, "numbers of segments"),
-    (body(language="wrong"), 400, "'wrong'"),
+    (body(language="wrong"), 400, "no language 'wrong'"),
     (body(langs="", language="worst"), 400, "unknown"),
     (body(langs="../x"), 400, "invalid language pair"),
     (body(strip="yes"), 400, "'strip'"),

@@ -242,7 +242,7 @@ def _legend(comparisons: Sequence[Comparison]) -> str:
 
 def _references(results: Results, comparison: Comparison) -> str:
     """Number and names of the references that a metric used."""
-    names = results.references(comparison.metric)
+    names = next(iter(results.scores[comparison.metric].values())).references
     return f"{count(len(names), 'ref')}: {', '.join(names)}" if names else "no reference"
 
 

@@ -63,20 +63,19 @@ def _languages(langs: tuple[str, str], samples: Mapping[str, Sequence[str]]) -> 
         and not any(_look(texts, langs[name == source]) for name, texts in samples.items())
     ):
         return [
-            f"source and target look swapped: the source {wrong[source]}, "
+            f"source and target look swapped: the source {wrong[source][0]}, "
             f"but the pair is {pair}; give -l {langs[1]}-{langs[0]}, or exchange the files"
         ]
     targets = [name for name in samples if name != source]
     shared = {looks[name] for name in targets}
     notes = []
-    if len(targets) > 1 and len(shared) == 1 and "" not in shared:
-        plural = shared.pop().replace("looks", "look").replace("is written", "are written")
+    if len(targets) > 1 and len(shared) == 1 and (look := shared.pop()):
         notes.append(
-            f"references and outputs {plural}, but the pair is {pair}: check -l and the files"
+            f"references and outputs {look[1]}, but the pair is {pair}: check -l and the files"
         )
         wrong = {name: look for name, look in wrong.items() if name == source}
     notes += [
-        f"{name} {look}, but the pair is {pair}: check -l and the files"
+        f"{name} {look[0]}, but the pair is {pair}: check -l and the files"
         for name, look in wrong.items()
     ]
     if not langs[1] and targets:
@@ -84,10 +83,10 @@ def _languages(langs: tuple[str, str], samples: Mapping[str, Sequence[str]]) -> 
     return notes
 
 
-def _look(texts: Sequence[str], lang: str) -> str:
-    """Describe texts that are not in ``lang``, as "looks like de, not en"; else ""."""
+def _look(texts: Sequence[str], lang: str) -> tuple[str, str] | None:
+    """Describe texts that are not in ``lang``: "looks like de, not en", and the same in the plural."""
     if not lang:
-        return ""
+        return None
     content = letters(texts).sum(axis=0) * CONTENT  # (scripts,)
     scripts = scripts_of(lang)
     if (
@@ -95,7 +94,8 @@ def _look(texts: Sequence[str], lang: str) -> str:
         and content.sum() >= LETTERS
         and content[np.isin(SCRIPTS, scripts)].sum() < FOREIGN * content.sum()
     ):
-        return f"is written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
+        written = f"written in {SCRIPTS[content.argmax()]}, not {'/'.join(scripts)}"
+        return f"is {written}", f"are {written}"
     code, other = code_of(lang), ""
     # Japanese has kana, Chinese has not
     if scripts and "Han" in scripts and content.sum() >= LETTERS:
@@ -104,7 +104,8 @@ def _look(texts: Sequence[str], lang: str) -> str:
             other = "zh" if code == "ja" else "ja"
     else:
         other = other_language(texts, code, WORDS)
-    return f"looks like {other}, not {lang}" if other else ""
+    like = f"like {other}, not {lang}"
+    return (f"looks {like}", f"look {like}") if other else None
 
 
 def _undeclared(name: str, texts: Sequence[str]) -> list[str]:

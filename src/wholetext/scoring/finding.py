@@ -15,8 +15,10 @@ NAMED = 3  # systems that a clause names; of more it gives the number
 COMMON = 5  # the same of those that lead on every metric
 CLAUSES = 4  # of a sentence; further metrics are left to the table
 Names = tuple[str, ...]
-# how sentences begin, other than with a name, which keeps its case
-_OURS = ("no s", "significantly ", "the metrics disagree", "compared with ", "differences were ")
+
+
+class _Statement(str):
+    """A clause that does not begin with a name, whose case is kept."""
 
 
 def finding(compared: Mapping[str, Comparison], baseline: str | None = None) -> str:
@@ -41,14 +43,15 @@ def finding(compared: Mapping[str, Comparison], baseline: str | None = None) -> 
     if len(clauses) > CLAUSES:
         clauses[CLAUSES - 1 :] = ["for the other metrics see the table"]
     sentence = "; ".join(clauses)
-    if baseline:
-        sentence = f"compared with {_name(baseline)}, {sentence}" if tested else sentence
+    if baseline and tested:
+        sentence = f"Compared with {_name(baseline)}, {sentence}"
     elif len(tested) > 1 and not set.intersection(*(set(m.leaders) for m in tested.values())):
-        sentence = f"the metrics disagree: {sentence}"
+        sentence = f"The metrics disagree: {sentence}"
+    elif isinstance(clauses[0], _Statement):
+        sentence = f"{sentence[0].upper()}{sentence[1:]}"
     if tested and not any(metric.better or metric.worse for metric in tested.values()):
         sentence += _too_few(first, baseline)
-    begin = sentence[0].upper() if sentence.startswith(_OURS) else sentence[0]
-    return f"{begin}{sentence[1:]}."
+    return f"{sentence}."
 
 
 class _Metric:
@@ -106,7 +109,11 @@ def _leading(metrics: Mapping[str, _Metric]) -> list[str]:
         clauses = [*_everywhere(metrics), *clauses]
     return [
         *clauses,
-        *([f"significantly worse than the best are {listed(numbers)}"] if numbers else []),
+        *(
+            [_Statement(f"significantly worse than the best are {listed(numbers)}")]
+            if numbers
+            else []
+        ),
     ]
 
 
@@ -114,8 +121,8 @@ def _undecided(metrics: Sequence[_Metric], labels: str) -> str:
     """Say that no system is worse than the best."""
     systems = metrics[0].leaders
     if len(systems) == 2 == len(metrics[0].systems):
-        return f"{SAME} between {listed([*map(_name, sorted(systems))])} on {labels}"
-    return f"no system is significantly worse than the best on {labels}"
+        return _Statement(f"{SAME} between {listed([*map(_name, sorted(systems))])} on {labels}")
+    return _Statement(f"no system is significantly worse than the best on {labels}")
 
 
 def _everywhere(metrics: Mapping[str, _Metric]) -> list[str]:
@@ -157,7 +164,7 @@ def _untested(metrics: Mapping[str, _Metric]) -> list[str]:
     ]
     alone = next(iter(scored.values())).units < 2
     why = " (a test needs several documents)" if alone else ""
-    return [f"differences were {UNTESTED}{why}: {', '.join(best)}"]
+    return [_Statement(f"differences were {UNTESTED}{why}: {', '.join(best)}")]
 
 
 def _without_score(metrics: Mapping[str, _Metric]) -> list[str]:

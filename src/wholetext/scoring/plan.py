@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,9 @@ def write_prompts(
                     f"{work.scorer.spec} calls no chat model, so it has no prompts",
                     next="a dry run is for judges, such as judge-esa@MODEL",
                 )
-            chat, first, later = plan_calls(_requests(work), work.engine)
+            pairs = product(corpus.docs, outputs)
+            requests = dict.fromkeys(request for pair in pairs for request in work.cut(*pair)[1])
+            chat, first, later = plan_calls(list(requests), work.engine)
             known = work.engine.stored(chat, [*first, *later])
             open_ = {*later}.difference(known)  # what they say depends on answers
             lines += [
@@ -178,14 +181,6 @@ def _bound(
     finally:
         if cache:
             cache.close()
-
-
-def _requests(work: BoundMetric) -> list[Request]:
-    """Every distinct request."""
-    pairs = ((doc, output) for doc in work.corpus.docs for output in work.outputs)
-    return list(
-        dict.fromkeys(request for doc, output in pairs for request in work.cut(doc, output)[1])
-    )
 
 
 def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:

@@ -50,7 +50,7 @@ class Treatment:
 
     def __post_init__(self) -> None:
         if self.language is not None:
-            known("score", self.language, ("worst", "null"), where="language")
+            known("language", self.language, ("worst", "null"))
         if self.language and not self.langs:
             raise InputError("the language cannot be checked: it is unknown", next="add langs")
 
