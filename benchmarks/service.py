@@ -4,8 +4,9 @@ python benchmarks/service.py [--requests N] [--loop N] [--comet FOLDER] [--memor
 
 Three ways to score the same segments of WMT21 de-en, one at a time: `wholetext score` for each (a process), `score` in
 Python for each (the model stays loaded), and `POST /v1/score` from 64 clients at once. Ratios are of segments per
-second by the clock. `--memory` sends so many further requests of chrF, and prints the memory of the server and its
-worker on the way.
+second by the clock. The bound is what one process scores in batches of 64, without any server: where the metric
+takes most of the time, no server on the same processors is faster. `--memory` sends so many further requests of chrF,
+after 10,000 to warm up, and prints the memory of the server and its worker on the way.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from machine import processor
 
 DATA = Path(os.environ.get("WHOLETEXT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 MODELS = Path(__file__).resolve().parents[1] / "tests" / "oracle" / "neural" / "models"
-CLIENTS, PROCESSES = 64, 5
+CLIENTS, PROCESSES, WARM_UP = 64, 5, 10_000
 SERVE = "import sys; from wholetext.cli.main import main; main(sys.argv[1:])"
 
 
@@ -89,6 +90,18 @@ def in_process(metric: str, texts: list[dict[str, Any]]) -> tuple[float, list[fl
     return (time.perf_counter() - begin) / len(texts), scores[1:]
 
 
+def in_batches(metric: str, texts: list[dict[str, Any]]) -> float:
+    """Seconds per segment where as many are scored at a time as there are clients, in this process."""
+    from wholetext.scoring.single import Treatment, read_texts, score_texts
+
+    read = read_texts(texts)
+    score_texts(read[:CLIENTS], [metric], Treatment("de-en"))
+    begin = time.perf_counter()
+    for at in range(0, len(read), CLIENTS):
+        score_texts(read[at : at + CLIENTS], [metric], Treatment("de-en"))
+    return (time.perf_counter() - begin) / len(read)
+
+
 def memory(server: psutil.Process) -> str:
     parts = [process.memory_info().rss / 2**20 for process in (server, *server.children(recursive=True))]
     return " + ".join(f"{part:.0f}" for part in parts if part > 30) + " MB"
@@ -120,6 +133,7 @@ def main() -> int:
                 rate = len(part) / (time.perf_counter() - begin)
                 latency = np.percentile([seconds for own in done for seconds, _ in own], [50, 99]) * 1000
                 single, expected = in_process(metric, part[: arguments.loop])
+                batch = in_batches(metric, part[: 4 * arguments.loop])
                 processes = command_line(metric, part[:PROCESSES], Path(name))
                 made = [done[at % CLIENTS][at // CLIENTS][1] for at in range(len(expected))]
                 print(f"{label}: server {rate:.0f}/s over {len(part)} requests, p50 {latency[0]:.0f} ms, "
@@ -127,7 +141,11 @@ def main() -> int:
                       f"wholetext score {1 / processes:.2f}/s over {PROCESSES}")  # fmt: skip
                 print(f"  ratio {rate * single:.1f} to score in Python, {rate * processes:.0f} to wholetext score; "
                       f"largest difference of scores {np.abs(np.subtract(made, expected)).max():.1e}")  # fmt: skip
+                print(f"  bound: {1 / batch:.0f}/s in batches of {CLIENTS} in one process, ratio {single / batch:.1f} "
+                      f"to score in Python; the server reaches {rate * batch:.0%} of it", flush=True)  # fmt: skip
             process, sent = psutil.Process(server.pid), 0
+            if arguments.memory:
+                asyncio.run(clients(port, "chrf", (texts * 10)[:WARM_UP]))
             print(f"memory (server + worker): {memory(process)}")
             while sent < arguments.memory:
                 most = min(arguments.memory // 4 + 1, arguments.memory - sent)

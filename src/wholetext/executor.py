@@ -163,7 +163,7 @@ def _on_idle_worker(idle: SimpleQueue[Call], function: Call, *args: Any) -> Any:
     except BrokenProcessPool as fault:
         raise WorkerError(
             f"a worker failed: {_short(fault)}",
-            next="run it again: finished rows are in the cache; "
+            next="run it again: what is finished is kept; "
             "where memory is short, use fewer workers or shorter windows",
         ) from fault
     except PicklingError as fault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import pickle
@@ -66,6 +67,45 @@ def test_in_process_and_command_line_agree_on_comet(
     metric = f"comet@{oracle / 'neural' / 'models' / 'comet-reg-mix'}"
     expected = printed(metric, tmp_path, capsys)
     assert Reward(metric, "de-en")(PROMPTS, THOUGHT, **COLUMNS) == pytest.approx(expected, abs=1e-6)
+
+
+def test_verl_computes_rewards_with_it(tmp_path: Path) -> None:
+    """verl's own loader reads the function from a file, and its managers call it: by batch, by answer, in a loop."""
+    torch, *_ = (pytest.importorskip(name, reason=f"{name} is not installed") for name in ("torch", "ray", "verl"))
+    import numpy as np
+    from omegaconf import OmegaConf
+    from verl import DataProto
+    from verl.experimental.reward_loop.reward_manager.naive import NaiveRewardManager as OfTheLoop
+    from verl.trainer.ppo.reward import get_custom_reward_fn
+    from verl.workers.reward_manager.batch import BatchRewardManager
+    from verl.workers.reward_manager.naive import NaiveRewardManager
+
+    expected = Reward("chrf", "de-en")(PROMPTS, THOUGHT, **COLUMNS)
+    file = tmp_path / "reward.py"
+    file.write_text("from wholetext.integrations.rewards import Reward\n"
+                    "reward = Reward('chrf', langs='de-en')\n"
+                    "one, several = reward.compute_score, reward.compute_scores\n", "utf-8")  # fmt: skip
+    configs = [OmegaConf.create({"reward": {"custom_reward_function": {"path": str(file), "name": name}}})
+               for name in ("one", "several")]  # fmt: skip
+    one, several = map(get_custom_reward_fn, configs)
+    tokenizer = SimpleNamespace(decode=lambda ids, **_: "".join(THOUGHT[int(at)] for at in ids))
+
+    def answers() -> Any:
+        columns = {"data_source": ["wmt"] * 2, "reward_model": [{"ground_truth": ref} for ref in COLUMNS["reference"]],
+                   "extra_info": [{"source": source} for source in COLUMNS["source"]]}  # fmt: skip
+        return DataProto.from_dict(
+            tensors={"prompts": torch.zeros(2, 1, dtype=torch.long), "responses": torch.tensor([[0, 0], [1, 0]]),
+                     "attention_mask": torch.tensor([[1, 1, 0]] * 2)},
+            non_tensors={name: np.array(column, dtype=object) for name, column in columns.items()})  # fmt: skip
+
+    async def loop() -> list[dict[str, Any]]:
+        manager = OfTheLoop(configs[0], tokenizer, one)
+        return await asyncio.gather(*(manager.run_single(answers()[at : at + 1]) for at in range(2)))
+
+    for manager in (BatchRewardManager(tokenizer, 0, several), NaiveRewardManager(tokenizer, 0, one)):
+        rewards = manager(answers())
+        assert rewards[:, 0].tolist() == pytest.approx(expected, abs=1e-4) and not rewards[:, 1].any()
+    assert [answer["reward_score"] for answer in asyncio.run(loop())] == pytest.approx(expected, abs=1e-6)
 
 
 def test_trl_computes_rewards_with_it() -> None:

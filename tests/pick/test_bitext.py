@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.in_process import call
-from wholetext.errors import InputError
+from wholetext.errors import InputError, WriteError
 from wholetext.pick import bitext, filter_bitext
 
 
@@ -99,6 +99,14 @@ def test_different_numbers_of_lines(files):
     src.write_text("one\n", "utf-8")
     with pytest.raises(InputError, match="one ends after line 1"):
         filter_bitext(src, hyp, "judge-da@x", out, share=0.5)
+
+
+def test_files_that_cannot_be_used_are_named(files):
+    src, hyp, out, _ = files
+    with pytest.raises(InputError, match=r"absent\.txt: no such file"):
+        filter_bitext(src.with_name("absent.txt"), hyp, "judge-da@x", out, share=0.5)
+    with pytest.raises(WriteError, match="cannot be written"):
+        filter_bitext(src, hyp, "judge-da@x", src / "kept.tsv", share=0.5)
 
 
 def test_a_metric_with_references_is_refused(files):

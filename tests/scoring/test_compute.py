@@ -114,7 +114,7 @@ def test_a_run_whose_worker_died_is_resumed_from_the_cache(tmp_path: Path) -> No
         return engine.counts["computed"], measured
 
     fatal.write_text("now")
-    with pytest.raises(wt.errors.WorkerError, match="finished rows are in the cache"):
+    with pytest.raises(wt.errors.WorkerError, match="what is finished is kept"):
         computed()
     fatal.unlink()
     count, measured = computed()

@@ -51,7 +51,7 @@ def test_workers_start_with_the_first_task_and_end_at_close(capfd: pytest.Captur
 def test_a_worker_that_dies_is_an_error_that_says_how_to_go_on() -> None:
     with Executor("processes", workers=2) as executor:
         with pytest.raises(
-            wt.errors.WorkerError, match=r"a worker failed.*SIGKILL.*\n.*finished rows are in the cache"
+            wt.errors.WorkerError, match=r"a worker failed.*SIGKILL.*\n.*what is finished is kept"
         ):
             executor.submit(tasks.die).result()
         executor.close()

@@ -71,7 +71,7 @@ def test_two_workers_give_the_bytes_of_local_and_leave_nothing(tmp_path: Path) -
         with pytest.raises(wt.errors.MetricError, match="it cannot be scored"):
             executor.submit(tasks.fail, "ours").result()
         assert executor.submit(tasks.die, tmp_path / "mark").result() == "alive"  # restarted by Ray
-        with pytest.raises(wt.errors.WorkerError, match=r"a worker failed.*\n.*finished rows are in the cache"):
+        with pytest.raises(wt.errors.WorkerError, match=r"a worker failed.*\n.*what is finished is kept"):
             executor.submit(tasks.die).result()
     assert not psutil.wait_procs(actors(), timeout=60)[1]
 

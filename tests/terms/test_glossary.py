@@ -62,7 +62,7 @@ def test_repeated_pairs_are_noted(tmp_path):
         ('{"proper": {"gear": [1]}}', "not text", "g"),
         ('{"random": {"gear": ["bieg"]}}', "no part 'proper'", "g"),
         ("{", "JSON", "g"),
-        ("<martif>", "cannot read", "g"),
+        ("<martif>", "not XML", "g"),
         (TBX.replace('"pl"', '"de"'), "languages en, de, not en and pl", "g"),
     ],
 )
@@ -73,7 +73,7 @@ def test_faults_name_what_and_where(tmp_path, content, what, where):
         read_glossary(path, ("en", "pl"))
     assert what in str(fault.value)
     assert where in fault.value.where
-    assert fault.value.next or "JSON" in what or "cannot read" in what
+    assert fault.value.next
 
 
 def test_entities_are_not_read(tmp_path):

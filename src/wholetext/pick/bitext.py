@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wholetext.errors import InputError
-from wholetext.files.storage import write_file, writing
+from wholetext.files.storage import refusing, write_file, writing
 from wholetext.io import from_texts
 from wholetext.io.assembly import pair
 from wholetext.io.text import FilePath, opened
@@ -80,7 +80,7 @@ def filter_bitext(
     files = [_fingerprint(path) for path in (src, hyp)]
     resumed = _resume(stored, {"metric": chosen.spec, "langs": langs or "", "files": files})
     options = replace(options or Options(), cache=False, flags=False)
-    with stored.open("ab") as file:
+    with refusing(str(stored)), stored.open("ab") as file:
         pairs = islice(_pairs(src, hyp), resumed, None)
         while block := list(islice(pairs, BLOCK)):
             loaded = from_texts(
@@ -137,8 +137,7 @@ def _resume(stored: Path, settings: Mapping[str, object]) -> int:
         )
     text = json.dumps(settings, indent=1) + "\n"
     if not (stored.exists() and about.read_text("utf-8") == text):
-        stored.parent.mkdir(parents=True, exist_ok=True)
-        stored.write_bytes(b"")
+        write_file(stored, b"")
         write_file(about, text)
     done = stored.stat().st_size // 4
     os.truncate(stored, 4 * done)  # a number may be incomplete
@@ -147,6 +146,6 @@ def _resume(stored: Path, settings: Mapping[str, object]) -> int:
 
 def _fingerprint(path: FilePath) -> str:
     """Size and first megabyte of a file: whether it is the same as before."""
-    with Path(path).open("rb") as file:
+    with opened(path), Path(path).open("rb") as file:
         digest = hashlib.sha256(file.read(1 << 20)).hexdigest()
         return f"{os.fstat(file.fileno()).st_size}:{digest[:16]}"

@@ -11,16 +11,12 @@ from starlette.concurrency import run_in_threadpool
 
 from wholetext.errors import WholetextError, WorkerError
 from wholetext.serving.access import Refused
-from wholetext.serving.scheduler import Stopped, Worker
+from wholetext.serving.scheduler import ENDING, Worker
 from wholetext.serving.settings import ServeOptions
 
 PAUSE, PAUSES = 0.002, 10  # seconds without a new request that end the wait; 20 ms at most
 TOGETHER = 256  # requests
 QUEUE = 2000  # small requests that may wait; larger ones count for more
-
-
-def _ending() -> Refused:
-    return Refused(503, "the server ends", "send the request again when it runs")
 
 
 class Batches:
@@ -46,7 +42,7 @@ class Batches:
         try:
             return await future
         except asyncio.CancelledError:
-            raise _ending() from None
+            raise Refused(503, *ENDING) from None
         finally:
             self._size -= size
 
@@ -83,15 +79,12 @@ class Batches:
     def _ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Any]:
         with self._lock:
             if self._closing:
-                raise _ending()
+                raise Refused(503, *ENDING)
             if self._worker is None or not self._worker.idle:
                 self._worker = Worker(self.options)
-            try:
-                answers = self._worker.ask(
-                    (requests, None), self.options.timeout, lambda: self._closing
-                )
-            except Stopped:
-                raise _ending() from None
+            answers = self._worker.ask(
+                (requests, None), self.options.timeout, lambda: self._closing
+            )
         return [
             Refused(422, f"{answer.where}: {answer.what}".removeprefix(": "), answer.next)
             if isinstance(answer, WholetextError)

@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,7 @@ from wholetext.serving.worker import work
 POLLING = 0.1  # seconds between looks at a running job
 
 
-class Stopped(Exception):
-    """An answer is no longer awaited."""
+ENDING = ("the server ends", "send the request again when it runs")
 
 
 class Worker:
@@ -75,7 +75,7 @@ class Worker:
                 next="try fewer texts or smaller models if it ran out of memory; see the server's log",
             ) from None
         self.kill()
-        raise Stopped
+        raise Refused(503, *ENDING)
 
     def kill(self) -> None:
         self.process.kill()
@@ -161,24 +161,20 @@ class Scheduler:
 
     def _follow(self, worker: Worker, job: Job, out: Path) -> tuple[State | None, str]:
         """Wait for the end of a job; return its state (None if the server ends) and error."""
-
-        def progress(*values: Any) -> None:
-            self.jobs.report(job.id, *values)
-
         try:
             state, error = worker.ask(
                 (job.request, out),
                 self.options.timeout,
                 lambda: self._closing or job.id in self._cancelled,
-                progress,
+                partial(self.jobs.report, job.id),
             )
             return state, error
-        except Stopped:
-            return (None if self._closing else "cancelled"), ""
         except WorkerError as fault:
             begun = self.jobs.get(job.id)
             if begun and not begun.progress and job.tries < TRIES:
                 return "waiting", ""  # it had died idle, which its pipe shows a little later
             return "failed", str(fault)
         except Refused as fault:
+            if fault.status == 503:
+                return (None if self._closing else "cancelled"), ""
             return "failed", str(fault)

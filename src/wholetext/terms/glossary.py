@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wholetext.errors import InputError, choices, count
-from wholetext.files.parsing import read_json
+from wholetext.files.parsing import read_json, reading
 from wholetext.io.text import FilePath, TextFile, opened
 from wholetext.text import code_of
 
@@ -17,6 +17,7 @@ HEADERS = frozenset(
     {"source", "src", "source term", "term", "target", "tgt", "target term", "translation"}
 )
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_JSON = 'write {"source term": ["rendition", …], …}'
 _LAYOUT = "a glossary has a source term and a translation in each line, divided by a tab"
 
 
@@ -55,7 +56,7 @@ def read_glossary(
     with opened(path) as file:
         head = file.head()
         if head.startswith("{"):
-            content = read_json(b"".join(file.chunks()), where=file.name)
+            content = read_json(b"".join(file.chunks()), where=file.name, next=_JSON)
             entries = list(_json_entries(content, part, file.name))
         elif head.startswith("<"):
             entries = list(_tbx_entries(file, langs))
@@ -84,11 +85,9 @@ def _table_entries(file: TextFile, notes: list[str]) -> Iterator[_Entry]:
     lines = list(file.lines())
     sample = next(filter(str.strip, lines), "")
     mark = next((mark for mark in "\t;," if mark in sample), "\t")
-    if mark == "\t":  # quotation marks are text
-        rows = csv.reader(lines, delimiter=mark, quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=mark)
-    columns = 2
+    # beside tabs, quotation marks are text
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
+    rows, columns = csv.reader(lines, delimiter=mark, quoting=quoting), 2
     for row in rows:
         number, cells = rows.line_num, [cell.strip() for cell in row]
         if not any(cells):
@@ -119,7 +118,7 @@ def _json_entries(content: Any, part: str, where: str) -> Iterator[_Entry]:
             raise InputError(
                 f"the renditions of {source!r} are not text",
                 where=where,
-                next='write {"source term": ["rendition", …], …}',
+                next=_JSON,
             )
         for target in listed or [""]:
             yield _Entry(source.strip(), target.strip(), f"{where}: {source!r}")
@@ -129,9 +128,10 @@ def _tbx_entries(file: TextFile, langs: tuple[str, str]) -> Iterator[_Entry]:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    for piece in file.chunks():
-        parser.feed(piece)
-    root = parser.close()
+    with reading(file.name, "check that it is complete, well-formed TBX", what="this is not XML"):
+        for piece in file.chunks():
+            parser.feed(piece)
+        root = parser.close()
     concepts = [node for node in root.iter() if _tag(node) in ("termEntry", "conceptEntry")]
     languages = list(dict.fromkeys(lang for node in concepts for lang in _by_language(node)))
     source, target = map(code_of, langs)
