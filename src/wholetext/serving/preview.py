@@ -48,7 +48,7 @@ def described_columns(path: Path, langs: tuple[str, str]) -> list[list[str]]:
     """List the columns of a table, or the keys of JSON, each with what it is taken for."""
     records = list(islice(_records(TextFile(path).head().splitlines()), SAMPLE))
     names = [name for name in records[0] if name] if records else []
-    keys = settle(names, records, path.name, langs=langs)[0]
+    keys, _ = settle(names, records, path.name, langs=langs)
     if not keys:
         return []
     known = [(name, keys.get(name, ("", ""))) for name in names]
