@@ -24,7 +24,7 @@ from wholetext.reporting.page import _parts
 
 SOURCES = Path(wt.__file__).parent
 TINY = Path(__file__).parent / "oracle" / "neural" / "models"
-MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50", "judge")))
+MODELS = dict(zip(PUBLISHED, ("tiny-bert", "xcomet", "comet-reg-mix", "tiny-mbart50", "judge", "causal")))
 
 
 def careless(body: Mapping[str, Any], number: int) -> Reply:
@@ -57,6 +57,10 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     if "{judge}" in case.options:
         request.getfixturevalue("judge")
+    if "{causal}" in case.options:
+        from tests.metrics.test_llm_prob import gpt2, made
+
+        made(gpt2, tmp_path / "causal")
     if case.where == "files/packages.py":
         other = {name: {**facts, "version": "0.0"} for name, facts in packages._known().items()}
         monkeypatch.setattr(packages, "_known", lambda: other)
@@ -67,7 +71,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 def words(case: Case) -> list[str]:
     typed = case.options
     for small, name in MODELS.items():
-        typed = typed.replace(small, str(TINY / name))
+        typed = typed.replace(small, "./causal" if name == "causal" else str(TINY / name))
     draws = [] if "--draws" in typed else ["--draws", "60"]
     if case.corpus:
         return [*shlex.split(typed), *draws]

@@ -19,6 +19,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
 PUBLISHED = {
     "{bert}": "google-bert/bert-base-multilingual-cased", "{xcomet}": "Unbabel/XCOMET-XL",
     "{comet}": "Unbabel/wmt20-comet-da", "{mbart}": "facebook/mbart-large-50", "{judge}": "gpt-4.1-mini",
+    "{causal}": "Qwen/Qwen2.5-0.5B",
 }  # small models of the tests, and what they stand for
 EMPTY = ("", *WORSE[1:], *WORSE)
 THAI = ("แมวนอนหลับอยู่", "มันเหนื่อย", "หมาเข้ามา", "มันเห่าเสียงดัง", "แล้วมันก็ไป") * 2
@@ -106,6 +107,8 @@ CASES = (
     Case("the output is empty, so only special tokens are scored", "a likelihood of an empty segment",
          "-m 'prism(tgt_lang=en_XX)@{mbart}'", files={"b.txt": EMPTY}, where="metrics/prism.py",
          needs=TORCH),
+    Case("the output is empty, so only the end of the line is scored", "a log-probability of an empty segment",
+         "-m llm-prob@{causal}", files={"b.txt": EMPTY}, where="metrics/llm_prob.py", needs=TORCH),
     Case("this model scores a segment and its context as one", "a unified COMET model is read under `context`",
          "-m 'context(prev=1):comet@{xcomet}'", where="metrics/comet/metric.py", needs=TORCH),
     Case("under layernorm_scope=minibatch8 scores depend on which segments are scored together",

@@ -124,7 +124,7 @@ def decided(correct: Sequence[bool], items: Sequence[Item]) -> Decisions:
 
 def test_groups() -> None:
     items = [item(0, "a", "b", distance=0, type="x", category="it:es", block="1"),
-             item(1, "a", "b", distance=2, type="x", category="it:er", block="1"),
+             item(1, "a", "b", distance=2, type="x", category="it:er", block="1", intra=True),
              item(2, "a", "b", distance=7, type="y", category="it:er", block="2"), item(3, "a", "b", type="y")]
     found = groups(decided([True, False, True, True], items))
     assert [(g.group, g.correct, g.total) for g in found["sentence"]] == [
@@ -134,6 +134,8 @@ def test_groups() -> None:
     assert [(g.group, g.correct, g.total) for g in found["type"]] == [("x", 1, 2), ("y", 2, 2)]
     assert [(g.group, g.correct, g.total) for g in found["block"]] == [("whole blocks", 1, 2)]
     assert {g.group: g.total for g in found["category"]} == {"it:er": 2, "it:es": 1, "unknown": 1}
+    by_flag = groups(decided([True, False, True, True], items), "flag")["sentence"]
+    assert [(g.group, g.total) for g in by_flag] == [("intra", 1), ("unknown", 3)]
 
 
 def test_wilson_by_formula() -> None:
@@ -266,7 +268,7 @@ def test_contrapro_with_documents(tmp_path: Path, first: int) -> None:
     [one] = found.items
     assert found.langs == ("en", "de") and found.warnings == ()
     assert one.src_context == ("A candle.",) and one.candidates[0].context == ("Eine Kerze.",)
-    assert len(one.candidates) == 3 and one.category == "it:sie" and one.distance == 1
+    assert len(one.candidates) == 3 and one.category == "it:sie" and (one.distance, one.intra) == (1, False)
 
 
 def test_contrapro_says_what_is_missing(tmp_path: Path) -> None:

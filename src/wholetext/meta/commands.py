@@ -510,6 +510,10 @@ def contrast(
         option("--context", low=0, help="Number of context sentences to take from --context-from."),
     ] = 3,
     langs: options.Langs = None,
+    intra: Annotated[
+        Literal["distance", "flag"],
+        option("--intra", help="What is inside a sentence: distance 0, or the item's flag."),
+    ] = "distance",
     format: options.TableOrJson = "table",
     out: Annotated[
         Path | None, option("-o", "--out", help="Output `FOLDER` for contrast.json.")
@@ -539,6 +543,7 @@ def contrast(
         metric or (),
         options.named(scores),
         higher_is_better=not minimize,
+        split=intra,
         options=execution.options(),
         out=out,
     )
@@ -569,7 +574,7 @@ def _accuracies(results: ContrastResults) -> None:
         1,
         console,
     )
-    kinds = [*groups(results.decisions[0])]
+    kinds = [*groups(results.decisions[0], results.split)]
     by = f" -f json and the report have it by {terminal.listed(kinds, most=9)}." if kinds else ""
     terminal.print_footer(
         f"{count(totals[0].total, 'item')}; random scores without ties reach "

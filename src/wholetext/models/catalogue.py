@@ -82,6 +82,14 @@ CORE: tuple[ModelEntry, ...] = (
         2.3,
         about="reference-free",
     ),
+    ModelEntry("Unbabel/wmt21-comet-mqm", ("comet-mqm_2021",), "apache-2.0", 2.3),
+    ModelEntry(
+        "Unbabel/wmt21-comet-qe-mqm",
+        ("comet-qe-mqm_2021",),
+        "apache-2.0",
+        2.3,
+        about="reference-free",
+    ),
     ModelEntry(
         "Unbabel/wmt22-cometkiwi-da",
         ("kiwi", "slide-kiwi"),

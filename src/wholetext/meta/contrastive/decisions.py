@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +225,7 @@ def _of_another(items: Sequence[Item], seed: int) -> list[Item]:
 FORMAT = 1
 FILE = "contrast.json"
 CONTRAST = SharedFolder("folder of contrastive results", RunError)
-
+Split = Literal["distance", "flag"]
 File = Path | str
 
 
@@ -260,13 +260,15 @@ def overall(decisions: Decisions) -> ContrastAccuracy:
     return _accuracy("all", decisions.margin, decisions.chance)
 
 
-def groups(decisions: Decisions) -> dict[str, list[ContrastAccuracy]]:
+def groups(decisions: Decisions, split: Split = "distance") -> dict[str, list[ContrastAccuracy]]:
     """Kind of grouping → accuracy of each group, and of whole blocks."""
     items = decisions.set.items
     distances = ["unknown" if item.distance is None else str(item.distance) for item in items]
     inside = [
         value if value == "unknown" else "intra" if value == "0" else "inter" for value in distances
     ]
+    if split == "flag":
+        inside = [{True: "intra", False: "inter", None: "unknown"}[item.intra] for item in items]
     kinds = {
         "sentence": inside,
         "type": [item.type for item in items],
@@ -339,6 +341,7 @@ class ContrastResults:
 
     decisions: tuple[Decisions, ...]
     tests: tuple[ContrastComparison, ...]
+    split: Split = "distance"  # what decides that an item is intra-sentential
     __repr__ = brief
 
     def as_json(self) -> dict[str, Any]:
@@ -358,7 +361,7 @@ class ContrastResults:
                         "all": asdict(overall(decisions)),
                         "groups": {
                             kind: [asdict(part) for part in parts]
-                            for kind, parts in groups(decisions).items()
+                            for kind, parts in groups(decisions, self.split).items()
                         },
                         "margins": np.where(
                             np.isfinite(decisions.margin), decisions.margin, np.nan
@@ -379,6 +382,7 @@ def contrast(
     scores: Sequence[File | tuple[str, File]] = (),
     *,
     higher_is_better: bool = True,
+    split: Split = "distance",
     options: Options | None = None,
     out: File | None = None,
 ) -> ContrastResults:
@@ -397,7 +401,7 @@ def contrast(
             stored_decisions(items, path, higher_is_better=higher_is_better, name=name)
         )
     tests = [compare(first, second) for first, second in combinations(decisions, 2)]
-    results = ContrastResults(tuple(decisions), tuple(tests))
+    results = ContrastResults(tuple(decisions), tuple(tests), split)
     if out is not None:
         write(Path(out), results.as_json())
     return results

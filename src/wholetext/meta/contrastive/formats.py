@@ -41,6 +41,7 @@ class Item:
     type: str = ""
     category: str = ""  # of pronouns: source:target
     distance: int | None = None  # sentences back to the antecedent; None: unknown
+    intra: bool | None = None  # whether the set marks it as within the sentence
     block: str = ""
     ref: str | None = None  # a human translation besides the candidates
     langs: Langs | None = None  # where they differ from those of the set
@@ -170,6 +171,7 @@ def _item(record: dict[str, Any], name: str) -> Item:
         type=_text(record, "type", ""),
         category=":".join(filter(None, pronouns)),
         distance=_distance(record, "antecedent_distance"),
+        intra=_flag(record.get("intrasegmental")),
         block=_text(record, "block", ""),
     )
 
@@ -267,6 +269,7 @@ def _contrapro(
                     candidates=tuple(Candidate(variant, target) for variant in texts),
                     category=":".join(filter(None, pronouns)),
                     distance=_distance(record, "ante distance"),
+                    intra=_flag(record.get("intrasegmental")),
                 )
             )
     notes = []
@@ -347,3 +350,8 @@ def _distance(record: dict[str, Any], key: str) -> int | None:
     value = record.get(key)
     _check(value is None or str(value).lstrip("-").isdecimal(), key, "a whole number")
     return None if value is None else int(value)
+
+
+def _flag(value: Any) -> bool | None:
+    """Read true and false, also as words; anything else is None."""
+    return {"true": True, "false": False}.get(str(value).lower())
