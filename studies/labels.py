@@ -24,9 +24,9 @@ from labels_features import OWN, SETS
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.meta.agreement.measures import calibrate
 from wholetext.meta.judgments import find_ratings
-from wholetext.text.overlap import NAMES
 from wholetext.training.learned.folder import read_config, read_head
 from wholetext.training.learned.forms import head_shapes, predictions, scaled
+from wholetext.training.learned.likeness import NAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))

@@ -22,8 +22,8 @@ from wholetext.meta.participants import Selection, read_participants
 from wholetext.models.device import Precision
 from wholetext.models.hub.locate import locate
 from wholetext.scoring.engine import Engine
-from wholetext.text.overlap import likeness
 from wholetext.training.learned.aligned import LayerSettings, Units, matched, tail
+from wholetext.training.learned.likeness import likeness
 from wholetext.types import Excerpt
 
 DATA = Path(
@@ -113,10 +113,10 @@ def features(rows: list[dict[str, Any]], units: Units) -> np.ndarray:
                 for side in sides(hyp[0][layer], ref_[0][layer]):
                     more += [float(side.mean()), float(tail(side[None])[0]), float(side.min())]
             found[at] = np.array([*deep, *more])
-    table = np.stack([found[at] for at in range(len(rows))])
+    columns = np.stack([found[at] for at in range(len(rows))])
     surface = likeness([row["hyp"] for row in rows], [row["ref"] for row in rows])
-    deep = table.shape[1] - len(OWN)
-    return np.concatenate([table[:, :deep], surface, table[:, deep:]], axis=1)
+    deep = columns.shape[1] - len(OWN)
+    return np.concatenate([columns[:, :deep], surface, columns[:, deep:]], axis=1)
 
 
 def sides(hyp: np.ndarray, ref: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

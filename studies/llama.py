@@ -61,7 +61,7 @@ def _library() -> c.CDLL:
         ("llama_memory_seq_cp", None, c.c_void_p, *[c.c_int32] * 4),
         ("llama_log_set", None, c.c_void_p, c.c_void_p),
     ):  # fmt: skip
-        function = getattr(lib, name)
+        function = getattr(lib, str(name))
         function.restype, function.argtypes = result, arguments
     return lib
 

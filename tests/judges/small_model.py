@@ -99,5 +99,5 @@ def running(slots: int = 1, together: int = 512, model: LocalModel = SMOLLM) -> 
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]] or [1]
-    serve(*numbers, **({"name": sys.argv[3]} if len(sys.argv) > 3 else {}))
+    slots, together, name = [*sys.argv[1:], *("1", "512", NAME)[len(sys.argv) - 1 :]]
+    serve(int(slots), int(together), name)

@@ -25,6 +25,7 @@ _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.-]+)?\.jsonl(?:\.gz)?"
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell a log of samples by the fields at its start."""
     head = file.head()
     return head.startswith("{") and ('"filtered_resps"' in head or bool(_HEAD.match(head)))
 

@@ -40,6 +40,7 @@ class Precision:
 
 
 def torch_module() -> Any:
+    """Import torch; if it is missing, raise an error that names the extra."""
     return optional("torch", "models")
 
 

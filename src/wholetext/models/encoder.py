@@ -174,6 +174,7 @@ def average(state: Any, kept: Any) -> Any:
 
 
 def refuse_context(model: str, view: Excerpt) -> None:
+    """Raise an error if a model without separable segments reads context."""
     if view.before or view.after:
         raise MetricError(
             f"{model} pools the first token, so a segment cannot be separated from its context",

@@ -172,6 +172,7 @@ def apart(units: Sequence[SentenceSpan], chosen: Sequence[int]) -> list[int]:
 
 
 def capitalised(text: str) -> str:
+    """Write the first letter as a capital."""
     return text[:1].upper() + text[1:]
 
 

@@ -21,6 +21,7 @@ NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a tex
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell JSON by the bracket that it starts with."""
     return _START.match(file.head()) is not None
 
 

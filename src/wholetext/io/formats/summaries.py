@@ -41,6 +41,7 @@ _RATERS |= {"turker": "turker-", "scores": ""}  # field → prefix of the aspect
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell rated summaries by the keys of JSON or the columns of CSV."""
     head = file.head()
     if head.startswith("{"):
         return all(key.search(head) for key in _JSON)

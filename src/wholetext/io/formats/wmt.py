@@ -38,6 +38,7 @@ _OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell WMT's files by the keys of the first line."""
     return bool(_keys(file))
 
 

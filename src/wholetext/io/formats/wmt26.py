@@ -62,6 +62,7 @@ def item_id(doc: str, segment: str) -> str:
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell items and submissions of WMT26 by the keys of the first line."""
     line = file.head().split("\n", 1)[0]  # may be broken, or longer than what can be seen of it
     keys = set(_KEY.findall(line)) if line.startswith("{") else set[str]()
     return "item_id" in keys and bool(keys & {"hyps", *TASKS})

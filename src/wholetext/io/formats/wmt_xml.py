@@ -21,6 +21,7 @@ Text = dict[str, str]  # segments by id (by position where ids are absent)
 
 
 def recognise(file: TextFile) -> bool:
+    """Tell XML by its first character."""
     return file.head().startswith("<")
 
 

@@ -33,6 +33,7 @@ def as_rows(values: FloatArray, average: Grouping) -> FloatArray:
 
 
 def both_known(gold: FloatArray, metric: FloatArray) -> BoolArray:
+    """Mark the places where both scores are defined."""
     return np.asarray(~(np.isnan(gold) | np.isnan(metric)))
 
 

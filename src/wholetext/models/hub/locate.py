@@ -136,6 +136,7 @@ def is_local(model: str) -> bool:
 
 
 def folder_of(model: str) -> Path | None:
+    """Return the folder that a model's name denotes, or None."""
     path = _existing(model)
     return path if path is not None and path.is_dir() else None
 
@@ -255,6 +256,7 @@ def download(name: str, revision: str = "", *, patterns: Sequence[str] | None = 
 
 
 def offline() -> bool:
+    """Whether the hub's environment variables forbid the network."""
     settings = (os.environ.get(name, "") for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
     return any(value.strip().upper() in {"1", "ON", "YES", "TRUE"} for value in settings)
 
