@@ -88,7 +88,7 @@ def rows_of(name: str, lp: str, human: str) -> list[dict[str, Any]]:
 
 def features(rows: list[dict[str, Any]], units: Units) -> np.ndarray:
     """(rows, features): those of the form `aligned`, then ``OWN``."""
-    tokenizer, table = units.tokenizer, []
+    tokenizer = units.tokenizer
     by_ref: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         by_ref.setdefault(row["ref"], []).append(at)
