@@ -10,6 +10,7 @@ import pytest
 
 import wholetext as wt
 from wholetext import Corpus, Document, Options, Output
+from wholetext.spec import Call
 
 CORPUS = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",)}),))
 OUTPUT = Output("s", {"d": ("a b",)})
@@ -68,6 +69,12 @@ def test_wrong_types_are_told(said: str) -> None:
 def test_lists_do_where_tuples_are_meant() -> None:
     made = corpus("c", ["de", "en"], [Document("d", ["a b"], {"r": ["a b c"]})])  # type: ignore[arg-type, dict-item]
     assert made == CORPUS and hash(made) == hash(CORPUS)
+
+
+def test_equal_values_have_equal_hashes() -> None:
+    texts = {"d": ("a b",), "e": ("c",)}
+    assert len({Output("s", texts), Output("s", dict(reversed(texts.items())))}) == 1
+    assert len({Call("c", {"a": 1, "b": 2}), Call("c", {"b": 2, "a": 1})}) == 1
 
 
 def test_scores_by_any_spelling_of_a_spec() -> None:

@@ -30,7 +30,7 @@ class Call:
     args: Mapping[str, Value] = field(default_factory=dict)
 
     def __hash__(self) -> int:
-        return hash((self.name, tuple(self.args.items())))
+        return hash((self.name, frozenset(self.args.items())))
 
     def __str__(self) -> str:
         args = ",".join(f"{key}={_write(value)}" for key, value in self.args.items())

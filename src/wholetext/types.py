@@ -324,7 +324,7 @@ class Output:
         object.__setattr__(self, "docs", _segments(self.docs, "document", f"system {self.system}"))
 
     def __hash__(self) -> int:
-        return hash((self.system, tuple(self.docs)))
+        return hash((self.system, frozenset(self.docs)))
 
     def __repr__(self) -> str:
         realigned = f", {len(self.realigned)} of them aligned" if self.realigned else ""

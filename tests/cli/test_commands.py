@@ -160,6 +160,8 @@ def test_progress_of_a_log_is_a_line_per_metric_and_minute(
     ("score x.jsonl --plan --out run", "--out"), ("score x.jsonl --plan --sweep window=2", "--plan"),
     ("score x.jsonl --sweep window=2 --align", "--align"),
     ("score x.jsonl --sweep window=2 --baseline a", "--baseline"),
+    ("score x.jsonl --plan --controls copy", "--controls"),
+    ("score x.jsonl -m judge-da --dry-run calls.jsonl --out run", "--out"),
     ("list chrf --no-ref", "--no-ref"),
 ])  # fmt: skip
 def test_options_without_effect_are_refused(words: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +172,7 @@ def test_options_without_effect_are_refused(words: str, option: str, capsys: pyt
 @pytest.mark.parametrize(("settings", "message"), [
     (["window=2", "depth=3"], "there is no setting 'depth'"),
     (["window=x"], "'x' is not an integer"), (["window=0"], "from 1"),
-    (["context=2..3"], "write the largest size"),
+    (["context=2..3"], "write the largest size"), (["window=2", "partial=drop,include"], "has one partial="),
     (["corpus.jsonl"], "files come before --sweep"), (["hyp=own"], "either the context or the window"),
     (["context=1", "hyp=mine"], "there is no hyp 'mine'"), (["context=1", "window=2"], "either the context or"),
 ])  # fmt: skip

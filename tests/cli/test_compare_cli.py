@@ -135,3 +135,11 @@ def test_nothing_is_wider_than_80_columns(corpus: str, tmp_path: Path, capsys: C
     assert code == 0 and "documents like these would separate them from the baseline" in " ".join(out.split())
     assert "|alpha:0.05|correction:holm" in "".join(line.strip() for line in shown.splitlines())
     assert [line for line in f"{shown}\n{out}".splitlines() if len(line) > 80] == []
+
+
+def test_notes_on_metrics_left_out_are_left_out(corpus: str, tmp_path: Path, capsys: Capture) -> None:
+    specs = [f"slide(size=5,step=5):{metric}" for metric in ("chrf", "bleu")]
+    assert call(capsys, "score", corpus, "-m", *specs, "--out", tmp_path / "run")[0] == 0
+    _, out, _ = call(capsys, "compare", tmp_path / "run", "-m", specs[0], "--json")
+    notes = [note for note in json.loads(out)["notes"] if "fills no window" in note]
+    assert len(notes) == 1 and notes[0].startswith(f"{specs[0]}: text that")

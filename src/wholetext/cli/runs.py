@@ -75,7 +75,7 @@ def compare(
             known("metric", scorer(text).spec, results.scores, where=str(run), error=RunError)
             for text in metric
         ]
-    results = replace(results, scores={spec: results.scores[spec] for spec in specs})
+        results = results.narrowed(specs)
     if t_test or between:
         _documents(results, baseline, component, t_test, between, format)
         return

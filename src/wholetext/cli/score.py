@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 import shlex
 import sys
@@ -116,11 +117,12 @@ def score(
     significance = testing.significance(baseline)
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
-    if plan or sweep is not None:
+    mode = "--sweep" if sweep is not None else "--plan" if plan else "--dry-run"
+    if mode != "--dry-run" or dry_run is not None:
         untested = replace(testing, seed=None) if sweep else testing
         beside = {
-            "--plan": plan and sweep is not None,
-            "--out": plan and out is not None,
+            "--plan": plan and mode != "--plan",
+            "--out": out is not None and mode != "--sweep",
             "--align": aligning != options.Aligning(),
             "--score-only": score_only,
             "--by-domain": by_domain,
@@ -128,14 +130,15 @@ def score(
             "a significance test": untested != options.Testing(),
             "--overflow": overflow != "warn",
             "--no-flags": no_flags,
+            "--controls": controls,
             "--log": log,
-            "--dry-run": dry_run is not None,
+            "--dry-run": dry_run is not None and mode != "--dry-run",
         }
-        options.refuse_beside("--plan" if sweep is None else "--sweep", beside)
+        options.refuse_beside(mode, beside)
     loaded = options.load(files, chosen, bool(aligning.align or aligning.align_to))
     if sweep is not None:
-        seed = testing.seed and options.seed_or_none(testing.seed)
-        axes = _axes(sweep, seed or 0)
+        seed = options.seed_or_none(testing.seed or "0")
+        axes = _axes(sweep, random.randrange(2**31) if seed is None else seed)
         _sweep(loaded, metric or ["chrf"], axes, execution, out, overwrite, format, quiet)
         return
     metrics = metric or _defaults(loaded, quiet)
@@ -255,6 +258,9 @@ def _axes(settings: Sequence[str], seed: int) -> Axes:
     from wholetext.scoring.sweep import HYP, SOURCE, Axes
 
     values = options.sweep_settings(settings)
+    partial, *others = values.get("partial", ["drop"])
+    if others:
+        raise InputError("a sweep has one partial=", where="--sweep", next=f"leave out {others[0]}")
     lows = {"context": 0, "window": 1, "step": 1}
     sizes = {
         axis: [
@@ -274,7 +280,7 @@ def _axes(settings: Sequence[str], seed: int) -> Axes:
         source=tuple(values.get("source", SOURCE)),
         window=max(sizes["window"], default=None),
         step=tuple(sizes["step"]),
-        partial=cast(Any, values.get("partial", ["drop"])[-1]),
+        partial=cast(Any, partial),
         seed=seed,
     )
 

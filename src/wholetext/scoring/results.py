@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
@@ -82,14 +82,26 @@ class Results(Tabular):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the run and on its scores, without repetitions."""
+        return tuple(dict.fromkeys((*self.warnings, *self._notes_of_scores)))
+
+    @property
+    def _notes_of_scores(self) -> list[Note]:
         names = self.labels
-        of_scores = merged(
+        return merged(
             {
                 names[spec]: {system: scores.notes for system, scores in by_system.items()}
                 for spec, by_system in self.scores.items()
             }
         )
-        return tuple(dict.fromkeys((*self.warnings, *of_scores)))
+
+    def narrowed(self, specs: Sequence[str]) -> Results:
+        """The results of some metrics, without notes on the scores of others."""
+        of_scores = frozenset(self._notes_of_scores)
+        return replace(
+            self,
+            scores={spec: self.scores[spec] for spec in specs},
+            warnings=tuple(note for note in self.warnings if note not in of_scores),
+        )
 
     @property
     def labels(self) -> dict[str, str]:

@@ -246,9 +246,9 @@ function legend(sorted) {
     "The line below a score is the 95 % interval of the difference to ",
     el("bdi", {}, state.base !== null ? head.systems[state.base] : "the best"),
     `: the upright is zero, right of it is better (${count(+test.resamples)} resamples of ${test.unit === "doc" ? "documents" : "segments"}`,
-    correction() ? "; not corrected, so that it may miss zero where there is no mark). " : "). ",
+    correction() ? "; not corrected for the number of comparisons, and too narrow with few documents, so it can exclude zero where there is no mark). " : "). ",
     known(rankOf(sorted, sorted.order[0]))
-      ? `#n is the rank cluster by ${sorted.spec}: a system that is significantly worse than one above it opens the next, in which others without a mark may follow. `
+      ? `#n is the rank cluster by ${sorted.spec}: no two systems of a cluster differ significantly. The first that is worse than any member opens the next, which may also hold systems without a mark. `
       : "",
     el("span", { class: "keys" }, choose),
   );
