@@ -180,7 +180,8 @@ def test_metrics_whose_model_is_not_here_are_named(monkeypatch: pytest.MonkeyPat
     assert offered["missing"]["doc-comet"] == "Unbabel/wmt22-comet-da" and "wt-mini" not in offered["missing"]
     assert offered["missing"]["bertscore"] == "FacebookAI/roberta-large"
     assert "doc-bertscore@minilm" in offered["aliases"] and not {"chrf2", "gemba-mqm"} & {*offered["aliases"]}
-    assert "chrf" in offered["metrics"] and "chrf" not in offered["missing"] and "judge-da" not in offered["metrics"]
+    assert "chrf" in offered["metrics"] and "chrf" not in offered["missing"]
+    assert not {"judge-da", "terms", "llm-prob"} & {*offered["metrics"]}
     texts = {name: entry["needs"] for name, entry in offered["offered"].items()}
     assert texts["chrf"] == ["hyp", "ref"] and texts["doc-comet"] == ["hyp", "ref", "src"] and texts["lc"] == ["hyp"]
     assert texts["doc-comet-qe"] == ["hyp", "src"]

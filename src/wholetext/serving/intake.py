@@ -37,7 +37,8 @@ JSON = 10_000_000  # bytes of a request that is decoded here
 TEXTS = 1_000_000  # bytes of texts that are scored at once
 MOST_VALUES = 1_000_000  # in a request of JSON: Python makes up to 100 bytes of each
 # not served, or useless without a file of the user's
-NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus")
+# judges cost money; the others need a folder, a file or a model that the page does not ask for
+NOT_OFFERED = re.compile("judge-.*|learned|blonde-plus|terms|llm-prob")
 SMALL = {"doc-bertscore@minilm": "context(prev=2):bertscore@minilm", "sbert@minilm": "sbert@minilm"}
 FIELDS: dict[str, tuple[type, ...]] = {
     "documents": (list,),
@@ -222,9 +223,10 @@ def form_request(form: FormData, data: Path, options: ServeOptions) -> tuple[str
     rest = f" and {len(names) - 3} more" if len(names) > 4 else ""
     usual = f"demo {demo}" if demo else ", ".join(names[:3] if rest else names) + rest
     title = _field(form, "title")[:200]
+    heading = title if demo or "corpus" in files else title or usual[:200]  # of the report
     metrics = " ".join(_fields(form, "metric")).split()
     choices = _choices(metrics, _field(form, "langs"), _field(form, "baseline"), options)
-    return title or usual[:200], {"demo": demo, "files": files, "title": title, **choices}
+    return title or usual[:200], {"demo": demo, "files": files, "title": heading, **choices}
 
 
 def form_files(form: FormData, data: Path) -> dict[str, list[list[str]]]:
