@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from wholetext.errors import CacheError
 
+_PATIENCE = 60.0  # seconds to wait for other processes
 _SETUP = """PRAGMA journal_mode=WAL;
 PRAGMA synchronous=NORMAL;
 CREATE TABLE IF NOT EXISTS checked_items
@@ -61,8 +63,20 @@ class Cache:
         self.path = path or default_path()
         with self._faults():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
-            self._db.executescript(_SETUP)
+            self._db = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
+            self._set_up()
+
+    def _set_up(self) -> None:
+        """Make the tables; SQLite's own timeout does not cover the change to a write-ahead log."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.executescript(_SETUP)
+                return
+            except sqlite3.OperationalError as fault:
+                if "locked" not in str(fault) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the stored and undamaged values, by key."""
