@@ -1,7 +1,8 @@
 """Log-probabilities of given texts from llama.cpp, through the C interface of the wheel `xllamacpp`.
 
 Chat servers return no probabilities of a text they are given; the library they are built on does. The structures below
-are those of xllamacpp 2026.10.11549 (`tests/judges/requirements.txt`), which is checked.
+are those of xllamacpp 2026.10.11549 (`tests/judges/requirements.txt`), which is checked. The wheel is built for AVX2;
+the variable WHOLETEXT_LLAMA names a libllama.so built from the same release for a newer processor.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from wholetext.types import Fit
 
 VERSION = "2026.10.11549"
 CONTEXT, BATCH, TOGETHER = 4096, 2048, 16
-UNIFIED = 133  # the byte of kv_unified: sequences share one cache
+UNIFIED = 141  # the byte of kv_unified: sequences share one cache
 
 
 class ModelParams(c.Structure):
@@ -46,7 +47,8 @@ def _library() -> c.CDLL:
         raise SystemExit(
             f"xllamacpp {wheel.version} is installed, and the structures are of {VERSION}"
         )
-    lib = c.CDLL(str(wheel.locate_file("xllamacpp/xllamacpp.abi3.so")))
+    built = os.environ.get("WHOLETEXT_LLAMA")
+    lib = c.CDLL(built or str(wheel.locate_file("xllamacpp/xllamacpp.abi3.so")))
     for name, result, *arguments in (
         ("llama_model_default_params", ModelParams), ("llama_context_default_params", ContextParams),
         ("llama_model_load_from_file", c.c_void_p, c.c_char_p, ModelParams),
@@ -57,7 +59,8 @@ def _library() -> c.CDLL:
         ("llama_token_to_piece", c.c_int32, c.c_void_p, c.c_int32, c.c_char_p, c.c_int32, c.c_int32, c.c_bool),
         ("llama_batch_init", Batch, c.c_int32, c.c_int32, c.c_int32), ("llama_decode", c.c_int32, c.c_void_p, Batch),
         ("llama_get_logits_ith", c.POINTER(c.c_float), c.c_void_p, c.c_int32),
-        ("llama_get_memory", c.c_void_p, c.c_void_p), ("llama_memory_clear", None, c.c_void_p, c.c_bool),
+        ("llama_n_ctx_seq", c.c_uint32, c.c_void_p), ("llama_get_memory", c.c_void_p, c.c_void_p),
+        ("llama_memory_clear", None, c.c_void_p, c.c_bool),
         ("llama_memory_seq_cp", None, c.c_void_p, *[c.c_int32] * 4),
         ("llama_log_set", None, c.c_void_p, c.c_void_p),
     ):  # fmt: skip
@@ -90,6 +93,8 @@ class Llama:
         params.n_threads = params.n_threads_batch = 1
         c.memset(c.addressof(params) + UNIFIED, 1, 1)
         self.context = lib.llama_init_from_model(self.model, params)
+        if lib.llama_n_ctx_seq(self.context) != CONTEXT:
+            raise SystemExit("each text would get a part of the context only: kv_unified is elsewhere")
         self.vocab = lib.llama_model_get_vocab(self.model)
         self.size = lib.llama_vocab_n_tokens(self.vocab)
         self.memory = lib.llama_get_memory(self.context)

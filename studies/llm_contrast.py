@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contrast import gain, share
+from contrast import share
 from llama import Llama
 
 from wholetext.meta.contrastive.decisions import decide, with_controls
@@ -35,14 +35,14 @@ from wholetext.types import Runtime
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-FOUND = ROOT / "studies" / "llm" / "contrast.jsonl"
+DECIDED = ROOT / "studies" / "llm" / "contrast.jsonl"
 SETS = {"anaphora": "discevalmt.anaphora.en-fr", "lexical choice": "discevalmt.lexical-choice.en-fr",
         "ContraPro": "contrapro-large.en-fr"}  # fmt: skip
 SHORT = ("sentence", "context(prev=1)", "context(prev=1,source=other)")
 VIEWS = {"anaphora": SHORT, "lexical choice": SHORT, "ContraPro": (
     "sentence", "context(prev=1)", "context(prev=3)", "context(prev=3,source=shuffled)", "context(prev=3,source=other)"
 )}  # fmt: skip
-PART, MOST = 10, 1000
+PART, MOST, DRAWS = 10, 1000, 10_000
 BACKENDS: dict[str, Llama] = {}
 
 
@@ -95,7 +95,7 @@ def work(model: str, minutes: float) -> None:
         if time.monotonic() - begin > 60 * minutes:
             return
         row = {"set": name, "part": part, "view": view} | measured(some, bound, model)
-        with FOUND.open("a", encoding="utf-8") as file:
+        with DECIDED.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         print(time.strftime("%H:%M:%S"), *row.values(), flush=True)
 
@@ -121,29 +121,39 @@ def measured(items: ContrastSet, bound: Scorer, model: str) -> dict[str, Any]:
 
 def read() -> list[dict[str, Any]]:
     return (
-        [json.loads(line) for line in FOUND.read_text("utf-8").splitlines()]
-        if FOUND.exists()
+        [json.loads(line) for line in DECIDED.read_text("utf-8").splitlines()]
+        if DECIDED.exists()
         else []
     )
 
 
+def gain(own: np.ndarray, other: np.ndarray, blocks: list[str]) -> str:
+    """Difference of accuracies on the same items, with a 95 % percentile interval over blocks of items."""
+    names, where = np.unique(blocks, return_inverse=True)
+    sums, sizes = np.bincount(where, weights=own - other), np.bincount(where)
+    drawn = np.random.default_rng(4).integers(0, len(names), (DRAWS, len(names)))
+    low, high = np.percentile(100 * sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [2.5, 97.5])
+    return f"{100 * (own - other).mean():+.1f} [{low:+.1f}, {high:+.1f}]".replace("-", "−")
+
+
 def table() -> list[str]:
-    """What was reached, as Markdown: accuracies with Wilson's intervals, differences with intervals over items."""
-    margins: dict[tuple[str, str], list[float]] = {}
-    parts: dict[str, dict[int, set[str]]] = {}
+    """What was reached, as Markdown: accuracies with Wilson's intervals, differences with intervals over blocks."""
     rows = read()
-    for row in rows:
-        parts.setdefault(row["set"], {}).setdefault(row["part"], set()).add(row["view"])
-    for row in rows:
-        if parts[row["set"]][row["part"]] == set(VIEWS[row["set"]]):  # whole parts only: the same items in every column
-            margins.setdefault((row["set"], row["view"]), []).extend(row["margins"])
+    margins = {(row["set"], row["part"], row["view"]): row["margins"] for row in rows}
     lines = []
-    for name in SETS:
-        right = {view: np.array(margins.get((name, view), [])) > 0 for view in VIEWS[name]}
-        cells = [f"{view}: {share(values.astype(float))}" for view, values in right.items()]
-        own, none, other = (right[view].astype(float) for view in (
-            "context(prev=3)" if name == "ContraPro" else "context(prev=1)", "sentence", VIEWS[name][-1]))  # fmt: skip
-        lines.append(f"| {name} | {len(none)} | {' | '.join(cells)} | {gain(own, none)} | {gain(own, other)} |")
+    for name, views in VIEWS.items():
+        # whole parts only: the same items in every column
+        parts = [part for part in range(MOST // PART) if all((name, part, view) in margins for view in views)]
+        items = load(name).items
+        blocks = [item.block or item.id for part in parts for item in items[part * PART : (part + 1) * PART]]
+        if not blocks:
+            continue
+        right = {view: np.concatenate([margins[name, part, view] for part in parts]) > 0 for view in views}
+        right = {view: correct.astype(float) for view, correct in right.items()}
+        lines += [f"{name}: {len(blocks)} items, {len(set(blocks))} blocks", ""]
+        lines += [f"- {view}: {share(correct)}" for view, correct in right.items()]
+        own = "context(prev=3)" if name == "ContraPro" else "context(prev=1)"
+        lines += [f"- {own} − {view}: {gain(right[own], right[view], blocks)}" for view in views if view != own] + [""]
     tokens, cpu, wall = (sum(row[key] for row in rows) for key in ("tokens", "cpu", "wall"))
     lines.append(f"{tokens} tokens, {cpu:.0f} s of a processor ({tokens / cpu:.1f} a second), {wall / 60:.0f} minutes; "
                  f"{max(row['gb'] for row in rows)} GB")  # fmt: skip

@@ -2,10 +2,11 @@
 
     WHOLETEXT_QWEN=FOLDER/*.gguf WHOLETEXT_DATA=../shared/data python studies/llm_judges.py [--minutes 60]
 
-Needs `tests/judges/requirements.txt`; the server runs in a child process, on one thread. A unit is a segment of WMT21
-(zh-en, MQM) or WMT22 (de-en, direct assessment) with the outputs of two systems, all drawn at random; 76 units of each
-pair are 304 judged outputs. Under `context` and `whole` the judge reads up to three or seven segments before it. A line
-is a unit under a judge and a view; units are finished one after another, and the study resumes after the last line.
+Needs `tests/judges/requirements.txt`; the server runs in a child process, unless `--endpoint` names one that serves the
+same file. A unit is a segment of WMT21 (zh-en, MQM) or WMT22 (de-en, direct assessment) with the outputs of two
+systems, all drawn at random; 76 units of each pair are 304 judged outputs. Under `context` and `whole` the judge reads
+up to three or seven segments before it. A line of the file is a part (19 units) under a judge and a view; parts are
+finished one after another, and the study resumes after the last line.
 """
 
 from __future__ import annotations
@@ -16,8 +17,12 @@ import os
 import random
 import sys
 import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,71 +38,141 @@ from wholetext.meta.participants import Selection, read_participants  # noqa: E4
 from wholetext.scoring.evaluate import Options  # noqa: E402
 
 DATA = Path(os.environ.get("WHOLETEXT_DATA", ROOT.parent / "shared" / "data"))
-FOUND = ROOT / "studies" / "llm" / "judges.jsonl"
+JUDGED = ROOT / "studies" / "llm" / "judges.jsonl"
 SETS = {"zh-en": ("wmt21.news.mqm", "mqm"), "de-en": ("wmt22.da", "wmt-z")}
 JUDGES = ("judge-da", "judge-esa(max_tokens=200)", "judge-coherence(max_tokens=300)")
 VIEWS = ("sentence", "context(prev=3)", "whole")
-UNITS, SYSTEMS, BEFORE = 76, 2, 7
+UNITS, SYSTEMS, BEFORE, PART, TOGETHER = 76, 2, 7, 19, 4
+DRAWS = 10_000
 
 
-def units(lp: str) -> list[tuple[Item, list[float], list[float]]]:
-    """Segments in a random order with two outputs each, their scores, and the means of the text that `whole` shows."""
+class Unit(NamedTuple):
+    """A segment with two outputs, and what people gave to each."""
+
+    item: Item
+    segment: list[float]
+    shown: list[float]  # means over the text that `whole` shows
+
+
+def units(lp: str) -> list[Unit]:
+    """Segments of a language pair in a random order."""
     name, human = SETS[lp]
     evalset = EvalSet.open(DATA / "evalsets" / name, lp)
-    where = read_participants(evalset, Selection(), human)
-    loaded, gold = evalset.load(), where.gold("seg")
+    participants = read_participants(evalset, Selection(), human)
+    loaded, gold = evalset.load(), participants.gold("seg")
     docs = {doc.id: doc for doc in loaded.corpus.docs}
     outputs = {output.system: output.docs for output in loaded.outputs}
-    places = [(run, at) for run in where.runs for at in range(run.start, run.stop)]
-    found, rng = [], random.Random(f"judges:{lp}")
+    places = [(run, at) for run in participants.runs for at in range(run.start, run.stop)]
+    drawn, rng = list[Unit](), random.Random(f"judges:{lp}")
     rng.shuffle(places)
     for run, at in places:
         begin, inside = max(run.start, at - BEFORE), slice(max(0, at - run.start - BEFORE), at - run.start + 1)
-        judged = [row for row in range(len(where.systems)) if not np.isnan(gold[row, begin : at + 1]).any()]
+        judged = [row for row in range(len(participants.systems)) if not np.isnan(gold[row, begin : at + 1]).any()]
         chosen = rng.sample(judged, min(SYSTEMS, len(judged)))
-        texts = [outputs[where.systems[row]][run.doc][inside] for row in chosen]
-        if len(set(texts)) == SYSTEMS and len(found) < UNITS:
+        texts = [outputs[participants.systems[row]][run.doc][inside] for row in chosen]
+        if len(set(texts)) == SYSTEMS and len(drawn) < UNITS:
             src = (docs[run.doc].src or ())[inside]
-            candidates = tuple(Candidate(text[-1], text[:-1]) for text in texts)
-            found.append((
-                Item(f"{lp}:{at}", src[-1], src[:-1], candidates), [float(gold[row, at]) for row in chosen],
-                [float(gold[row, begin : at + 1].mean()) for row in chosen],
-            ))  # fmt: skip
-    return found
+            item = Item(f"{lp}:{at}", src[-1], src[:-1], tuple(Candidate(text[-1], text[:-1]) for text in texts))
+            shown = gold[chosen, begin : at + 1].mean(axis=1)
+            drawn.append(Unit(item, gold[chosen, at].tolist(), shown.tolist()))
+    return drawn
 
 
 def work(address: str, minutes: float) -> None:
-    lines = FOUND.read_text("utf-8").splitlines() if FOUND.exists() else []
-    done = {(row["unit"], row["judge"], row["view"]) for row in map(json.loads, lines)}
-    begin, every = time.monotonic(), {lp: units(lp) for lp in SETS}
-    for place in range(UNITS):
-        for lp, (item, gold, whole) in ((lp, found[place]) for lp, found in every.items() if place < len(found)):
-            for judge in JUDGES:
-                for view in VIEWS:
-                    if (item.id, judge, view) in done:
-                        continue
-                    if time.monotonic() - begin > 60 * minutes:
-                        return
-                    one = ContrastSet(lp, (lp[:2], lp[3:]), (item,))
-                    row: dict[str, Any] = {"unit": item.id, "judge": judge, "view": view}
-                    row["gold"] = whole if view == "whole" else gold
-                    row |= asked(one, f"{view}:{judge}@{QWEN.name}", address)
-                    with FOUND.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(row) + "\n")
-                    print(time.strftime("%H:%M:%S"), *row.values(), flush=True)
+    """Judge what is not judged yet, part by part."""
+    done = {(row["lp"], row["part"], row["judge"], row["view"]) for row in read()}
+    begin, drawn = time.monotonic(), {lp: units(lp) for lp in SETS}
+    for part, judge, lp, view in product(range(UNITS // PART), JUDGES, SETS, VIEWS):
+        some = drawn[lp][part * PART : (part + 1) * PART]
+        if not some or (lp, part, judge, view) in done:
+            continue
+        if time.monotonic() - begin > 60 * minutes:
+            return
+        row: dict[str, Any] = {"lp": lp, "part": part, "judge": judge, "view": view}
+        row["units"] = [unit.item.id for unit in some]
+        row["gold"] = [unit.shown if view == "whole" else unit.segment for unit in some]
+        row |= ask(ContrastSet(lp, (lp[:2], lp[3:]), tuple(unit.item for unit in some)), f"{view}:{judge}", address)
+        with JUDGED.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(time.strftime("%H:%M:%S"), *row.values(), flush=True)
 
 
-def asked(items: ContrastSet, spec: str, address: str) -> dict[str, Any]:
-    calls, begin = Calls(f"{address}/v1", parallel=1, timeout=3600), time.monotonic()
-    decided = decide(items, spec, Options(cache=False, calls=calls))
+def ask(items: ContrastSet, spec: str, address: str) -> dict[str, Any]:
+    """Scores of each unit's outputs (None: no readable answer), and what the calls cost."""
+    calls, begin = Calls(f"{address}/v1", parallel=TOGETHER, timeout=3600), time.monotonic()
+    decided = decide(items, f"{spec}@{QWEN.name}", Options(cache=False, calls=calls))
     counts = {name: int(value) for name, value in calls.counts.items() if "tokens" in name or "calls" in name}
-    scores = [None if np.isnan(score) else round(float(score), 2) for score in decided.scores[0]]
+    scores = [[None if np.isnan(score) else round(float(score), 2) for score in unit] for unit in decided.scores]
     return {"scores": scores, **counts, "wall": round(time.monotonic() - begin, 1)}
+
+
+def read() -> list[dict[str, Any]]:
+    """Read the lines that were written."""
+    return [json.loads(line) for line in JUDGED.read_text("utf-8").splitlines()] if JUDGED.exists() else []
+
+
+def agreement(gold: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """(units, 2) of people and of a judge: correlation over outputs, agreement on the better output of a segment.
+
+    A judge that calls two outputs equal has not found the better: ties count half, which is chance.
+    """
+    known = ~np.isnan(scores)
+    lead, preferred = gold[:, 0] - gold[:, 1], scores[:, 0] - scores[:, 1]
+    decided = known.all(axis=1) & (lead != 0)
+    varied = known.sum() > 2 and np.ptp(scores[known]) > 0 and np.ptp(gold[known]) > 0
+    return {
+        "pearson": float(np.corrcoef(gold[known], scores[known])[0, 1]) if varied else float("nan"),
+        "better": float(((np.sign(lead * preferred) + 1) / 2)[decided].mean()) if decided.any() else float("nan"),
+    }
+
+
+def table() -> list[str]:
+    """What was reached, as Markdown, with 95 % percentile intervals over units."""
+    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in read():
+        rows[row["lp"], row["judge"].partition("(")[0], row["view"]].append(row)
+    lines = [
+        "| pair | judge | view | outputs | unreadable | r with people | better output | tied | tokens in, out | s |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    rng = np.random.default_rng(4)
+    for (lp, judge, view), parts in rows.items():
+        gold = np.array([unit for part in parts for unit in part["gold"]])
+        scores = np.array([unit for part in parts for unit in part["scores"]], dtype=float)
+        point = agreement(gold, scores)
+        drawn = [agreement(gold[pick], scores[pick]) for pick in rng.integers(0, len(gold), (DRAWS, len(gold)))]
+        cells = []
+        for name, factor, form in (("pearson", 1, ".2f"), ("better", 100, ".0f")):
+            low, high = np.nanpercentile([factor * values[name] for values in drawn], [2.5, 97.5])
+            cells.append(f"{factor * point[name]:{form}} [{low:{form}}, {high:{form}}]".replace("-", "−"))
+        tied = 100 * float((scores[:, 0] == scores[:, 1]).mean())
+        read_in, written, wall = (
+            sum(part.get(name, 0) for part in parts) for name in ("judge_tokens_in", "judge_tokens_out", "wall")
+        )
+        lines.append(
+            f"| {lp} | {judge} | {view} | {scores.size} | {int(np.isnan(scores).sum())} | {cells[0]} | {cells[1]} | "
+            f"{tied:.0f} % | {read_in:,}, {written:,} | {wall:.0f} |"
+        )
+    return lines
+
+
+@contextmanager
+def server(endpoint: str) -> Iterator[str]:
+    """The address of a server: the one named, or one that runs as long as the context."""
+    if endpoint:
+        yield endpoint
+    else:
+        with running(slots=TOGETHER, model=QWEN) as address:
+            yield address
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--endpoint", default="", help="a server of the model, such as http://127.0.0.1:8080")
+    parser.add_argument("--table", action="store_true", help="print what was reached")
     arguments = parser.parse_args()
-    with running(model=QWEN) as url:
-        work(url, arguments.minutes)
+    if not arguments.table:
+        with server(arguments.endpoint) as url:
+            work(url, arguments.minutes)
+    print("\n".join(table()))
