@@ -184,10 +184,11 @@ class Judge(Metric):
         return list(asks[0].messages[-1:]) if asks else None  # a dry run prints all of it
 
     def hear(
-        self, asks: Sequence[Ask], run: Runtime, schema: str, prompt: str = "prompt"
-    ) -> list[Reply]:
-        """Parse the answer to each call; calls with an unparsable answer are repeated once."""
+        self, calls: Sequence[Sequence[Ask]], run: Runtime, schema: str, prompt: str = "prompt"
+    ) -> list[list[Reply]]:
+        """Parse the answers to the calls about each request; unparsable ones are repeated once."""
         chat, repair = self.chat(run), self.prompts()[prompt].repair
+        asks = list(chain(*calls))
 
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
@@ -204,7 +205,8 @@ class Judge(Metric):
         ]
         for i, answer in zip(again, run.map(chat, second)):
             replies[i] = Reply(read(answer), answer, repaired=True)
-        return replies
+        ordered = iter(replies)
+        return [list(islice(ordered, len(own))) for own in calls]
 
     # -------------------------------------------------------- scores
 
@@ -221,9 +223,8 @@ class Judge(Metric):
 
     def replies(self, requests: Sequence[Request], run: Runtime) -> list[list[Reply]]:
         """The replies to all calls about each request."""
-        asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(self.hear(list(chain(*asks)), run, self.schema))
-        return [list(islice(replies, len(calls))) for calls in asks]
+        calls = [self.asks(request, run.langs) for request in requests]
+        return self.hear(calls, run, self.schema)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
         """A number per column; NaN if undefined."""
@@ -402,21 +403,24 @@ class JudgeEsa(Judge):
         return chat, asks, later
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        first = self.hear(asks, run, "errors", "errors_prompt")
+        calls = [self.asks(request, run.langs) for request in requests]
+        listed = self.hear(calls, run, "errors", "errors_prompt")
         second = [
-            self.score_ask(requests[at // self.samples], run.langs, reply.parsed.faults, ask.sample)
-            for at, (ask, reply) in enumerate(zip(asks, first))
-            if reply.parsed.ok
+            [
+                self.score_ask(request, run.langs, reply.parsed.faults, sample)
+                for sample, reply in enumerate(replies)
+                if reply.parsed.ok
+            ]
+            for request, replies in zip(requests, listed)
         ]
-        scored = iter(self.hear(second, run, "score"))
-        verdicts = []
-        for i, request in enumerate(requests):
-            listed = first[i * self.samples : (i + 1) * self.samples]
-            replies = [next(scored) for reply in listed if reply.parsed.ok]
-            values = [self.value(reply.parsed, request) for reply in replies] or [(NAN,)]
-            verdicts.append(Verdict(values, [*listed, *replies], first_faults(listed)))
-        return verdicts
+        return [
+            Verdict(
+                [self.value(reply.parsed, request) for reply in scored] or [(NAN,)],
+                [*replies, *scored],
+                first_faults(replies),
+            )
+            for request, replies, scored in zip(requests, listed, self.hear(second, run, "score"))
+        ]
 
     def score_ask(
         self, request: Request, langs: tuple[str, str], faults: Sequence[Fault], sample: int
