@@ -105,7 +105,13 @@ def judge_check(
     settings = settings or JudgeCheckOptions()
     names = [judges] if isinstance(judges, str) else judges
     specs = list(dict.fromkeys(scorer(name).spec for name in names))
-    plan = _Plan(corpus, outputs, settings, tuple(map(_judge, specs)))
+    parsed = tuple(expand(parse(spec)) for spec in specs)
+    for spec in parsed:
+        if not spec.metric.name.startswith("judge-"):
+            raise SpecError(
+                f"{spec} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …"
+            )
+    plan = _Plan(corpus, outputs, settings, parsed)
     tasks = [task for check in settings.checks for task in getattr(plan, check)()]
     if not tasks:
         raise InputError(
@@ -131,15 +137,6 @@ def write_judge_check(check: JudgeCheck, folder: Path | str, *, overwrite: bool 
     """Write a run folder with the figures in judge-check.json."""
     figures = json.dumps(check.as_json(), ensure_ascii=False, indent=1)
     write_run(check.results, folder, {"judge-check.json": figures}, overwrite=overwrite)
-
-
-def _judge(text: str) -> Spec:
-    spec = expand(parse(text))
-    if not spec.metric.name.startswith("judge-"):
-        raise SpecError(
-            f"{text} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …"
-        )
-    return spec
 
 
 def _with(spec: Spec, **args: Value) -> str:
@@ -189,14 +186,14 @@ class _Plan:
         rate = partial(error_rate, self.outputs)
         for judge in self._one_per_model("judge-mqm"):
             name = str(replace(judge, view=None))
-            specs = [
-                scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
+            by_size = {
+                size: scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
                 for size in sizes
-            ]
-            for size, spec in zip(sizes, specs):
+            }
+            for size, spec in by_size.items():
                 yield _Task("length", name, f"window {size}", [spec], rate)
             ends = f"window {sizes[-1]} to {sizes[0]}"
-            yield _Task("length", name, ends, [specs[-1], specs[0]], rate)
+            yield _Task("length", name, ends, [by_size[sizes[-1]], by_size[sizes[0]]], rate)
 
     def consistency(self) -> Iterator[_Task]:
         """Measure how far the scores of repeated samples differ."""
@@ -214,8 +211,7 @@ class _Plan:
                 if judge.metric.name == "judge-esa" and prompt == REWORDED:
                     args["errors_prompt"] = prompt
                 specs, setting = [str(judge), _with(judge, **args)], Path(prompt).name
-                figures = partial(paired, True)
-                yield _Task("wording", str(judge), setting, specs, figures)
+                yield _Task("wording", str(judge), setting, specs, partial(paired, True))
 
     def agreement(self) -> Iterator[_Task]:
         """Compare pairs of judges on the same rows."""
@@ -223,14 +219,13 @@ class _Plan:
             self.notes.append("agreement: needs two judges")
         for judges in combinations(self.judges, 2):
             first, second = map(str, judges)
-            if judges[0].view != judges[1].view:
+            if judges[0].view == judges[1].view:
+                alike = scorer(first).metric.range == scorer(second).metric.range
+                yield _Task("agreement", first, second, [first, second], partial(paired, alike))
+            else:
                 self.notes.append(
                     f"agreement: {first} and {second} have different views and so other rows"
                 )
-                continue
-            alike = scorer(first).metric.range == scorer(second).metric.range
-            figures = partial(paired, alike)
-            yield _Task("agreement", first, second, [first, second], figures)
 
     def _one_per_model(self, metric: str) -> list[Spec]:
         """A judge of this metric for every model: one that was named, or one with the defaults."""
