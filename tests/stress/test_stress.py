@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +13,7 @@ import wholetext as wt
 from wholetext.demo import load
 from wholetext.errors import InputError, MetricError
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.evaluate import (
-    Stress,
-    best,
-    losses,
-    select,
-    stress,
-    write_stress,
-)
+from wholetext.stress.evaluate import Stress, best, losses, select, stress
 from wholetext.stress.perturbation import Changed, StressOptions
 from wholetext.types import Corpus, Document, Output
 
@@ -121,16 +113,6 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(InputError, match="no change can be made in this text") as caught:
         stress(corpus, outputs, "chrf", StressOptions(("connective",)), Options(cache=False))
     assert "no connective" in caught.value.next
-
-
-# ---------------------------------------------------------------- files
-
-
-def test_a_folder_is_read_by_every_verb(found: Stress, tmp_path: Path) -> None:
-    write_stress(found, tmp_path / "run")
-    assert wt.open_run(tmp_path / "run").systems == found.results.systems
-    figures = json.loads((tmp_path / "run/stress.json").read_text("utf-8"))
-    assert figures["kind"] == "stress" and len(figures["figures"]) == len(found.cells)
 
 
 ONE, TWO = ("A house burned.", "All got out."), ("A home was on fire.", "Everyone escaped.")

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +20,7 @@ from wholetext.training.run import Moment, Session, train
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
+pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
 import json, sys, time, torch
@@ -34,14 +34,6 @@ def tell(moment):
         time.sleep(0.02)  # so that the kill comes before the end
 train(read_recipe(None, json.loads(sys.argv[1])), Session(Path(sys.argv[2]), save_seconds=0, tell=tell))
 """
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def killed(one: Recipe, out: Path, step: int) -> None:
@@ -62,8 +54,7 @@ def killed(one: Recipe, out: Path, step: int) -> None:
 
 
 @pytest.mark.slow
-def test_kill_and_go_on(tmp_path: Path) -> None:
-    root = make(tmp_path)
+def test_kill_and_go_on(root: Path, tmp_path: Path) -> None:
     one = recipe(root, form="t5", base=str(TINY / "tiny-mt5"), epochs=3, most=6,
                  validation_most=2, k=[1], batch=4, patience=0, evaluate=7)
     whole = train(one, Session(tmp_path / "whole"))
@@ -80,9 +71,8 @@ def test_kill_and_go_on(tmp_path: Path) -> None:
     assert not any(moment.stage == "training" for moment in done), "a finished run is handed back"
 
 
-def test_every_step_can_be_the_last(tmp_path: Path) -> None:
+def test_every_step_can_be_the_last(root: Path, tmp_path: Path) -> None:
     """A run that stops after each step by an exception, and goes on."""
-    root = make(tmp_path)
     one = recipe(root, form="aligned", epochs=2, batch=64, k=[1, 2], within=0.3)
     train(one, Session(tmp_path / "whole"))
 
