@@ -14,11 +14,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -260,12 +260,12 @@ class Chat:
     # -------------------------------------------------------- many calls
 
     def arrive(self, inputs: Sequence[Ask], keep: Callable[[Ask, Answer], None]) -> list[Answer]:
-        """Answer all calls; each answer is passed to ``keep`` when it arrives.
+        """Answer all calls; each answer is passed to ``keep`` when it arrives, one at a time.
 
         If a call fails permanently, the budget is reached or the user interrupts, calls in flight
         are completed and their answers stored.
         """
-        calls, answers = self.calls, dict[Ask, Answer]()
+        calls, lock = self.calls, threading.Lock()
         if calls.budget is not None and calls.cost(self.model, 0, 0) is None:
             raise InputError(
                 f"there is a budget, and no price of the model {self.model}",
@@ -274,32 +274,24 @@ class Chat:
         if inputs:
             _ = calls.client  # a missing key, URL or package fails the run, not each call
         calls._stop.clear()
-        waiting, in_flight = iter(dict.fromkeys(inputs)), dict[Future[Answer], Ask]()
-        pool = ThreadPoolExecutor(calls.parallel)
 
-        def submit(most: int) -> None:
-            for ask in islice(waiting, most):
-                in_flight[pool.submit(self._ask, ask)] = ask
-
-        def collect(future: Future[Answer]) -> None:
-            ask = in_flight.pop(future)
-            answer = answers[ask] = future.result()
+        def answered(ask: Ask) -> Answer:
+            """Store the answer before this thread calls again: if the process is killed, none is lost."""
+            answer = self._ask(ask)
             if not answer.problem:
-                keep(ask, answer)
+                with lock:
+                    keep(ask, answer)
+            return answer
 
+        pool = ThreadPoolExecutor(calls.parallel)
         try:
-            submit(calls.parallel)
-            while in_flight:
-                for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
-                    collect(future)
-                    submit(1)  # once the answer is stored: if the process is killed, none is lost
+            answers = {ask: pool.submit(answered, ask) for ask in dict.fromkeys(inputs)}
+            for future in as_completed(answers.values()):
+                future.result()  # raise what stops the run
         finally:
             calls._stop.set()  # no retries; calls in flight are paid for
-            pool.shutdown()
-            for future in list(in_flight):
-                if not future.exception():
-                    collect(future)
-        return [answers[ask] for ask in inputs]
+            pool.shutdown(cancel_futures=True)
+        return [answers[ask].result() for ask in inputs]
 
     # -------------------------------------------------------- a single call
 
