@@ -97,10 +97,12 @@ def read_examples(
         return TrainingExamples(pairs, np.concatenate([part.gold for part in parts]), places)
 
     every = read(recipe.data)
-    held = read(recipe.validation) if recipe.validation else every
-    names = {place.doc for place in held.places}
-    held_docs = names if recipe.validation else held_back(names, recipe.share)
-    held = held.take([i for i, place in enumerate(held.places) if place.doc in held_docs])
+    if recipe.validation:
+        held = read(recipe.validation)
+        held_docs = {place.doc for place in held.places}
+    else:
+        held_docs = held_back({place.doc for place in every.places}, recipe.share)
+        held = every.take([i for i, place in enumerate(every.places) if place.doc in held_docs])
     # a document is never on both sides, in whichever set or language pair it comes
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in held_docs])
     train, held = _limited(train, recipe.most), _limited(held, recipe.validation_most, by_part=True)

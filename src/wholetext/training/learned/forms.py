@@ -81,8 +81,8 @@ def checked_config(folder: Path) -> Config:
 class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
-    def __init__(self, config: Config, form: Any, id: str, folder: Path) -> None:
-        self.config, self.form, self.id, self.folder = config, form, id, folder
+    def __init__(self, config: Config, form: Any, folder: Path) -> None:
+        self.config, self.form, self.folder = config, form, folder
 
     @cached_property
     def head(self) -> dict[str, Array]:
@@ -94,8 +94,6 @@ class LearnedModel:
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """Score requests with one hypothesis and at most one reference: (n,)."""
-        if not pairs:
-            return np.zeros(0)
         head = self.head  # its faults show before any model runs
         features = self.form.features(pairs, run)  # (n, width)
         return scaled(predictions(features, self.config.head, head), self.config.output)
@@ -127,7 +125,7 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
         config = checked_config(located.path)
         own_base = find_base(config, located.path, base)
         form = form_class(config.form)(config, own_base, precision, run)
-        return LearnedModel(config, form, f"{located.id}/{precision.dtype}", located.path)
+        return LearnedModel(config, form, located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)
@@ -158,7 +156,7 @@ def predictions(
         if i:
             x = np.tanh(x) if shape.activation == "tanh" else x * ndtr(x)
         x = x @ exact[f"{i}.weight"].T + exact[f"{i}.bias"]
-    return np.asarray(x[:, 0])
+    return x[:, 0]
 
 
 def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
