@@ -34,6 +34,7 @@ _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 BySystem = Mapping[str, Scores]
 Figure = tuple[str, FloatArray, Score, float]  # name, (documents, k) sums, their score, rows
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
+ERROR_RATE = "errors per 1,000 characters"
 
 
 @dataclass(frozen=True)
@@ -308,7 +309,7 @@ def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]
         yield "ratio of error rates", totals, lambda t: ratio(t) / ratio(t[..., 2:]), 0
     else:
         rows = sum(len(scores.rows) for scores in scored[0].values())
-        yield "errors per 1,000 characters", totals, ratio, rows
+        yield ERROR_RATE, totals, ratio, rows
 
 
 def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:

@@ -76,15 +76,18 @@ def _grid(title: str, metrics: Sequence[str], figures: Figures, key: str, note: 
     changes = tuple(dict.fromkeys(figure["change"] for figure in figures))
     centred = key == "effect"
     scale, ends = (1, None) if centred else (100, (0.0, 100.0))
-    values, texts = [], []
-    for change in changes:
-        row = [cells.get((change, metric)) for metric in metrics]
-        known = [None if cell is None else cell[key] for cell in row]
-        values.append(tuple(None if value is None else scale * value for value in known))
-        texts.append(tuple("" if cell is None else _details(cell) for cell in row))
-    axes = ("change", "metric")
+    rows = [[cells[change, metric] for metric in metrics] for change in changes]
+    values = [[None if cell[key] is None else scale * cell[key] for cell in row] for row in rows]
     return Grid(
-        title, changes, tuple(metrics), tuple(values), axes, tuple(texts), centred, note, ends
+        title,
+        changes,
+        tuple(metrics),
+        tuple(map(tuple, values)),
+        ("change", "metric"),
+        tuple(tuple(map(_details, row)) for row in rows),
+        centred,
+        note,
+        ends,
     )
 
 
