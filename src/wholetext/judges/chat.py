@@ -35,6 +35,7 @@ LARGEST_ERROR = 50_000  # bytes of an error
 LONGEST_WAIT = 600.0  # limit of seconds in a Retry-After
 _FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
 _BILLED = ("timeouts", "broken")  # failed calls that may have been billed
+_UNREAD = {"choices": [{"finish_reason": "length"}]}  # in place of a body that is not read
 _TOO_LONG = "too long for this model (use a smaller view, or a larger context on the server): "
 _RESUME = "all answers so far are stored: run the same command again to go on"
 # HTTP status, or code of an error, that no other call would be spared: what, next
@@ -347,8 +348,8 @@ class Chat:
             long = _TOO_LONG if re.search("context|too long", message, re.I) else ""
             return Answer(problem=f"HTTP {fault.status}: {long}{message}")
 
-    def _send(self, body: dict[str, Any]) -> tuple[int, bytes | None, float | None]:
-        """Send a request; return status, body (None: not read) and Retry-After of the response.
+    def _send(self, body: dict[str, Any]) -> tuple[int, dict[str, Any], float | None]:
+        """Send a request; return status, body and Retry-After of the response.
 
         A body that is too large is not read, nor one that is compressed: a few kilobytes could
         become gigabytes.
@@ -363,11 +364,11 @@ class Chat:
                 with suppress(ValueError):
                     after = max(0.0, float(headers.get("retry-after", "")))
                 if headers.get("content-encoding", "identity").lower() != "identity":
-                    return status, None, after
+                    return status, _UNREAD, after
                 for chunk in response.iter_raw():
                     data += chunk
                     if len(data) > (LARGEST if status < 300 else LARGEST_ERROR):
-                        return status, None, after
+                        return status, _UNREAD, after
                     if time.monotonic() > end:
                         raise late
         except (httpx.ConnectError, httpx.ConnectTimeout):
@@ -376,23 +377,20 @@ class Chat:
             raise late from None
         except httpx.HTTPError as fault:  # its message may quote the key
             raise CallFailed("broken", f"the connection failed ({type(fault).__name__})") from None
-        return status, bytes(data), after
-
-    def _answer(
-        self, status: int, data: bytes | None, after: float | None, *, structured: bool
-    ) -> Answer:
-        """Parse the body of a response; a body of another shape is an answer without text."""
-        body: dict[str, Any] = {}
         try:
-            body = {} if data is None else _mapping(read_json(data.decode("utf-8", "replace")))
+            return status, _mapping(read_json(data.decode("utf-8", "replace"))), after
         except InputError:
             if status < 300:
                 raise CallFailed("broken", "the body of the answer is not JSON") from None
+            return status, {}, after
+
+    def _answer(
+        self, status: int, body: dict[str, Any], after: float | None, *, structured: bool
+    ) -> Answer:
+        """Read the body of a response; one of another shape is an answer without text."""
         choices, error = body.get("choices"), _mapping(body.get("error"))
         if status >= 300 or (error and not choices):  # routers forward errors with HTTP 200
             raise self._failure(status, error, after)
-        if data is None:
-            return Answer(finish="length", structured=structured)
         choice = _mapping(choices[0] if isinstance(choices, list) and choices else None)
         message, usage = _mapping(choice.get("message")), _mapping(body.get("usage"))
         text, *names = (
