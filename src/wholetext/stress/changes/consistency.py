@@ -318,7 +318,11 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
         and any(_human(name, analysis.tokens) for analysis in text.analyses)
     ]
     for name in names:
-        new = _respelled(name, rng)
+        spellings = [
+            re.sub(rf"(?<=[^\W\d_]){old}", new, name, count=1) for old, new in WORDS["spellings"]
+        ]
+        others = [spelling for spelling in spellings if spelling != name][:3]
+        new = rng.choice(others) if others else ""
         mentions = [
             (at, token)
             for at, analysis in enumerate(text.analyses)
@@ -341,15 +345,6 @@ def _human(name: str, tokens: Sequence[Token]) -> bool:
         for before, token, after, further in zip(padded, padded[1:], padded[2:], padded[3:])
         if token.text == name
     )
-
-
-def _respelled(name: str, rng: random.Random) -> str:
-    variants = [
-        new
-        for old, variant in WORDS["spellings"]
-        if (new := re.sub(rf"(?<=[^\W\d_]){old}", variant, name, count=1)) != name
-    ]
-    return rng.choice(variants[:3]) if variants else ""
 
 
 def _plural(noun: str) -> str:
