@@ -53,7 +53,7 @@ def ranking_items(
     controls: float = 0.1,
     seed: int | None = SEED,
 ) -> list[RankingItem]:
-    """Items in random order, blocks of a document in its order; ``controls`` is a share of them."""
+    """Make items in random order, blocks of a document in its own; ``controls`` is a share."""
     rng, items = seeded(seed), list[list[RankingItem]]()
     if not 2 <= len(results.systems) <= len(string.ascii_uppercase):
         raise InputError(

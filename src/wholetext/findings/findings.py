@@ -217,7 +217,7 @@ def spelled_alike(name: str, other: str) -> bool:
 
 
 def edits(name: str, other: str) -> int:
-    """Levenshtein's distance."""
+    """Compute Levenshtein's distance."""
     row = list(range(len(other) + 1))
     for i, letter in enumerate(name, 1):
         above, row[0] = row[0], i

@@ -161,14 +161,14 @@ class Calls:
         return str(self.table.get("currency", ""))
 
     def cost(self, model: str, tokens_in: float, tokens_out: float) -> float | None:
-        """The cost of tokens; None if the model has no price."""
+        """Compute the cost of tokens; None if the model has no price."""
         price = self.table.get("models", {}).get(model)
         if price is None:
             return None
         return float(tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
 
     def summary(self) -> str:
-        """The totals in one line."""
+        """Render the totals in one line."""
         names = ("calls", "answers", "tokens_in", "tokens_out")
         calls, answers, tokens_in, tokens_out = (self.counts[f"judge_{name}"] for name in names)
         cost = f", {self.spent:.4f} {self.currency}".rstrip() if self.table else ""
@@ -239,7 +239,7 @@ class Chat:
         return Answer(*json.loads(data))
 
     def body(self, ask: Ask, schema: bool = True) -> dict[str, Any]:
-        """The body of a request, with the schema of the answer unless the endpoint accepts none."""
+        """Build the body of a request, with the schema of the answer unless none is accepted."""
         sampling = self.sampling
         parameters = {
             "temperature": sampling.temperature,

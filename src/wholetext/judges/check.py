@@ -141,7 +141,7 @@ def write_judge_check(check: JudgeCheck, folder: Path | str, *, overwrite: bool 
 
 
 def _with(spec: Spec, **args: Value) -> str:
-    """The spec with other arguments, in its canonical form."""
+    """Return the spec with other arguments, in its canonical form."""
     metric = Call(spec.metric.name, {**spec.metric.args, **args})
     return scorer(str(replace(spec, metric=metric))).spec
 
@@ -229,7 +229,7 @@ class _Plan:
                 )
 
     def _one_per_model(self, metric: str) -> list[Spec]:
-        """A judge of this metric for every model: one that was named, or one with the defaults."""
+        """Return a judge of this metric for every model: as named, or with the defaults."""
         by_model = {
             judge.model: Spec(Call(metric, {}), judge.view, judge.model, judge.revision)
             for judge in self.judges
@@ -303,7 +303,7 @@ def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
 
 
 def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]:
-    """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
+    """Compute errors per 1,000 characters; of two window sizes, the ratio of their rates."""
     totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
     if len(scored) > 1:
         yield "ratio of error rates", totals, lambda t: ratio(t) / ratio(t[..., 2:]), 0
@@ -313,7 +313,7 @@ def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]
 
 
 def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
-    """Standard deviation of the samples of a row, and how often all of them are equal."""
+    """Compute the standard deviation of a row's samples, and how often all of them are equal."""
 
     def spread(detail: Mapping[str, Any]) -> Sequence[float]:
         samples = np.array([x for x in detail.get("samples", ()) if x is not None])
@@ -326,7 +326,7 @@ def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
 
 
 def paired(alike: bool, first: BySystem, second: BySystem) -> Iterator[Figure]:
-    """Correlation, distance (of ``alike`` scales) and preferences of two judges on the same rows.
+    """Compute correlation, distance (of ``alike`` scales) and preferences of two judges.
 
     A preference is which of two systems' rows is better, or neither; rows without both scores are
     left out.

@@ -51,7 +51,7 @@ class Reply(NamedTuple):
     repaired: bool = False
 
     def outcome(self) -> tuple[str, str]:
-        """The kind of failure, for counting, and why there is no score; empty without a failure."""
+        """Return the kind of failure, for counting, and the reason; both empty without a failure."""
         if self.answer.problem:
             kind, colon, message = self.answer.problem.partition(":")
             message = re.sub("[0-9]+", "…", message)[:120]  # lengths differ from row to row
@@ -135,7 +135,7 @@ class Judge(Metric):
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
     def prompts(self) -> dict[str, JudgePrompt]:
-        """The prompts by their names in the signature."""
+        """Return the prompts by their names in the signature."""
         return {"prompt": load_prompt(self.file, self.prompt)}
 
     def facts(self) -> Mapping[str, str]:
@@ -160,18 +160,18 @@ class Judge(Metric):
         return JudgedTexts(langs, (*source, *refs, ("translation", request.hyp[0])))
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        """The calls about a request, one per sample."""
+        """Return the calls about a request, one per sample."""
         return self.sampled(self.texts(request, langs), self.schema)
 
     def sampled(self, texts: JudgedTexts, schema: str, prompt: str = "prompt") -> list[Ask]:
-        """A call about these texts for every sample."""
+        """Return a call about these texts for every sample."""
         ask = self.prompts()[prompt].ask(texts, self.answer, schema)
         return [ask._replace(sample=sample) for sample in range(self.samples)]
 
     def planned(
         self, requests: Sequence[Request], run: Runtime
     ) -> tuple[Chat, list[Ask], list[Ask]]:
-        """The model, the calls about these requests, and calls that depend on answers to them."""
+        """Return the model, the calls about these requests, and calls that depend on their answers."""
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
         return self.chat(run), asks, []
 
@@ -211,7 +211,7 @@ class Judge(Metric):
     # -------------------------------------------------------- scores
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        """The judge's verdict on each request."""
+        """Return the judge's verdict on each request."""
         return [
             Verdict(
                 [self.value(reply.parsed, request) for reply in replies],
@@ -222,12 +222,12 @@ class Judge(Metric):
         ]
 
     def replies(self, requests: Sequence[Request], run: Runtime) -> list[list[Reply]]:
-        """The replies to all calls about each request."""
+        """Return the replies to all calls about each request."""
         calls = [self.asks(request, run.langs) for request in requests]
         return self.hear(calls, run, self.schema)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
-        """A number per column; NaN if undefined."""
+        """Return a number per column; NaN if undefined."""
         return (NAN if parsed.score is None or not parsed.ok else parsed.score,)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
@@ -296,7 +296,7 @@ def trimmed(values: FloatArray) -> tuple[list[float], float]:
 
 
 def first_faults(replies: Sequence[Reply]) -> Sequence[Fault]:
-    """The errors of the first parsed reply."""
+    """Return the errors of the first parsed reply."""
     return next((reply.parsed.faults for reply in replies if reply.parsed.ok), ())
 
 
@@ -392,7 +392,7 @@ class JudgeEsa(Judge):
     def planned(
         self, requests: Sequence[Request], run: Runtime
     ) -> tuple[Chat, list[Ask], list[Ask]]:
-        """A second call depends on the first answer; until it is known, no errors are assumed."""
+        """Plan both calls; until the first is answered, the second is assumed to show no errors."""
         chat, asks, _ = super().planned(requests, run)
         stored = run.stored(chat, asks)
         faults = {ask: parse("errors", answer.text).faults for ask, answer in stored.items()}
@@ -425,7 +425,7 @@ class JudgeEsa(Judge):
     def score_ask(
         self, request: Request, langs: tuple[str, str], faults: Sequence[Fault], sample: int
     ) -> Ask:
-        """The second call about a request, which shows the errors of the first answer."""
+        """Return the second call about a request, which shows the errors of the first answer."""
         prompt, texts = self.prompts()["prompt"], self.texts(request, langs)
         return prompt.ask(texts, self.answer, "score", faults)._replace(sample=sample)
 
@@ -480,7 +480,7 @@ class JudgePairwise(Judge):
     refused = "mode=ref"  # outputs of other systems take the place of references
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        """The calls about each pair: with the hypothesis first, and with the rival first."""
+        """Return the calls about each pair, with the hypothesis first and with the rival first."""
         hypothesis = request.hyp[0]
         source = [("source", request.src)] if request.src is not None else []
         orders = [
@@ -516,7 +516,7 @@ class JudgePairwise(Judge):
 
 
 def _pair(first: Reply, second: Reply) -> tuple[float, float]:
-    """Percentage won by the hypothesis, and 100 if the order changed the verdict; NaN if unknown."""
+    """Return the percentage won, and 100 if the order changed the verdict; NaN if unknown."""
     if not (first.parsed.ok and second.parsed.ok):
         return NAN, NAN
     in_first, in_second = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]

@@ -92,7 +92,7 @@ def _grid(title: str, metrics: Sequence[str], figures: Figures, key: str, note: 
 
 
 def _details(cell: Mapping[str, Any]) -> str:
-    """Text about a cell: the interval, the documents, ties."""
+    """Describe a cell: the interval, the documents, ties."""
     inside = (
         ""
         if cell["low"] is None
@@ -106,7 +106,7 @@ def _details(cell: Mapping[str, Any]) -> str:
 
 
 def _doses(study: Mapping[str, Any]) -> Table:
-    """The loss at each dose."""
+    """Tabulate the loss at each dose."""
     doses = study["settings"]["doses"]
     losses: dict[str, dict[str, Number]] = {}
     for figure in study["figures"]:
@@ -144,7 +144,7 @@ def _examples(study: Mapping[str, Any]) -> list[Panel]:
 
 
 def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
-    """Stretches of a text, marked or not."""
+    """Cut a text into stretches, marked or not."""
     parts: list[tuple[str, bool]] = []
     at = 0
     for start, end in sorted((int(start), int(end)) for start, end in places):

@@ -227,7 +227,7 @@ class TrainingRun:
         self.at: Progress = checkpoint.resume(digest, learner.module, self.optimizer)
 
     def batches(self, epoch: int) -> list[IntArray]:
-        """The batches of an epoch: decided by the seed and the epoch alone."""
+        """Draw the batches of an epoch, which the seed and the epoch alone decide."""
         recipe, rng = self.recipe, np.random.default_rng([self.recipe.seed, epoch])
         by_item = bool(recipe.within)  # outputs of one text have to be in one batch
         order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if by_item else None)
@@ -279,7 +279,7 @@ class TrainingRun:
         self.session.tell(Moment("training", at.step, self.total))
 
     def rate(self, step: int) -> float:
-        """The factor of the learning rate: linear warm-up, then decay to 0, or constant."""
+        """Compute the factor of the learning rate: linear warm-up, then decay to 0, or constant."""
         rising = self.recipe.warmup * self.total
         if step < rising:
             return min(1.0, (step + 1) / rising)
@@ -288,7 +288,7 @@ class TrainingRun:
         return (self.total - step) / max(1.0, self.total - rising)
 
     def loss(self, predicted: Any, chosen: IntArray) -> Any:
-        """Squared error; with ``within``, that of items' means and the weighted rest."""
+        """Compute the squared error; with ``within``, that of items' means and the weighted rest."""
         torch = torch_module()
         error = predicted - self.gold[torch.from_numpy(chosen)].to(predicted.device)
         if not self.recipe.within:

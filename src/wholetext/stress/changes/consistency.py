@@ -129,12 +129,12 @@ def _inflected(lemma: str, rules: Sequence[tuple[str, str]]) -> str:
 
 
 def past(lemma: str) -> str:
-    """The past form, or ``""`` where it is not certain."""
+    """Return the past form, or ``""`` where it is not certain."""
     return str(WORDS["irregular"].get(lemma) or _inflected(lemma, _PAST))
 
 
 def present(lemma: str, subject: Count) -> str:
-    """The present form that agrees with a subject, or ``""`` where it is not certain."""
+    """Return the present form that agrees with a subject, or ``""`` where it is not certain."""
     if not subject:
         return ""
     if lemma == "be":
@@ -151,7 +151,7 @@ _NOUNS: dict[str, Count] = {"NN": "one", "NNS": "many", "NNPS": "many"}
 
 
 def subject_of(tokens: Sequence[Token], at: int) -> Count:
-    """Number of the subject before the verb, with only adverbs between them; ``""`` if unsure."""
+    """Return the number of the subject right before the verb or its adverbs; ``""`` if unsure."""
     words = list(tokens[:at])
     while words and words[-1].tag in ("RB", "RBR"):
         words.pop()
@@ -210,7 +210,7 @@ def tense(text: TaggedText, rng: random.Random) -> list[Site]:
 
 
 def _tense(analysis: Analysis) -> str:
-    """The tense of all finite verbs; ``""`` if they differ, or if one is a modal verb."""
+    """Return the tense of all finite verbs; ``""`` if they differ, or if one is a modal verb."""
     tags = {token.tag for token in analysis.tokens if token.tag in _FINITE}
     if tags == {"VBD"}:
         return "past"
@@ -218,7 +218,7 @@ def _tense(analysis: Analysis) -> str:
 
 
 def _shifted(segment: int, text: TaggedText) -> Site | None:
-    """The verbs of a segment in the present; None if one of them is not certain."""
+    """Put the verbs of a segment into the present; None if one of them is not certain."""
     analysis, words = text.analyses[segment], text.segments[segment]
     tokens = analysis.tokens
     first = next((at for at, token in enumerate(tokens) if token.tag == "VBD"), 0)
@@ -261,7 +261,7 @@ def _apart(between: Sequence[Token]) -> bool:
 
 
 def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
-    """The present of a past form, or ``""`` where it is not certain."""
+    """Return the present of a past form, or ``""`` where it is not certain."""
     word, lemma = tokens[at].text.lower(), tokens[at].lemma
     following = [token for token in tokens[at + 1 : at + 4] if token.tag not in ("RB", "RBR")]
     if word in ("was", "were"):

@@ -44,7 +44,7 @@ FORMS: Mapping[str, str] = {
 
 
 def form_class(name: str, where: str = "") -> Any:
-    """The class behind a form's name."""
+    """Load the class of a form."""
     return slices.load(FORMS[known("form", name, FORMS, where=where, error=ModelError)])
 
 
@@ -72,7 +72,7 @@ def check(config: Config, where: str) -> None:
 
 
 def checked_config(folder: Path) -> Config:
-    """The configuration of a folder, whole and known."""
+    """Read and check the configuration of a folder."""
     config = read_config(folder)
     check(config, str(folder))
     return config
@@ -100,7 +100,7 @@ class LearnedModel:
 
 
 def scaled(raw: FloatArray, output: Scale) -> FloatArray:
-    """Predictions on the scale a metric promises."""
+    """Map predictions to the scale that a metric promises."""
     values = output.shift + output.scale * raw
     low = -np.inf if output.low is None else output.low
     return np.clip(values, low, np.inf if output.high is None else output.high)
@@ -117,7 +117,7 @@ def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> F
 
 
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
-    """The learned metric in a folder, shared by everything in the process that uses it."""
+    """Open the learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
 
@@ -135,7 +135,7 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
 
 
 def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
-    """Name → shape of every tensor of a head over ``width`` features."""
+    """Return name → shape of every tensor of a head over ``width`` features."""
     shapes: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,)}
     for i, (size, out) in enumerate(pairwise((width, *shape.hidden, 1))):
         shapes |= {f"{i}.weight": (out, size), f"{i}.bias": (out,)}
@@ -160,7 +160,7 @@ def predictions(
 
 
 def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
-    """Return it as a torch module: buffers ``mean`` and ``spread``, numbered layers.
+    """Make a head as a torch module: buffers ``mean`` and ``spread``, numbered layers.
 
     Inputs are centred and scaled as these (n, width) features are spread.
     """
