@@ -321,8 +321,8 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
         spellings = [
             re.sub(rf"(?<=[^\W\d_]){old}", new, name, count=1) for old, new in WORDS["spellings"]
         ]
-        others = [spelling for spelling in spellings if spelling != name][:3]
-        new = rng.choice(others) if others else ""
+        variants = [spelling for spelling in spellings if spelling != name][:3]
+        new = rng.choice(variants) if variants else ""
         mentions = [
             (at, token)
             for at, analysis in enumerate(text.analyses)
