@@ -29,8 +29,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Stress:
 
 
 def cell(found: Stress, **wanted: str) -> Any:
-    (one,) = [one for one in found.cells if all(getattr(one, key) == value for key, value in wanted.items())]
-    return one
+    (item,) = [item for item in found.cells if all(getattr(item, key) == value for key, value in wanted.items())]
+    return item
 
 
 def test_differences_of_rounding_are_ties() -> None:
@@ -92,7 +92,7 @@ def test_documents_that_equal_the_reference_are_left_out() -> None:
     text = wt.Output("mixed", {**outputs[0].docs, same.id: same.refs["human"]})
     found = stress(corpus, [text, outputs[2]], "chrf", StressOptions(("swap",), ("all",), text="mixed", draws=10),
                    Options(cache=False))
-    assert same.id not in {one.doc for one in found.perturbed.items} and found.cells[0].documents == 11
+    assert same.id not in {item.doc for item in found.perturbed.items} and found.cells[0].documents == 11
     assert "1 document left out, where the text under test is the same as a reference" in found.notes
 
 
