@@ -234,8 +234,7 @@ class Judge(Metric):
         rows = []
         for i, (request, verdict) in enumerate(zip(requests, self.verdicts(requests, run))):
             values = np.array(verdict.values, dtype=np.float64)  # (samples, columns)
-            mean, spread = trimmed(values)
-            rows.append([*mean, *((spread,) if self.samples > 1 else ())])
+            rows.append(trimmed(values)[: len(self.outputs)])
             self.note(i, request, verdict, run)
             for prompt in self.prompts().values():
                 for caveat in prompt.caveats(self.texts(request, run.langs)):
@@ -284,15 +283,15 @@ class Judge(Metric):
         }
 
 
-def trimmed(values: FloatArray) -> tuple[list[float], float]:
-    """Average (samples, columns) without samples whose score is beyond 2σ; also return σ of all."""
+def trimmed(values: FloatArray) -> list[float]:
+    """Average (samples, columns) without samples whose score is beyond 2σ; append σ of all."""
     known = values[~np.isnan(values[:, 0])]
     if not len(known):
-        return [NAN] * values.shape[1], NAN
+        return [NAN] * (values.shape[1] + 1)
     scores = known[:, 0]
     inliers = known[np.abs(scores - scores.mean()) <= 2 * scores.std() + 1e-9]
     mean = np.ma.masked_invalid(inliers).mean(axis=0).filled(NAN)
-    return mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN
+    return [*mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN]
 
 
 def first_faults(replies: Sequence[Reply]) -> Sequence[Fault]:
