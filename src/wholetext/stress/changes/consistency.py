@@ -274,7 +274,6 @@ def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
     return present(lemma, subject) if sure else ""  # type: ignore[arg-type]
 
 
-_LABELS = frozenset({"PERSON"})
 _LETTERS = 5  # letters of the shortest name
 
 
@@ -297,14 +296,14 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
         name
         for analysis in text.analyses
         for name in dict.fromkeys(  # in order of mention: no set, as hashes vary
-            entity.text.split()[-1] for entity in analysis.entities if entity.label in _LABELS
+            entity.text.split()[-1] for entity in analysis.entities if entity.label == "PERSON"
         )
     )
     others = {
         entity.text.split()[-1]
         for analysis in text.analyses
         for entity in analysis.entities
-        if entity.label not in _LABELS
+        if entity.label != "PERSON"
     }
     names = [
         name
@@ -383,13 +382,18 @@ def term(text: TaggedText, rng: random.Random) -> list[Site]:
         if not other or {other, _plural(other)} & words:
             continue
         first = uses[lemma][0][0]
-        sites: list[Site] = [
-            (Replacement(segment, token.start, token.end, like(new, token.text)),)
+        later = [
+            (segment, text.analyses[segment].tokens[at])
             for segment, at in uses[lemma]
-            if segment > first
-            and _taken_up(text.analyses[segment], at)
-            and (token := text.analyses[segment].tokens[at])
-            and (new := _OTHER_THING[token.text.lower()])
+            if segment > first and _taken_up(text.analyses[segment], at)
+        ]
+        sites: list[Site] = [
+            (
+                Replacement(
+                    at, token.start, token.end, like(_OTHER_THING[token.text.lower()], token.text)
+                ),
+            )
+            for at, token in later
         ]
         if sites:
             return sites

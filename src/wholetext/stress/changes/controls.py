@@ -52,8 +52,8 @@ def _another(number: str, rng: random.Random) -> str:
     return rng.choice([digit for digit in "23456789" if digit != number[0]]) + number[1:]
 
 
-_BE = frozenset({"is", "are", "was", "were"})
-_MODAL = frozenset({"will", "can", "could", "should", "would", "must"})
+# verbs after which *not* stands
+_VERBS = frozenset({"is", "are", "was", "were", "will", "can", "could", "should", "would", "must"})
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
     r"yet|already|still|only|also|too|but|until|than|well|far|"
@@ -93,7 +93,7 @@ def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacemen
     verb, following = tokens[finite[0] : finite[0] + 2]
     complements = ("VB",) if verb.tag == "MD" else ("VBN", "VBG", "JJ", "DT")
     if (
-        verb.text not in _BE | _MODAL
+        verb.text not in _VERBS
         or following.tag not in complements
         or following.text.lower() in ("some", "all", "both", "such", "another")
     ):
