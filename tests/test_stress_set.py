@@ -21,17 +21,17 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 
 def test_every_item_is_a_labelled_change_of_a_text_that_is_not_the_reference() -> None:
-    docs = {one["doc_id"]: one for one in lines("documents.jsonl.xz")}
+    docs = {record["doc_id"]: record for record in lines("documents.jsonl.xz")}
     items = lines("items.jsonl.xz")
     assert len(items) >= 4_500
-    changed = [(one["doc"], one["type"], *one["contrastive_ref_context"][0], *one["contrastive"]) for one in items]
-    assert len(set(changed)) == len({one["id"] for one in items}) == len(items)
-    for one in items:
-        text, reference = docs[one["doc"]]["outputs"]["web"], docs[one["doc"]]["refs"]["asv"]
-        now = [*one["contrastive_ref_context"][0], *one["contrastive"]]
-        was = [*one["ref_context"], one["target"]]
+    changed = [(item["doc"], item["type"], *item["contrastive_ref_context"][0], *item["contrastive"]) for item in items]
+    assert len(set(changed)) == len({item["id"] for item in items}) == len(items)
+    for item in items:
+        text, reference = docs[item["doc"]]["outputs"]["web"], docs[item["doc"]]["refs"]["asv"]
+        now = [*item["contrastive_ref_context"][0], *item["contrastive"]]
+        was = [*item["ref_context"], item["target"]]
         assert was == text[: len(was)] and text != reference and now != was
-        for edit in one["edits"]:
+        for edit in item["edits"]:
             assert text[edit["segment"]][slice(*edit["was"])] == edit["before"]
             if edit["segment"] < len(now):
                 assert now[edit["segment"]][slice(*edit["now"])] == edit["after"]
@@ -39,7 +39,7 @@ def test_every_item_is_a_labelled_change_of_a_text_that_is_not_the_reference() -
 
 def test_the_datasheet_has_the_counts() -> None:
     page, items = PAGE.read_text("utf-8"), lines("items.jsonl.xz")
-    counts = Counter(one["type"] for one in items)
+    counts = Counter(record["type"] for record in items)
     for change in counts:
         row = next(line for line in page.splitlines() if line.startswith(f"| {change} |"))
         assert sum(int(cell) for cell in row.split("|")[3:5]) == counts[change], change

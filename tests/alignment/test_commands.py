@@ -20,9 +20,8 @@ CORPUS = {
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    path = tmp_path / "corpus.jsonl"
-    path.write_text(json.dumps(CORPUS))
-    return path
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(CORPUS))
+    return tmp_path / "corpus.jsonl"
 
 
 def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,11 +42,9 @@ def test_lined_up_and_scored(corpus: Path, tmp_path: Path, capsys: pytest.Captur
 
 
 def test_a_file_is_replaced_only_on_request_and_an_input_never(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus, thesis = tmp_path / "corpus.jsonl", tmp_path / "thesis.tex"
-    corpus.write_text('{"doc": "d", "src": ["Ein Satz.", "Noch einer."], "outputs": {"s": ["A sentence. Another."]}}\n')
-    before = corpus.read_text("utf-8")
+    thesis, before = tmp_path / "thesis.tex", corpus.read_text("utf-8")
     thesis.write_text("my thesis")
     for out, extra in ((thesis, []), (corpus, []), (corpus, ["--overwrite"])):
         assert "choose another --out" in call(capsys, "align", corpus, "-l", "de-en", "-o", out, *extra)[2]

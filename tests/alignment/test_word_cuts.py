@@ -27,9 +27,9 @@ def bare(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-def in_place(gold: list[str], found: tuple[str, ...]) -> float:
+def in_place(gold: list[str], segments: tuple[str, ...]) -> float:
     """The share of words that are in the right segment."""
-    wanted, got = ([i for i, text in enumerate(side) for _ in text.split()] for side in (gold, found))
+    wanted, got = ([i for i, text in enumerate(side) for _ in text.split()] for side in (gold, segments))
     assert len(wanted) == len(got)
     return float(np.mean(np.array(wanted) == np.array(got)))
 
@@ -41,7 +41,7 @@ def test_lower_case_without_punctuation(to: str, least: float) -> None:
     output, done = realign(CORPUS, flat, AlignOptions(to=to))
     shares = [in_place([bare(text) for text in SOUND.docs[doc.id]], output.docs[doc.id]) for doc in CORPUS.docs]
     assert np.mean(shares) > least
-    assert all("no usable sentence breaks" in one.note and one.omitted < 0.05 for one in done)
+    assert all("no usable sentence breaks" in record.note and record.omitted < 0.05 for record in done)
     assert all(f"to={to},by=words" == how for how in output.realigned.values())
 
 
@@ -57,7 +57,7 @@ def test_thai_by_characters() -> None:
 def test_sound_output_keeps_its_sentences() -> None:
     merged = Output("x", {doc.id: (" ".join(SOUND.docs[doc.id]),) for doc in CORPUS.docs})
     _, done = realign(CORPUS, merged)
-    assert not any(one.note for one in done)
+    assert not any(record.note for record in done)
 
 
 def test_few_sentences_stay_where_words_in_order_fit_worse() -> None:
@@ -74,15 +74,15 @@ def test_few_sentences_stay_where_words_in_order_fit_worse() -> None:
 def test_what_is_really_left_out_stays_left_out() -> None:
     half = Output("x", {doc.id: SOUND.docs[doc.id][: len(doc) // 2] for doc in CORPUS.docs})
     _, done = realign(CORPUS, half)
-    assert not any(one.note for one in done)
-    assert np.mean([one.omitted for one in done]) > 0.1
+    assert not any(record.note for record in done)
+    assert np.mean([record.omitted for record in done]) > 0.1
 
 
 @given(st.lists(st.text("ab ก.", max_size=8), min_size=1, max_size=6), st.text("ab ก.", max_size=40))
 def test_no_letter_is_lost(fixed: list[str], text: str) -> None:
-    found = segments_by_words(fixed, text)
-    assert len(found) == len(fixed)
-    assert "".join("".join(found).split()) == "".join(text.split())
+    segments = segments_by_words(fixed, text)
+    assert len(segments) == len(fixed)
+    assert "".join("".join(segments).split()) == "".join(text.split())
 
 
 def test_the_command_and_the_scores_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,13 +44,14 @@ class CountingProxy(Loopback):
     @property
     def asked(self) -> Counter[str]:
         """How often each request was forwarded to the model, by its content."""
-        return Counter(one.text for one in self.exchanges)
+        return Counter(exchange.text for exchange in self.exchanges)
 
     @property
     def tokens(self) -> tuple[int, int]:
         """Tokens in and out as the server reports them."""
-        usages = [one.answer["usage"] for one in self.exchanges if one.answer and "usage" in one.answer]
-        return sum(each["prompt_tokens"] for each in usages), sum(each["completion_tokens"] for each in usages)
+        answers = [exchange.answer for exchange in self.exchanges if exchange.answer]
+        usages = [answer["usage"] for answer in answers if "usage" in answer]
+        return sum(usage["prompt_tokens"] for usage in usages), sum(usage["completion_tokens"] for usage in usages)
 
     def clear(self) -> None:
         with self._lock:
@@ -69,11 +70,11 @@ class CountingProxy(Loopback):
         if not self.gate(number):
             handler.close_connection = True
             return
-        one = Exchange(json.loads(data))
+        exchange = Exchange(json.loads(data))
         with self._lock:
-            self.exchanges.append(one)
-        status, answer = self._forward("POST", handler.path, json.dumps({**one.body, **self.more}).encode())
-        one.answer = json.loads(answer)
+            self.exchanges.append(exchange)
+        status, answer = self._forward("POST", handler.path, json.dumps({**exchange.body, **self.more}).encode())
+        exchange.answer = json.loads(answer)
         handler.reply(status, answer)
 
     def _forward(self, method: str, path: str, data: bytes) -> tuple[int, bytes]:

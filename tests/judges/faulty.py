@@ -77,13 +77,13 @@ class FaultyServer(Loopback):
     def kinds(self) -> Counter[str]:
         """How often each thing happened."""
         with self._lock:
-            return Counter(one.kind for one in self.served)
+            return Counter(request.kind for request in self.served)
 
     @property
     def tokens(self) -> tuple[int, int]:
         """Tokens of everything that was answered, in and out."""
         with self._lock:
-            return sum(one.tokens[0] for one in self.served), sum(one.tokens[1] for one in self.served)
+            return sum(request.tokens[0] for request in self.served), sum(request.tokens[1] for request in self.served)
 
     def chosen(self, body: Mapping[str, Any], attempt: int) -> str:
         if self.script is not None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import wholetext as wt
-from tests.judges.scripted import ScriptedServer
 from wholetext.judges.chat import Calls
 from wholetext.judges.parsers import ASPECTS
 from wholetext.testing import sample
@@ -35,7 +34,3 @@ def results(spec: str, *, cache: bool = False, **settings: Any) -> wt.Results:
 def scores(spec: str, **settings: Any) -> wt.Scores:
     """Of the system that equals the reference."""
     return results(spec, **settings)[spec]["same"]
-
-
-def replying(server: ScriptedServer, reply: Callable[[Mapping[str, Any], int], Any]) -> None:
-    server.reply = reply

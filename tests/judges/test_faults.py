@@ -173,16 +173,17 @@ def test_a_budget_is_never_exceeded_by_more_than_a_batch(tmp_path: Path, paralle
 
 
 @pytest.mark.slow
-def test_killed_with_four_requests_under_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_killed_with_requests_under_way(tmp_path: Path, parallel: int) -> None:
     """Only what was under way at a kill is asked for again."""
     cache, total, kills = tmp_path / "cache.sqlite", 2 * judge_run.PIECE[1], (2, 0, 3, 3)
     with FaultyServer() as server, CountingProxy(server.url.removesuffix("/v1"), gate := Turnstile()) as proxy:
         for passing in kills:
-            judge_run.killed(proxy.url, cache, SPEC, gate, passing, 4)
+            judge_run.killed(proxy.url, cache, SPEC, gate, passing, parallel)
         gate.open(total)
-        judge_run.scores(proxy.url, cache, SPEC, 4)
+        judge_run.scores(proxy.url, cache, SPEC, parallel)
         assert [*proxy.asked.values()] == [1] * total == [1] * len(server.served)
-        assert proxy.arrived == total + 4 * len(kills)
+        assert proxy.arrived == total + parallel * len(kills)
         proxy.clear()
-        judge_run.scores(proxy.url, cache, SPEC, 4)
+        judge_run.scores(proxy.url, cache, SPEC, parallel)
         assert not proxy.arrived

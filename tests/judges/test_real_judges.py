@@ -1,4 +1,4 @@
-"""Judges against a real chat server: every judge under every view, equal answers at temperature 0, kills, token counts.
+"""Judges against a real chat server: every judge under every view, equal answers at temperature 0, token counts.
 
 The model has 135 million parameters and judges badly; what is tested is everything around it.
 """
@@ -6,7 +6,6 @@ The model has 135 million parameters and judges badly; what is tested is everyth
 from __future__ import annotations
 
 import math
-import random
 import threading
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 
 import wholetext as wt
-from tests.judges import judge_run, small_model
-from tests.judges.counting import CountingProxy, Turnstile
+from tests.judges import small_model
+from tests.judges.counting import CountingProxy
 from tests.judges.judge_material import demo_piece
 from wholetext.judges.chat import Calls
 
@@ -105,21 +104,3 @@ def test_temperature_0_repeats_whatever_the_number_of_requests_at_a_time(
     with CountingProxy(small_model_address, more={"cache_prompt": False}) as proxy:
         first, *others = [answers(proxy, tmp_path, 4, parallel) for parallel in (1, 1, 8)]
     assert len(first) >= 8 and others == [first, first]
-
-
-def test_killed_at_ten_moments_no_answer_is_asked_for_twice(real: CountingProxy, tmp_path: Path) -> None:
-    """A kill as a request arrives, before the model sees it: everything that was answered before is kept."""
-    spec, cache = short_judge(tmp_path), tmp_path / "cache.sqlite"
-    total = 2 * judge_run.PIECE[1]
-    moments = sorted(random.Random(18).sample(range(total), 10))
-    real.gate = gate = Turnstile()
-    for passed, moment in zip([0, *moments], moments):
-        judge_run.killed(real.url, cache, spec, gate, moment - passed)
-        assert len(real.exchanges) == moment, "what was answered before the kill was asked for again"
-    gate.open(10**6)
-    resumed = judge_run.scores(real.url, cache, spec, 1)
-    asked = real.asked
-    assert max(asked.values()) == 1 and len(asked) >= total  # a score that is out of range is asked for once more
-    assert real.arrived == len(asked) + 10
-    real.clear()
-    assert judge_run.scores(real.url, cache, spec, 8) == resumed and real.arrived == 0

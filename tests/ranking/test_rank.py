@@ -60,11 +60,11 @@ def test_documented_commands_print_the_published_tables(capsys: pytest.CaptureFi
         rows = [row for _, row in printed[options[1]]]
         unit = {name: 0.1 ** max(len(row[name].partition(".")[2]) for row in rows)  # tables leave out final zeros
                 for name in ("AutoRank", *found["metrics"])}
-        for one in found["systems"]:  # names of systems differ, so rows are found by what they print
-            values = {"AutoRank": one["value"], **one["scores"]}
+        for standing in found["systems"]:  # names of systems differ, so rows are found by what they print
+            values = {"AutoRank": standing["value"], **standing["scores"]}
             same = [row for row in rows if all(abs(float(row[name]) - value) <= unit[name] / 2 + 1e-9
                                                for name, value in values.items())]
-            assert same, (options, one["system"], values)
+            assert same, (options, standing["system"], values)
             rows.remove(same[0])
         assert not rows
 
@@ -88,7 +88,7 @@ def test_a_pair_with_gaps_ties_and_a_metric_too_many(tmp_path: Path) -> None:
 
     means = np.array([[mean(by_metric[name]) for by_metric in scores.values()] for name in ("GEMBA", "MetricX")])
     wanted = dict(zip(scores, autorank_by_loops(means)))
-    assert {one.system: one.value for one in found.systems} == pytest.approx(wanted)
+    assert {standing.system: standing.value for standing in found.systems} == pytest.approx(wanted)
     assert found.langs == "ja-zh_CN" and found.metrics == ("GEMBA", "MetricX")
 
 
@@ -97,10 +97,10 @@ def test_systems_are_ranked_by_all_metrics_with_intervals_and_clusters(tmp_path:
     scores = {name: {"A": spread(mean, seed=i), "B": spread(mean / 10, seed=i + 9)}
               for i, (name, mean) in enumerate(means.items())}
     found = rank(published(tmp_path / "s", scores))
-    assert [one.system for one in found.systems[2:]] == ["middle", "bad"]
-    assert [one.cluster for one in found.systems] == [1, 1, 2, 3]
+    assert [standing.system for standing in found.systems[2:]] == ["middle", "bad"]
+    assert [standing.cluster for standing in found.systems] == [1, 1, 2, 3]
     assert found.systems[-1].value == 4 and found.systems[-1].places == (4, 4)
-    assert {one.places for one in found.systems[:2]} <= {(1, 2), (1, 1), (2, 2)}
+    assert {standing.places for standing in found.systems[:2]} <= {(1, 2), (1, 1), (2, 2)}
     assert rank(tmp_path / "s", draws=0, lower_is_better=["A", "B"]).systems[0].system == "bad"
     middle = found.systems[2]
     assert middle.interval.low <= middle.value <= middle.interval.high
@@ -124,10 +124,10 @@ def test_metrics_are_given_as_the_header_of_a_table_and_those_used_are_said(tmp_
 
 
 def test_language_pairs_are_found_however_their_codes_are_written(tmp_path: Path) -> None:
-    one = {"a": {"A": spread(1)}, "b": {"A": spread(2)}}
-    folder = published(tmp_path / "s", one, "en-is_IS")
-    published(folder, one, "en-sr_Latn_RS")
-    published(folder, one, "en-sr_Cyrl_RS")
+    scores = {"a": {"A": spread(1)}, "b": {"A": spread(2)}}
+    folder = published(tmp_path / "s", scores, "en-is_IS")
+    published(folder, scores, "en-sr_Latn_RS")
+    published(folder, scores, "en-sr_Cyrl_RS")
     for wanted in ("en-is", "eng_Latn-isl_Latn", "en-is_IS"):
         assert rank(folder, langs=wanted, draws=0).langs == "en-is_IS"
     assert rank(folder, langs="en-sr_Cyrl", draws=0).langs == "en-sr_Cyrl_RS"
@@ -162,15 +162,15 @@ def test_systems_that_differ_by_one_paragraph_are_not_told_apart(tmp_path: Path)
     same = spread(1)
     other = [[None, same[0][1]], *same[1:]]
     found = rank(published(tmp_path / "s", {"a": {"A": same}, "b": {"A": other}}))
-    assert [one.cluster for one in found.systems] == [1, 1]
+    assert [standing.cluster for standing in found.systems] == [1, 1]
     clear = rank(published(tmp_path / "t", {"a": {"A": spread(1)}, "b": {"A": spread(9)}}))
-    assert [one.cluster for one in clear.systems] == [1, 2]
+    assert [standing.cluster for standing in clear.systems] == [1, 2]
 
 
 def test_two_documents_separate_nothing(tmp_path: Path) -> None:
     scores = {name: {"A": spread(9 * i, documents=2, seed=i)} for i, name in enumerate("abc")}
     found = rank(published(tmp_path / "s", scores))
-    assert [one.cluster for one in found.systems] == [1, 1, 1]
+    assert [standing.cluster for standing in found.systems] == [1, 1, 1]
     assert any("no difference can be significant" in note for note in found.notes)
 
 
@@ -192,7 +192,7 @@ def test_a_run_is_ranked_by_its_corpus_scores(tmp_path: Path) -> None:
     results = wt.score(wt.Loaded(corpus, outputs), ["bleu", "chrf", "ter"], options=wt.Options(cache=False))
     wt.scoring.write_run(results, tmp_path / "run")
     found = rank(tmp_path / "run", method="mean-rank")
-    assert [(one.system, one.value, one.cluster) for one in found.systems] == [
+    assert [(standing.system, standing.value, standing.cluster) for standing in found.systems] == [
         ("good", 1.0, 1), ("bad", 2.0, 2), ("worse", 3.0, 3)]
     assert found.systems[0].scores["chrf"] == pytest.approx(100.0)
     assert rank(results, method="mean-rank").systems == found.systems
@@ -202,7 +202,7 @@ def test_a_run_is_ranked_by_its_corpus_scores(tmp_path: Path) -> None:
 def test_a_system_that_a_metric_never_scored_is_ranked_by_the_others_and_said(tmp_path: Path) -> None:
     """As of a judge that refuses every text of one system."""
     scores: dict[str, Any] = {name: {"A": spread(mean), "B": spread(mean)} for name, mean in (("a", 1.0), ("b", 2.0))}
-    scores["c"] = {"A": [[None] * len(one) for one in scores["a"]["A"]], "B": spread(3.0)}
+    scores["c"] = {"A": [[None] * len(document) for document in scores["a"]["A"]], "B": spread(3.0)}
     found = rank(published(tmp_path / "s", scores), draws=0)
     assert any(note.startswith("A: scores of 60 paragraphs, but of c 0") for note in found.notes)
     assert any(note.endswith("fewer than the 2 metrics, since others gave no score: c 1") for note in found.notes)

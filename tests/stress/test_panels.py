@@ -45,6 +45,7 @@ def test_heat_maps_of_errors_and_of_harmless_changes(folder: Path, figures: dict
     (table,) = [panel for panel in study.panels if isinstance(panel, Table) and panel.columns[0].startswith("dose")]
     losses = [one["effect"] for one in figures["figures"] if (one["change"], one["metric"]) == ("drop", "chrf")]
     assert table.columns == ("dose 1", "dose all") and dict(table.rows)["drop · chrf"] == tuple(losses)
+    assert wt.open_run(folder).systems == tuple(figures["systems"])
     assert study.warnings == tuple(figures["notes"]) and "connective: made in no document" in " ".join(study.warnings)
 
 

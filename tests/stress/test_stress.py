@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +13,7 @@ import wholetext as wt
 from wholetext.demo import load
 from wholetext.errors import InputError, MetricError
 from wholetext.scoring.evaluate import Options
-from wholetext.stress.evaluate import (
-    Stress,
-    best,
-    losses,
-    select,
-    stress,
-    write_stress,
-)
+from wholetext.stress.evaluate import Stress, best, losses, select, stress
 from wholetext.stress.perturbation import Changed, StressOptions
 from wholetext.types import Corpus, Document, Output
 
@@ -37,8 +29,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Stress:
 
 
 def cell(found: Stress, **wanted: str) -> Any:
-    (one,) = [one for one in found.cells if all(getattr(one, key) == value for key, value in wanted.items())]
-    return one
+    (item,) = [item for item in found.cells if all(getattr(item, key) == value for key, value in wanted.items())]
+    return item
 
 
 def test_differences_of_rounding_are_ties() -> None:
@@ -100,7 +92,7 @@ def test_documents_that_equal_the_reference_are_left_out() -> None:
     text = wt.Output("mixed", {**outputs[0].docs, same.id: same.refs["human"]})
     found = stress(corpus, [text, outputs[2]], "chrf", StressOptions(("swap",), ("all",), text="mixed", draws=10),
                    Options(cache=False))
-    assert same.id not in {one.doc for one in found.perturbed.items} and found.cells[0].documents == 11
+    assert same.id not in {item.doc for item in found.perturbed.items} and found.cells[0].documents == 11
     assert "1 document left out, where the text under test is the same as a reference" in found.notes
 
 
@@ -121,16 +113,6 @@ def test_what_cannot_be_tested_is_refused() -> None:
     with pytest.raises(InputError, match="no change can be made in this text") as caught:
         stress(corpus, outputs, "chrf", StressOptions(("connective",)), Options(cache=False))
     assert "no connective" in caught.value.next
-
-
-# ---------------------------------------------------------------- files
-
-
-def test_a_folder_is_read_by_every_verb(found: Stress, tmp_path: Path) -> None:
-    write_stress(found, tmp_path / "run")
-    assert wt.open_run(tmp_path / "run").systems == found.results.systems
-    figures = json.loads((tmp_path / "run/stress.json").read_text("utf-8"))
-    assert figures["kind"] == "stress" and len(figures["figures"]) == len(found.cells)
 
 
 ONE, TWO = ("A house burned.", "All got out."), ("A home was on fire.", "Everyone escaped.")

@@ -14,11 +14,6 @@ from wholetext.training.examples import held_back, read_examples
 from wholetext.training.recipe import make_recipe, read_recipe
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(tmp_path_factory.mktemp("data"))
-
-
 @pytest.mark.parametrize("text, wanted", [
     ("seeed = 1", "no setting seeed\n  → did you mean seed"),
     ("[head]\nhiden = [4]", "no setting head.hiden"),

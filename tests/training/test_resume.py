@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +20,7 @@ from wholetext.training.run import Moment, Session, train
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
+pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
 import json, sys, time, torch
@@ -36,17 +36,9 @@ train(read_recipe(None, json.loads(sys.argv[1])), Session(Path(sys.argv[2]), sav
 """
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def killed(one: Recipe, out: Path, step: int) -> None:
+def killed(plan: Recipe, out: Path, step: int) -> None:
     """Start a run in a process of its own, and kill it when it tells that it is at a step."""
-    command = [sys.executable, "-c", PROGRAM, json.dumps(plain(one)), str(out)]
+    command = [sys.executable, "-c", PROGRAM, json.dumps(plain(plan)), str(out)]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -62,29 +54,27 @@ def killed(one: Recipe, out: Path, step: int) -> None:
 
 
 @pytest.mark.slow
-def test_kill_and_go_on(tmp_path: Path) -> None:
-    root = make(tmp_path)
-    one = recipe(root, form="t5", base=str(TINY / "tiny-mt5"), epochs=3, most=6,
+def test_kill_and_go_on(root: Path, tmp_path: Path) -> None:
+    plan = recipe(root, form="t5", base=str(TINY / "tiny-mt5"), epochs=3, most=6,
                  validation_most=2, k=[1], batch=4, patience=0, evaluate=7)
-    whole = train(one, Session(tmp_path / "whole"))
-    killed(one, tmp_path / "killed", random.randint(2, 14))
+    whole = train(plan, Session(tmp_path / "whole"))
+    killed(plan, tmp_path / "killed", random.randint(2, 14))
     first: list[Moment] = []
-    again = train(one, Session(tmp_path / "killed", tell=first.append))
+    again = train(plan, Session(tmp_path / "killed", tell=first.append))
     steps = [moment.done for moment in first if moment.stage == "training"]
     assert steps and steps[0] > 1, "it went on, it did not begin again"
     assert repr(again.history) == repr(whole.history)  # NaN is not equal to itself
     for name in ("model.safetensors", "wholetext.json", "README.md"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     done: list[Moment] = []
-    assert train(one, Session(tmp_path / "killed", tell=done.append)).best == whole.best
+    assert train(plan, Session(tmp_path / "killed", tell=done.append)).best == whole.best
     assert not any(moment.stage == "training" for moment in done), "a finished run is handed back"
 
 
-def test_every_step_can_be_the_last(tmp_path: Path) -> None:
+def test_every_step_can_be_the_last(root: Path, tmp_path: Path) -> None:
     """A run that stops after each step by an exception, and goes on."""
-    root = make(tmp_path)
-    one = recipe(root, form="aligned", epochs=2, batch=64, k=[1, 2], within=0.3)
-    train(one, Session(tmp_path / "whole"))
+    plan = recipe(root, form="aligned", epochs=2, batch=64, k=[1, 2], within=0.3)
+    train(plan, Session(tmp_path / "whole"))
 
     class Stop(Exception):
         pass
@@ -100,7 +90,7 @@ def test_every_step_can_be_the_last(tmp_path: Path) -> None:
                 raise Stop
 
         try:
-            train(one, Session(tmp_path / "cut", tell=tell, save_seconds=0))
+            train(plan, Session(tmp_path / "cut", tell=tell, save_seconds=0))
             break
         except Stop:
             stops += 1

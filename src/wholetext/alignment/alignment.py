@@ -77,9 +77,8 @@ def with_moved(task: BeadTask, beads: Sequence[Bead]) -> list[Bead]:
     points = task.likely(*rest)
     tried: dict[Pair, tuple[float, list[Bead]]] = {}
     for _ in range(ROUNDS):
-        runs = [_runs(side) for side in rest]
         gaps = _gaps(task, linked)
-        pairs = _pairs(points, runs)
+        pairs = _pairs(points, [_runs(side) for side in _rest(task, linked)])
         for pair in pairs - tried.keys():
             path, cost = task.path(slice(*pair[0]), slice(*pair[1]))
             alone = sum(stop - start for start, stop in pair) * task.costs.skip
@@ -94,8 +93,7 @@ def with_moved(task: BeadTask, beads: Sequence[Bead]) -> list[Bead]:
                 more += tried[pair][1]
         if not more:
             break
-        linked = [*linked, *more]
-        rest = _rest(task, linked)
+        linked += more
     return complete(task, linked)
 
 
@@ -310,9 +308,7 @@ def _halves(left: int, right: int, text: str) -> list[tuple[str, str]]:
     """Cut a text in two between words, near where segments of these lengths put the break."""
     places = [blank.end() for blank in _BLANK.finditer(text)]
     share = left / max(1, left + right)
-    cuts = (
-        {min((abs(at - (share + by) * len(text)), at) for at in places)[1] for by in AROUND}
-        if places
-        else ()
-    )
-    return [(text[:at].rstrip(), text[at:]) for at in sorted(cuts)]
+    nearest = {
+        min(places, key=lambda at: abs(at - (share + by) * len(text)), default=0) for by in AROUND
+    }
+    return [(text[:at].rstrip(), text[at:]) for at in sorted(nearest) if places]

@@ -124,7 +124,7 @@ class BeadTask:
         return beads[::-1], total
 
     def _cheapest(self, n: int, m: int, tables: Tables) -> FloatArray:
-        """Return (n + 1, m + 1) the least cost of the first sentences of both sides."""
+        """Return the least costs (n + 1, m + 1) of aligning the first sentences of both sides."""
         best = np.full((n + 1, m + 1), np.inf)
         best[0, 0] = 0.0
         skips = np.arange(m + 1) * self.costs.skip

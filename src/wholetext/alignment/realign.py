@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Any, Literal
@@ -201,9 +201,10 @@ def realign(
         )
         for doc in todo
     ]
-    ratio = expected_ratio(
-        [fixed.texts for fixed, _ in texts], [free.texts for _, free in texts], langs
-    )
+    usual = density(langs[0]) / density(langs[1])  # characters of output per character of text
+    sizes = [sum(len(text) + 1 for pair in texts for text in pair[side].texts) for side in (0, 1)]
+    # counts like 2000 characters: an output that leaves half out must not look normal to itself
+    ratio = (usual * 2000 + sizes[1]) / (2000 + sizes[0])
     paths = [
         alignment.align(
             fixed.texts,
@@ -223,13 +224,11 @@ def realign(
                 for (fixed, free), words in zip(texts, bags)
             ]
         supported = [support(*pair, beads, words) for pair, beads, words in zip(texts, paths, bags)]
-    glue = joiner(corpus.langs[1])
-    usual = max(ratio, density(langs[0]) / density(langs[1]))
+    glue, across = joiner(corpus.langs[1]), to == "source"
     done = []
     for doc, (fixed, free), beads, characters in zip(todo, texts, paths, supported):
-        across = to == "source"
         record = _realigned(doc.id, fixed, free, beads, glue, across, characters)
-        if reason := _unusable(record, fixed.texts, free.texts, usual):
+        if reason := _unusable(record, fixed.texts, free.texts, max(ratio, usual)):
             side = _side(doc, to)
             by_words = _by_words(doc.id, side, glue.join(free.texts), reason, across=across)
             # a single sentence has no breaks to be right about
@@ -242,11 +241,10 @@ def realign(
     how = {
         record.doc: f"to={to},by=words" if record.note else f"to={to},{about}" for record in done
     }
-    docs = {record.doc: record.segments for record in done}
     nulls = {record.doc: replace(record.nulls, policy=options.nulls) for record in done}
     aligned = Output(
         output.system,
-        {**output.docs, **docs},
+        {**output.docs, **{record.doc: record.segments for record in done}},
         {**output.realigned, **how},
         {**output.nulls, **nulls},
     )
@@ -353,19 +351,6 @@ def _by_words(doc: str, fixed: Sequence[str], text: str, reason: str, across: bo
         f"no usable sentence breaks ({reason}): aligned by words",
         nulls=Nulls(empty),
     )
-
-
-def expected_ratio(
-    fixed: Iterable[Sequence[str]], free: Iterable[Sequence[str]], langs: tuple[str, str]
-) -> float:
-    """Return characters of output per character of text: the usual value, adapted.
-
-    The usual value counts like 2000 characters, so that an output that leaves half out does not
-    look normal to itself.
-    """
-    sizes = [sum(len(text) + 1 for side in group for text in side) for group in (fixed, free)]
-    usual = density(langs[0]) / density(langs[1])
-    return (usual * 2000 + sizes[1]) / (2000 + sizes[0])
 
 
 def _side(doc: Document, to: str) -> tuple[str, ...]:

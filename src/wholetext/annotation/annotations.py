@@ -81,7 +81,7 @@ class PearmutAnnotations:
     __repr__ = brief
 
     def judgments(self, segments: Sequence[Segment] = ()) -> Judgments:
-        """Mean scores over raters, of ``segments`` (those of a corpus) or of the scored ones."""
+        """Average scores over raters, of ``segments`` (those of a corpus) or of the scored ones."""
         scored = [mark for mark in self.given if mark.score is not None]
         systems = tuple(dict.fromkeys(mark.system for mark in scored))
         segments = segments or tuple(dict.fromkeys(mark.segment for mark in scored))
@@ -95,7 +95,7 @@ class PearmutAnnotations:
             return Judgments("esa", "seg", systems, total / number_of)
 
     def system_scores(self) -> dict[str, float]:
-        """Mean score of each system.
+        """Average the scores of each system.
 
         The mean over raters, then over segments weighted as their documents (Hájek 1971).
         """
@@ -155,7 +155,7 @@ def _entries(path: FilePath) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _submission(entry: Mapping[str, Any], where: str, seen: Counter[str]) -> Iterator[Annotation]:
-    """The annotations of one submitted document; a form has no texts of systems."""
+    """Yield the annotations of one submitted document; a form has no texts of systems."""
     items, answers = entry["item"], entry["annotation"]
     if not all(isinstance(item.get("tgt"), dict) for item in items):
         seen["forms"] += 1

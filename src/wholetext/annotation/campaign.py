@@ -59,7 +59,7 @@ def make_campaign(
     users: int = 1,
     name: str | None = None,
 ) -> Campaign:
-    """A campaign with these documents of a run (all by default), in this order.
+    """Make a campaign of these documents of a run (all by default), in this order.
 
     ``documents`` may also be document → weight (``Sample.weights``); weights come back with the
     annotations. ``spans`` is the metric of the run whose error spans are filled in: ``"auto"``
@@ -90,7 +90,7 @@ def make_campaign(
 
 
 def _metric(results: Results, spans: str | None) -> str | None:
-    """The spec of the metric whose spans are filled in."""
+    """Return the spec of the metric whose spans are filled in."""
     if spans is None:
         return None
     if spans != "auto":
@@ -106,7 +106,7 @@ def _metric(results: Results, spans: str | None) -> str | None:
 
 @dataclass
 class _Campaign:
-    """Documents of a campaign in the making, and counts of what readers of it must know."""
+    """Builder of a campaign, which counts what its notes must say."""
 
     results: Results
     spec: str | None
@@ -114,7 +114,7 @@ class _Campaign:
     seen: Counter[str] = field(default_factory=Counter)
 
     def document(self, doc: Document, systems: Sequence[str]) -> list[dict[str, Any]]:
-        """The items of one document, one per segment.
+        """Make the items of one document, one per segment.
 
         ``doc`` and ``seg`` come back with the annotations.
         """
@@ -202,7 +202,7 @@ def counted(notes: Mapping[str, tuple[str, str]], seen: Mapping[str, int]) -> tu
 
 
 def _instructions(langs: tuple[str, str], doc: Document) -> str:
-    """Instructions above a document, with those that the systems were given."""
+    """Write the instructions above a document, with those that the systems were given."""
     known = f" from {langs[0]} to {langs[1]}" if all(langs) else ""
     lines = [f"Evaluate the translation{known}.", doc.meta.get("evaluation_instruction", "")]
     told = doc.meta.get("prompt_instruction", "")
@@ -211,7 +211,7 @@ def _instructions(langs: tuple[str, str], doc: Document) -> str:
 
 
 def units(text: str) -> list[int]:
-    """Pearmut's position of each character and of the end: UTF-16 units without line breaks."""
+    """Return Pearmut's position of each character and of the end: UTF-16 units without breaks."""
     places = [0]
     for char in text:
         places.append(places[-1] + (char != "\n") + (char > "\uffff"))
@@ -219,7 +219,7 @@ def units(text: str) -> list[int]:
 
 
 def characters(places: Sequence[int], first: int, last: int) -> tuple[int, int] | None:
-    """Pearmut's units ``first`` to ``last`` as ``start:end`` of the text.
+    """Convert Pearmut's units ``first`` to ``last`` to ``start:end`` of the text.
 
     None if the span lies after the text, on a token such as ``[missing]``.
     """

@@ -283,7 +283,7 @@ def _error_types(folder: Path, format: str) -> None:
 
 
 def _systems(annotations: PearmutAnnotations) -> dict[str, dict[str, float | None]]:
-    """System → its mean score, and how much of it was judged and marked."""
+    """Return by system its mean score, and how much of it was judged and marked."""
     means, rows = annotations.system_scores(), dict[str, dict[str, float | None]]()
     for system in dict.fromkeys(annotation.system for annotation in annotations.given):
         own = [annotation for annotation in annotations.given if annotation.system == system]

@@ -43,15 +43,6 @@ class RankingItem:
     systems: Mapping[str, str]  # letter → system
     control: str = ""  # the letter of the nonsense
 
-    @property
-    def shown(self) -> dict[str, Any]:
-        source = {} if self.src is None else {"src": self.src}
-        return {"item": self.id, **source, "options": self.options}
-
-    @property
-    def key(self) -> dict[str, Any]:
-        return {"item": self.id, "systems": self.systems, "control": self.control}
-
 
 def ranking_items(
     results: Results,
@@ -62,7 +53,7 @@ def ranking_items(
     controls: float = 0.1,
     seed: int | None = SEED,
 ) -> list[RankingItem]:
-    """Items in random order, blocks of a document in its order; ``controls`` is a share of them."""
+    """Make items in random order, blocks of a document in its own; ``controls`` is a share."""
     rng, items = seeded(seed), list[list[RankingItem]]()
     if not 2 <= len(results.systems) <= len(string.ascii_uppercase):
         raise InputError(
@@ -189,7 +180,12 @@ def write_items(path: Path, items: Sequence[RankingItem]) -> tuple[Path, Path]:
     from wholetext.files.storage import write_file
 
     key = path.with_suffix(".key.jsonl")
-    for place, rows in ((path, [i.shown for i in items]), (key, [i.key for i in items])):
+    shown = [
+        {"item": item.id, **({"src": item.src} if item.src else {}), "options": item.options}
+        for item in items
+    ]
+    hidden = [{"item": item.id, "systems": item.systems, "control": item.control} for item in items]
+    for file, rows in ((path, shown), (key, hidden)):
         lines = (json.dumps(row, ensure_ascii=False) for row in rows)
-        write_file(place, "".join(f"{line}\n" for line in lines))
+        write_file(file, "".join(f"{line}\n" for line in lines))
     return path, key

@@ -148,7 +148,7 @@ def probabilities(priority: FloatArray, cost: FloatArray, budget: float) -> Floa
 
 
 def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None = None) -> IntArray:
-    """Documents with exactly these probabilities: systematic sampling in random order (Madow 1949).
+    """Draw documents with exactly these probabilities: systematic sampling (Madow 1949).
 
     Their number is the sum of the probabilities, rounded up or down. In the order of ``along``,
     such as length, every sample has documents of all lengths.
@@ -168,7 +168,7 @@ def draw(chance: FloatArray, rng: np.random.Generator, along: FloatArray | None 
 
 
 def pick(priority: FloatArray, cost: FloatArray, budget: float) -> IntArray:
-    """The documents of highest priority, as many as come nearest to the budget, at least one.
+    """Pick the documents of highest priority, at least one, that come nearest to the budget.
 
     Ties in corpus order.
     """

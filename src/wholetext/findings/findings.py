@@ -101,27 +101,21 @@ class AlignedPair:
 
     def findings(self, at: int) -> Iterator[Finding]:
         """List what does not fit in a segment."""
-        strange = self._strange_pronouns(at)
+        strange = [
+            Finding("pronoun", item.start, item.end, f"the reference has no {item.feature} pronoun")
+            for item in self.hyp[at].of("pronoun")
+            if item.feature in self._strange_genders
+        ]
         replaced = chain.from_iterable(self._replaced(category, at) for category in CATEGORIES)
         known = {(finding.kind, finding.start) for finding in strange}
         rest = (item for item in replaced if (item.kind, item.start) not in known)
         return chain(strange, rest, self._names(at), self._order(at), self._coverage(at))
 
-    def _strange_pronouns(self, at: int) -> list[Finding]:
-        """Pronouns of a gender that the reference's document does not have."""
-        return [
-            Finding("pronoun", item.start, item.end, f"the reference has no {item.feature} pronoun")
-            for item in self.hyp[at].of("pronoun")
-            if item.feature in self._strange_genders
-        ]
-
     def _replaced(self, category: str, at: int) -> Iterator[Finding]:
         """Occurrences for which the reference has others: clipped counts, as in BlonDe's Eq. 2."""
         own = self.hyp[at].of(category)
-        counts, expected = (
-            Counter(item.feature for item in side.of(category))
-            for side in (self.hyp[at], self.ref[at])
-        )
+        counts = Counter(item.feature for item in own)
+        expected = Counter(item.feature for item in self.ref[at].of(category))
         extra, missing = counts - expected, expected - counts
         left, instead = min(extra.total(), missing.total()), ", ".join(missing)
         for item in reversed(own):
@@ -148,16 +142,11 @@ class AlignedPair:
         """Missing or additional words, beyond the ratio of the two documents' lengths."""
         words = self.hyp[at].stems.total()
         expected = self.ref[at].stems.total() * self._ratio
-        if not expected:
-            return
-        why = "" if words else "nothing is left of the segment"
-        if (
-            words
-            and abs(words - expected) > 4
-            and abs(math.log(words / expected)) > math.log(LONGER)
-        ):
-            why = f"much {'shorter' if words < expected else 'longer'} than the reference"
-        if why:
+        shorter, longer = sorted((words, expected))
+        close = longer - shorter <= 4 or longer <= LONGER * shorter
+        if expected and not (words and close):
+            less = "much shorter than the reference" if words else "nothing is left of the segment"
+            why = "much longer than the reference" if words > expected else less
             yield Finding("coverage", 0, len(self.hyp[at].text), why)
 
     # ---------------------------------------------------------------- the document as a whole
@@ -228,7 +217,7 @@ def spelled_alike(name: str, other: str) -> bool:
 
 
 def edits(name: str, other: str) -> int:
-    """Levenshtein's distance."""
+    """Compute Levenshtein's distance."""
     row = list(range(len(other) + 1))
     for i, letter in enumerate(name, 1):
         above, row[0] = row[0], i

@@ -14,11 +14,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +35,7 @@ LARGEST_ERROR = 50_000  # bytes of an error
 LONGEST_WAIT = 600.0  # limit of seconds in a Retry-After
 _FIRST_WAIT, _MOST_WAIT = 0.5, 60.0  # seconds: exponential backoff between these
 _BILLED = ("timeouts", "broken")  # failed calls that may have been billed
+_UNREAD = {"choices": [{"finish_reason": "length"}]}  # in place of a body that is not read
 _TOO_LONG = "too long for this model (use a smaller view, or a larger context on the server): "
 _RESUME = "all answers so far are stored: run the same command again to go on"
 # HTTP status, or code of an error, that no other call would be spared: what, next
@@ -161,14 +161,14 @@ class Calls:
         return str(self.table.get("currency", ""))
 
     def cost(self, model: str, tokens_in: float, tokens_out: float) -> float | None:
-        """The cost of tokens; None if the model has no price."""
+        """Compute the cost of tokens; None if the model has no price."""
         price = self.table.get("models", {}).get(model)
         if price is None:
             return None
         return float(tokens_in * price["input"] + tokens_out * price["output"]) / 1e6
 
     def summary(self) -> str:
-        """The totals in one line."""
+        """Render the totals in one line."""
         names = ("calls", "answers", "tokens_in", "tokens_out")
         calls, answers, tokens_in, tokens_out = (self.counts[f"judge_{name}"] for name in names)
         cost = f", {self.spent:.4f} {self.currency}".rstrip() if self.table else ""
@@ -239,7 +239,7 @@ class Chat:
         return Answer(*json.loads(data))
 
     def body(self, ask: Ask, schema: bool = True) -> dict[str, Any]:
-        """The body of a request, with the schema of the answer unless the endpoint accepts none."""
+        """Build the body of a request, with the schema of the answer unless none is accepted."""
         sampling = self.sampling
         parameters = {
             "temperature": sampling.temperature,
@@ -260,12 +260,12 @@ class Chat:
     # -------------------------------------------------------- many calls
 
     def arrive(self, inputs: Sequence[Ask], keep: Callable[[Ask, Answer], None]) -> list[Answer]:
-        """Answer all calls; each answer is passed to ``keep`` when it arrives.
+        """Answer all calls; each answer is passed to ``keep`` when it arrives, one at a time.
 
         If a call fails permanently, the budget is reached or the user interrupts, calls in flight
         are completed and their answers stored.
         """
-        calls, answers = self.calls, dict[Ask, Answer]()
+        calls, lock = self.calls, threading.Lock()
         if calls.budget is not None and calls.cost(self.model, 0, 0) is None:
             raise InputError(
                 f"there is a budget, and no price of the model {self.model}",
@@ -274,32 +274,24 @@ class Chat:
         if inputs:
             _ = calls.client  # a missing key, URL or package fails the run, not each call
         calls._stop.clear()
-        waiting, in_flight = iter(dict.fromkeys(inputs)), dict[Future[Answer], Ask]()
-        pool = ThreadPoolExecutor(calls.parallel)
 
-        def submit(most: int) -> None:
-            for ask in islice(waiting, most):
-                in_flight[pool.submit(self._ask, ask)] = ask
-
-        def collect(future: Future[Answer]) -> None:
-            ask = in_flight.pop(future)
-            answer = answers[ask] = future.result()
+        def answered(ask: Ask) -> Answer:
+            """Store the answer before this thread calls again: if the process is killed, none is lost."""
+            answer = self._ask(ask)
             if not answer.problem:
-                keep(ask, answer)
+                with lock:
+                    keep(ask, answer)
+            return answer
 
+        pool = ThreadPoolExecutor(calls.parallel)
         try:
-            submit(calls.parallel)
-            while in_flight:
-                for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
-                    collect(future)
-                    submit(1)  # once the answer is stored: if the process is killed, none is lost
+            answers = {ask: pool.submit(answered, ask) for ask in dict.fromkeys(inputs)}
+            for future in as_completed(answers.values()):
+                future.result()  # raise what stops the run
         finally:
             calls._stop.set()  # no retries; calls in flight are paid for
-            pool.shutdown()
-            for future in list(in_flight):
-                if not future.exception():
-                    collect(future)
-        return [answers[ask] for ask in inputs]
+            pool.shutdown(cancel_futures=True)
+        return [answers[ask].result() for ask in inputs]
 
     # -------------------------------------------------------- a single call
 
@@ -356,8 +348,8 @@ class Chat:
             long = _TOO_LONG if re.search("context|too long", message, re.I) else ""
             return Answer(problem=f"HTTP {fault.status}: {long}{message}")
 
-    def _send(self, body: dict[str, Any]) -> tuple[int, bytes | None, float | None]:
-        """Send a request; return status, body (None: not read) and Retry-After of the response.
+    def _send(self, body: dict[str, Any]) -> tuple[int, dict[str, Any], float | None]:
+        """Send a request; return status, body and Retry-After of the response.
 
         A body that is too large is not read, nor one that is compressed: a few kilobytes could
         become gigabytes.
@@ -372,11 +364,11 @@ class Chat:
                 with suppress(ValueError):
                     after = max(0.0, float(headers.get("retry-after", "")))
                 if headers.get("content-encoding", "identity").lower() != "identity":
-                    return status, None, after
+                    return status, _UNREAD, after
                 for chunk in response.iter_raw():
                     data += chunk
                     if len(data) > (LARGEST if status < 300 else LARGEST_ERROR):
-                        return status, None, after
+                        return status, _UNREAD, after
                     if time.monotonic() > end:
                         raise late
         except (httpx.ConnectError, httpx.ConnectTimeout):
@@ -385,23 +377,20 @@ class Chat:
             raise late from None
         except httpx.HTTPError as fault:  # its message may quote the key
             raise CallFailed("broken", f"the connection failed ({type(fault).__name__})") from None
-        return status, bytes(data), after
-
-    def _answer(
-        self, status: int, data: bytes | None, after: float | None, *, structured: bool
-    ) -> Answer:
-        """Parse the body of a response; a body of another shape is an answer without text."""
-        body: dict[str, Any] = {}
         try:
-            body = {} if data is None else _mapping(read_json(data.decode("utf-8", "replace")))
+            return status, _mapping(read_json(data.decode("utf-8", "replace"))), after
         except InputError:
             if status < 300:
                 raise CallFailed("broken", "the body of the answer is not JSON") from None
+            return status, {}, after
+
+    def _answer(
+        self, status: int, body: dict[str, Any], after: float | None, *, structured: bool
+    ) -> Answer:
+        """Read the body of a response; one of another shape is an answer without text."""
         choices, error = body.get("choices"), _mapping(body.get("error"))
         if status >= 300 or (error and not choices):  # routers forward errors with HTTP 200
             raise self._failure(status, error, after)
-        if data is None:
-            return Answer(finish="length", structured=structured)
         choice = _mapping(choices[0] if isinstance(choices, list) and choices else None)
         message, usage = _mapping(choice.get("message")), _mapping(body.get("usage"))
         text, *names = (

@@ -34,6 +34,7 @@ _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 BySystem = Mapping[str, Scores]
 Figure = tuple[str, FloatArray, Score, float]  # name, (documents, k) sums, their score, rows
 CHECKS = ("position", "length", "consistency", "wording", "agreement")
+ERROR_RATE = "errors per 1,000 characters"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,13 @@ def judge_check(
     settings = settings or JudgeCheckOptions()
     names = [judges] if isinstance(judges, str) else judges
     specs = list(dict.fromkeys(scorer(name).spec for name in names))
-    plan = _Plan(corpus, outputs, settings, tuple(map(_judge, specs)))
+    parsed = tuple(expand(parse(spec)) for spec in specs)
+    for spec in parsed:
+        if not spec.metric.name.startswith("judge-"):
+            raise SpecError(
+                f"{spec} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …"
+            )
+    plan = _Plan(corpus, outputs, settings, parsed)
     tasks = [task for check in settings.checks for task in getattr(plan, check)()]
     if not tasks:
         raise InputError(
@@ -133,17 +140,8 @@ def write_judge_check(check: JudgeCheck, folder: Path | str, *, overwrite: bool 
     write_run(check.results, folder, {"judge-check.json": figures}, overwrite=overwrite)
 
 
-def _judge(text: str) -> Spec:
-    spec = expand(parse(text))
-    if not spec.metric.name.startswith("judge-"):
-        raise SpecError(
-            f"{text} is not a judge", next="name a judge: judge-esa@MODEL, judge-mqm@MODEL …"
-        )
-    return spec
-
-
 def _with(spec: Spec, **args: Value) -> str:
-    """The spec with other arguments, in its canonical form."""
+    """Return the spec with other arguments, in its canonical form."""
     metric = Call(spec.metric.name, {**spec.metric.args, **args})
     return scorer(str(replace(spec, metric=metric))).spec
 
@@ -189,14 +187,14 @@ class _Plan:
         rate = partial(error_rate, self.outputs)
         for judge in self._one_per_model("judge-mqm"):
             name = str(replace(judge, view=None))
-            specs = [
-                scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
+            by_size = {
+                size: scorer(str(replace(judge, view=Call("paragraph", {"size": size})))).spec
                 for size in sizes
-            ]
-            for size, spec in zip(sizes, specs):
+            }
+            for size, spec in by_size.items():
                 yield _Task("length", name, f"window {size}", [spec], rate)
             ends = f"window {sizes[-1]} to {sizes[0]}"
-            yield _Task("length", name, ends, [specs[-1], specs[0]], rate)
+            yield _Task("length", name, ends, [by_size[sizes[-1]], by_size[sizes[0]]], rate)
 
     def consistency(self) -> Iterator[_Task]:
         """Measure how far the scores of repeated samples differ."""
@@ -214,8 +212,7 @@ class _Plan:
                 if judge.metric.name == "judge-esa" and prompt == REWORDED:
                     args["errors_prompt"] = prompt
                 specs, setting = [str(judge), _with(judge, **args)], Path(prompt).name
-                figures = partial(paired, True)
-                yield _Task("wording", str(judge), setting, specs, figures)
+                yield _Task("wording", str(judge), setting, specs, partial(paired, True))
 
     def agreement(self) -> Iterator[_Task]:
         """Compare pairs of judges on the same rows."""
@@ -223,17 +220,16 @@ class _Plan:
             self.notes.append("agreement: needs two judges")
         for judges in combinations(self.judges, 2):
             first, second = map(str, judges)
-            if judges[0].view != judges[1].view:
+            if judges[0].view == judges[1].view:
+                alike = scorer(first).metric.range == scorer(second).metric.range
+                yield _Task("agreement", first, second, [first, second], partial(paired, alike))
+            else:
                 self.notes.append(
                     f"agreement: {first} and {second} have different views and so other rows"
                 )
-                continue
-            alike = scorer(first).metric.range == scorer(second).metric.range
-            figures = partial(paired, alike)
-            yield _Task("agreement", first, second, [first, second], figures)
 
     def _one_per_model(self, metric: str) -> list[Spec]:
-        """A judge of this metric for every model: one that was named, or one with the defaults."""
+        """Return a judge of this metric for every model: as named, or with the defaults."""
         by_model = {
             judge.model: Spec(Call(metric, {}), judge.view, judge.model, judge.revision)
             for judge in self.judges
@@ -307,17 +303,17 @@ def error_density(by_system: BySystem, outputs: Sequence[Output]) -> FloatArray:
 
 
 def error_rate(outputs: Sequence[Output], *scored: BySystem) -> Iterator[Figure]:
-    """Errors per 1,000 characters; given two sizes of windows, the ratio of their rates."""
+    """Compute errors per 1,000 characters; of two window sizes, the ratio of their rates."""
     totals = np.concatenate([error_density(by_system, outputs) for by_system in scored], axis=1)
     if len(scored) > 1:
         yield "ratio of error rates", totals, lambda t: ratio(t) / ratio(t[..., 2:]), 0
     else:
         rows = sum(len(scores.rows) for scores in scored[0].values())
-        yield "errors per 1,000 characters", totals, ratio, rows
+        yield ERROR_RATE, totals, ratio, rows
 
 
 def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
-    """Standard deviation of the samples of a row, and how often all of them are equal."""
+    """Compute the standard deviation of a row's samples, and how often all of them are equal."""
 
     def spread(detail: Mapping[str, Any]) -> Sequence[float]:
         samples = np.array([x for x in detail.get("samples", ()) if x is not None])
@@ -330,7 +326,7 @@ def spread_of_samples(by_system: BySystem) -> Iterator[Figure]:
 
 
 def paired(alike: bool, first: BySystem, second: BySystem) -> Iterator[Figure]:
-    """Correlation, distance (of ``alike`` scales) and preferences of two judges on the same rows.
+    """Compute correlation, distance (of ``alike`` scales) and preferences of two judges.
 
     A preference is which of two systems' rows is better, or neither; rows without both scores are
     left out.

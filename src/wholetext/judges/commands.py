@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,19 +109,17 @@ def _print_table(check_results: JudgeCheck, notes: list[str]) -> None:
     def name(text: str) -> Text:
         return Text(terminal.wrapped(terminal.printable(text), 46, terminal.MARKS, "    "))
 
-    console, rows, block = terminal.console(80), list[list[str | Text]](), ""
+    console, rows = terminal.console(80), list[list[str | Text]]()
     terminal.print_finding(_finding(check_results.measures), console)
-    for figure in check_results.measures:
-        if figure.measure in _DETAILS:
-            continue
-        if block != f"{figure.check} {figure.judge}":
-            block = f"{figure.check} {figure.judge}"
-            rows.append([name(block), "", "", ""])
-        label = ", ".join(filter(None, (figure.measure, figure.setting)))
-        low, high = terminal.number(figure.low), terminal.number(figure.high)
-        interval = "–" if figure.low != figure.low else f"[{low}, {high}]"
-        number = f"{figure.count:,}" if figure.count else ""
-        rows.append([name(f"  {label}"), terminal.number(figure.value), interval, number])
+    shown = [figure for figure in check_results.measures if figure.measure not in _DETAILS]
+    for block, figures in groupby(shown, key=lambda figure: f"{figure.check} {figure.judge}"):
+        rows.append([name(block), "", "", ""])
+        for figure in figures:
+            label = ", ".join(filter(None, (figure.measure, figure.setting)))
+            low, high = terminal.number(figure.low), terminal.number(figure.high)
+            interval = "–" if figure.low != figure.low else f"[{low}, {high}]"
+            number = f"{figure.count:,}" if figure.count else ""
+            rows.append([name(f"  {label}"), terminal.number(figure.value), interval, number])
     terminal.print_blocks(["", "value", "95 %", "n"], rows, 1, console)
     corpus = check_results.results.corpus
     terminal.print_footer(

@@ -51,7 +51,7 @@ class Reply(NamedTuple):
     repaired: bool = False
 
     def outcome(self) -> tuple[str, str]:
-        """The kind of failure, for counting, and why there is no score; empty without a failure."""
+        """Return the kind of failure, for counting, and the reason; both empty without a failure."""
         if self.answer.problem:
             kind, colon, message = self.answer.problem.partition(":")
             message = re.sub("[0-9]+", "…", message)[:120]  # lengths differ from row to row
@@ -135,7 +135,7 @@ class Judge(Metric):
         return replace(self, max_tokens=self.max_tokens or self.limit)
 
     def prompts(self) -> dict[str, JudgePrompt]:
-        """The prompts by their names in the signature."""
+        """Return the prompts by their names in the signature."""
         return {"prompt": load_prompt(self.file, self.prompt)}
 
     def facts(self) -> Mapping[str, str]:
@@ -160,18 +160,18 @@ class Judge(Metric):
         return JudgedTexts(langs, (*source, *refs, ("translation", request.hyp[0])))
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        """The calls about a request, one per sample."""
+        """Return the calls about a request, one per sample."""
         return self.sampled(self.texts(request, langs), self.schema)
 
     def sampled(self, texts: JudgedTexts, schema: str, prompt: str = "prompt") -> list[Ask]:
-        """A call about these texts for every sample."""
+        """Return a call about these texts for every sample."""
         ask = self.prompts()[prompt].ask(texts, self.answer, schema)
         return [ask._replace(sample=sample) for sample in range(self.samples)]
 
     def planned(
         self, requests: Sequence[Request], run: Runtime
     ) -> tuple[Chat, list[Ask], list[Ask]]:
-        """The model, the calls about these requests, and calls that depend on answers to them."""
+        """Return the model, the calls about these requests, and calls that depend on their answers."""
         asks = [ask for request in requests for ask in self.asks(request, run.langs)]
         return self.chat(run), asks, []
 
@@ -184,10 +184,11 @@ class Judge(Metric):
         return list(asks[0].messages[-1:]) if asks else None  # a dry run prints all of it
 
     def hear(
-        self, asks: Sequence[Ask], run: Runtime, schema: str, prompt: str = "prompt"
-    ) -> list[Reply]:
-        """Parse the answer to each call; calls with an unparsable answer are repeated once."""
+        self, calls: Sequence[Sequence[Ask]], run: Runtime, schema: str, prompt: str = "prompt"
+    ) -> list[list[Reply]]:
+        """Parse the answers to the calls about each request; unparsable ones are repeated once."""
         chat, repair = self.chat(run), self.prompts()[prompt].repair
+        asks = list(chain(*calls))
 
         def read(answer: Answer) -> Parsed:
             if answer.refusal or answer.finish == "content_filter":
@@ -204,12 +205,13 @@ class Judge(Metric):
         ]
         for i, answer in zip(again, run.map(chat, second)):
             replies[i] = Reply(read(answer), answer, repaired=True)
-        return replies
+        ordered = iter(replies)
+        return [list(islice(ordered, len(own))) for own in calls]
 
     # -------------------------------------------------------- scores
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        """The judge's verdict on each request."""
+        """Return the judge's verdict on each request."""
         return [
             Verdict(
                 [self.value(reply.parsed, request) for reply in replies],
@@ -220,21 +222,19 @@ class Judge(Metric):
         ]
 
     def replies(self, requests: Sequence[Request], run: Runtime) -> list[list[Reply]]:
-        """The replies to all calls about each request."""
-        asks = [self.asks(request, run.langs) for request in requests]
-        replies = iter(self.hear(list(chain(*asks)), run, self.schema))
-        return [list(islice(replies, len(calls))) for calls in asks]
+        """Return the replies to all calls about each request."""
+        calls = [self.asks(request, run.langs) for request in requests]
+        return self.hear(calls, run, self.schema)
 
     def value(self, parsed: Parsed, request: Request) -> Sequence[float]:
-        """A number per column; NaN if undefined."""
+        """Return a number per column; NaN if undefined."""
         return (NAN if parsed.score is None or not parsed.ok else parsed.score,)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         rows = []
         for i, (request, verdict) in enumerate(zip(requests, self.verdicts(requests, run))):
             values = np.array(verdict.values, dtype=np.float64)  # (samples, columns)
-            mean, spread = trimmed(values)
-            rows.append([*mean, *((spread,) if self.samples > 1 else ())])
+            rows.append(trimmed(values)[: len(self.outputs)])
             self.note(i, request, verdict, run)
             for prompt in self.prompts().values():
                 for caveat in prompt.caveats(self.texts(request, run.langs)):
@@ -283,19 +283,19 @@ class Judge(Metric):
         }
 
 
-def trimmed(values: FloatArray) -> tuple[list[float], float]:
-    """Average (samples, columns) without samples whose score is beyond 2σ; also return σ of all."""
+def trimmed(values: FloatArray) -> list[float]:
+    """Average (samples, columns) without samples whose score is beyond 2σ; append σ of all."""
     known = values[~np.isnan(values[:, 0])]
     if not len(known):
-        return [NAN] * values.shape[1], NAN
+        return [NAN] * (values.shape[1] + 1)
     scores = known[:, 0]
     inliers = known[np.abs(scores - scores.mean()) <= 2 * scores.std() + 1e-9]
     mean = np.ma.masked_invalid(inliers).mean(axis=0).filled(NAN)
-    return mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN
+    return [*mean.tolist(), float(scores.std(ddof=1)) if len(scores) > 1 else NAN]
 
 
 def first_faults(replies: Sequence[Reply]) -> Sequence[Fault]:
-    """The errors of the first parsed reply."""
+    """Return the errors of the first parsed reply."""
     return next((reply.parsed.faults for reply in replies if reply.parsed.ok), ())
 
 
@@ -391,7 +391,7 @@ class JudgeEsa(Judge):
     def planned(
         self, requests: Sequence[Request], run: Runtime
     ) -> tuple[Chat, list[Ask], list[Ask]]:
-        """A second call depends on the first answer; until it is known, no errors are assumed."""
+        """Plan both calls; until the first is answered, the second is assumed to show no errors."""
         chat, asks, _ = super().planned(requests, run)
         stored = run.stored(chat, asks)
         faults = {ask: parse("errors", answer.text).faults for ask, answer in stored.items()}
@@ -402,26 +402,29 @@ class JudgeEsa(Judge):
         return chat, asks, later
 
     def verdicts(self, requests: Sequence[Request], run: Runtime) -> list[Verdict]:
-        asks = [ask for request in requests for ask in self.asks(request, run.langs)]
-        first = self.hear(asks, run, "errors", "errors_prompt")
+        calls = [self.asks(request, run.langs) for request in requests]
+        listed = self.hear(calls, run, "errors", "errors_prompt")
         second = [
-            self.score_ask(requests[at // self.samples], run.langs, reply.parsed.faults, ask.sample)
-            for at, (ask, reply) in enumerate(zip(asks, first))
-            if reply.parsed.ok
+            [
+                self.score_ask(request, run.langs, reply.parsed.faults, sample)
+                for sample, reply in enumerate(replies)
+                if reply.parsed.ok
+            ]
+            for request, replies in zip(requests, listed)
         ]
-        scored = iter(self.hear(second, run, "score"))
-        verdicts = []
-        for i, request in enumerate(requests):
-            listed = first[i * self.samples : (i + 1) * self.samples]
-            replies = [next(scored) for reply in listed if reply.parsed.ok]
-            values = [self.value(reply.parsed, request) for reply in replies] or [(NAN,)]
-            verdicts.append(Verdict(values, [*listed, *replies], first_faults(listed)))
-        return verdicts
+        return [
+            Verdict(
+                [self.value(reply.parsed, request) for reply in scored] or [(NAN,)],
+                [*replies, *scored],
+                first_faults(replies),
+            )
+            for request, replies, scored in zip(requests, listed, self.hear(second, run, "score"))
+        ]
 
     def score_ask(
         self, request: Request, langs: tuple[str, str], faults: Sequence[Fault], sample: int
     ) -> Ask:
-        """The second call about a request, which shows the errors of the first answer."""
+        """Return the second call about a request, which shows the errors of the first answer."""
         prompt, texts = self.prompts()["prompt"], self.texts(request, langs)
         return prompt.ask(texts, self.answer, "score", faults)._replace(sample=sample)
 
@@ -476,7 +479,7 @@ class JudgePairwise(Judge):
     refused = "mode=ref"  # outputs of other systems take the place of references
 
     def asks(self, request: Request, langs: tuple[str, str]) -> list[Ask]:
-        """The calls about each pair: with the hypothesis first, and with the rival first."""
+        """Return the calls about each pair, with the hypothesis first and with the rival first."""
         hypothesis = request.hyp[0]
         source = [("source", request.src)] if request.src is not None else []
         orders = [
@@ -512,7 +515,7 @@ class JudgePairwise(Judge):
 
 
 def _pair(first: Reply, second: Reply) -> tuple[float, float]:
-    """Percentage won by the hypothesis, and 100 if the order changed the verdict; NaN if unknown."""
+    """Return the percentage won, and 100 if the order changed the verdict; NaN if unknown."""
     if not (first.parsed.ok and second.parsed.ok):
         return NAN, NAN
     in_first, in_second = _WORTH[first.parsed.choice], 1 - _WORTH[second.parsed.choice]

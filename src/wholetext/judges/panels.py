@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wholetext.errors import count
-from wholetext.reporting.panels import Bar, Bars, Curves, Line, Panel, Study, Table
+from wholetext.judges.check import ERROR_RATE
+from wholetext.reporting.panels import Bar, Bars, Curves, Line, Number, Panel, Study, Table
 
 TITLES = {
     "position": (
@@ -79,43 +80,27 @@ def _length(figures: Sequence[Mapping[str, Any]]) -> list[Panel]:
     points = {
         (figure["judge"], int(figure["setting"].removeprefix("window "))): figure
         for figure in figures
-        if figure["setting"].removeprefix("window ").isdigit()
+        if figure["measure"] == ERROR_RATE
     }
     sizes = sorted({size for _, size in points})
-    lines = []
-    for judge in dict.fromkeys(judge for judge, _ in points):
-        row = [points.get((judge, size), {}) for size in sizes]
-        value, low, high = (
-            tuple(figure.get(key) for figure in row) for key in ("value", "low", "high")
-        )
-        lines.append(Line(judge, value, low, high))
-    return [
-        Curves(
-            title,
-            tuple(sizes),
-            tuple(lines),
-            ("segments in a window", "errors per 1,000 characters"),
-            note,
-        )
+
+    def column(judge: str, key: str) -> tuple[Number, ...]:
+        return tuple(points.get((judge, size), {}).get(key) for size in sizes)
+
+    lines = [
+        Line(judge, column(judge, "value"), column(judge, "low"), column(judge, "high"))
+        for judge in dict.fromkeys(judge for judge, _ in points)
     ]
+    axes = ("segments in a window", ERROR_RATE)
+    return [Curves(title, tuple(sizes), tuple(lines), axes, note)]
 
 
 def _dots(figures: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """One chart for each measure of a check."""
-    title, note = TITLES.get(figures[0]["check"], (figures[0]["check"], ""))
-    panels: list[Panel] = []
-    for measure in dict.fromkeys(figure["measure"] for figure in figures):
-        bars = tuple(
-            Bar(
-                figure["judge"],
-                figure["setting"] or measure,
-                figure["value"],
-                figure["low"],
-                figure["high"],
-                figure["count"],
-            )
-            for figure in figures
-            if figure["measure"] == measure
-        )
-        panels.append(Bars(f"{title}: {measure}", bars, measure, note=note))
-    return panels
+    title, note = TITLES[figures[0]["check"]]
+    bars: dict[str, list[Bar]] = {}
+    for figure in figures:
+        name = figure["setting"] or figure["measure"]
+        bounds = (figure[key] for key in ("value", "low", "high", "count"))
+        bars.setdefault(figure["measure"], []).append(Bar(figure["judge"], name, *bounds))
+    return [Bars(f"{title}: {name}", tuple(rows), name, note=note) for name, rows in bars.items()]

@@ -160,7 +160,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _text(entry: object, name: str) -> str:
-    """A text of a JSON object; one that is absent is empty."""
+    """Return a text of a JSON object; one that is absent is empty."""
     text = entry.get(name) or "" if isinstance(entry, dict) else None
     form = "an entry of the JSON is not of the form that was asked for"
     _require(isinstance(text, str), form)

@@ -126,7 +126,7 @@ class JudgePrompt:
     hash: str
 
     def ask(self, texts: JudgedTexts, form: str, schema: str, faults: Sequence[Fault] = ()) -> Ask:
-        """The call that asks about these texts; ``form`` is json or text."""
+        """Make the call that asks about these texts; ``form`` is json or text."""
         messages = [("system", self._filled("system", texts, form))] if self.parts["system"] else []
         for example, errors in self.examples:
             messages.append(("user", self._filled("user", example, form)))
@@ -183,7 +183,7 @@ class JudgePrompt:
 
 @lru_cache
 def load_prompt(name: str, file: str = "") -> JudgePrompt:
-    """A built-in prompt by name, or a user's file, which inherits only the repair request."""
+    """Load a built-in prompt by name, or a user's file, which inherits only the repair request."""
     folder = files("wholetext.judges") / "prompt_files"
     shared, own, reworded = (
         read_toml((folder / f"{stem}.toml").read_bytes()) for stem in ("shared", name, REWORDED)
@@ -206,7 +206,7 @@ class Domains:
 
 @lru_cache
 def load_domains(file: str) -> Domains:
-    """The built-in instructions by domain (``wmt26``), or those of a user's file."""
+    """Load the built-in instructions by domain (``wmt26``), or those of a user's file."""
     form = 'a file of domains is TOML: news = "What counts in news: …"'
     if file == WMT26:
         data = (files("wholetext.judges") / "prompt_files" / "domains.toml").read_bytes()
@@ -245,7 +245,7 @@ def _prompt(name: str, label: str, values: Mapping[str, Any]) -> JudgePrompt:
 
 
 def listed(faults: Sequence[Fault], form: str) -> str:
-    """Errors as an answer writes them."""
+    """Render errors as an answer writes them."""
     if form == "json":
         names = ("severity", "category", "span", "context", "reason")
         errors = [dict(zip(names, astuple(fault))) for fault in faults]

@@ -95,7 +95,7 @@ def rank(
 
 
 def _cells(ranking: Ranking, by_domain: bool) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: cluster, system, value, interval, ranks, then domains, then metrics."""
+    """Make header and rows: cluster, system, value, interval, ranks, then domains, then metrics."""
     from wholetext.ranking.procedure import METHODS
 
     how = METHODS[ranking.method]

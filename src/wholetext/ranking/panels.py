@@ -14,7 +14,7 @@ from wholetext.scoring.significance.compare import Significance
 
 
 def run_ranking(results: Results, how: Significance) -> list[Study]:
-    """AutoRank of a run in which several metrics score all of several systems."""
+    """Rank a run by AutoRank where several metrics score all of several systems."""
     complete = all(len(scores) == len(results.systems) for scores in results.scores.values())
     if min(len(results.scores), len(results.systems)) < 2 or not complete:
         return []
@@ -22,7 +22,7 @@ def run_ranking(results: Results, how: Significance) -> list[Study]:
 
 
 def ranking(record: Mapping[str, Any]) -> Study:
-    """The rank plot, ranks under each metric and in each domain, and all numbers."""
+    """Draw the rank plot, ranks under each metric and in each domain, and all numbers."""
     method, systems, metrics = METHODS[record["method"]], record["systems"], record["metrics"]
     facts = {
         "metrics": ", ".join(metrics),
@@ -74,7 +74,7 @@ def _plot(record: Mapping[str, Any]) -> Bars:
 
 
 def _by_metric(record: Mapping[str, Any], domains: tuple[str, ...]) -> Grid:
-    """Ranks of the systems under each metric alone, and by the method within each domain."""
+    """Tabulate ranks under each metric alone, and by the method within each domain."""
     systems, higher = record["systems"], METHODS[record["method"]].higher_is_better
     columns = [
         _places(

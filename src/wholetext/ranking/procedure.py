@@ -57,7 +57,7 @@ def ranks(scores: FloatArray, tie: float = 0.0) -> FloatArray:
 
 
 def autorank(scores: FloatArray) -> FloatArray:
-    """AutoRank of the WMT25 general task (Kocmi et al. 2025): 1 is the best, N the worst.
+    """Compute AutoRank of the WMT25 general task (Kocmi et al. 2025): 1 is best, N worst.
 
     Each metric is scaled robustly, (x − median) / (max − 25th percentile); the mean over metrics is
     mapped linearly onto 1 … N. A metric that has no score of a system is left out of that system's
@@ -73,13 +73,13 @@ def autorank(scores: FloatArray) -> FloatArray:
 
 
 def borda(scores: FloatArray) -> FloatArray:
-    """Borda count: over all metrics, how many other systems are beaten; a tie counts half."""
+    """Compute the Borda count: over all metrics, other systems beaten; a tie counts half."""
     ranked = np.isfinite(scores).sum(axis=-1, keepdims=True)
     return np.asarray(np.nansum(ranked - ranks(scores, tie=0.5), axis=-2))
 
 
 def mean_rank(scores: FloatArray) -> FloatArray:
-    """The mean over metrics of a system's rank; tied systems share the mean of their ranks."""
+    """Average a system's ranks over metrics; tied systems share the mean of their ranks."""
     return np.asarray(np.nanmean(ranks(scores, tie=0.5), axis=-2))
 
 

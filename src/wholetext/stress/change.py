@@ -88,7 +88,7 @@ class TaggedText:
 
 
 def units_of(segments: Sequence[str], glue: str = " ") -> Iterator[SentenceSpan]:
-    """The sentences of segments; a stop after an abbreviation or a number ends none."""
+    """Split segments into sentences; a stop after an abbreviation or a number ends none."""
     for place, segment in enumerate(segments):
         begun: int | None = None
         for start, end in sentences(segment):
@@ -142,7 +142,7 @@ def change(name: str, summary: str, **settings: Any) -> Callable[[Find], Change]
 def applied(
     segments: Sequence[str], sites: Sequence[Site]
 ) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    """The segments with all replacements of these sites made, and where they are."""
+    """Make all replacements of these sites; return the segments and the edits."""
     changed, edits = list(segments), list[Edit]()
     shift: Counter[int] = Counter()  # segment → characters that its text has grown by
     for segment, start, end, new in sorted(chain(*sites)):
@@ -163,7 +163,7 @@ def without(unit: SentenceSpan, segments: Sequence[str]) -> Replacement:
 
 
 def apart(units: Sequence[SentenceSpan], chosen: Sequence[int]) -> list[int]:
-    """The chosen sentences that do not follow another of them in a segment: gaps must not touch."""
+    """Leave out chosen sentences that follow another in their segment: gaps must not touch."""
     alone: list[int] = []
     for at in sorted(chosen):
         if alone[-1:] != [at - 1] or units[at - 1].segment != units[at].segment:
@@ -177,7 +177,7 @@ def capitalised(text: str) -> str:
 
 
 def like(word: str, model: str) -> str:
-    """A word in capitals or with a first capital where the model has them."""
+    """Capitalise a word as the model is."""
     if model.isupper() and len(model) > 1:
         return word.upper()
     return capitalised(word) if model[:1].isupper() else word
@@ -214,7 +214,7 @@ def list_changes() -> dict[str, Change]:
 
 
 def described() -> dict[str, dict[str, Any]]:
-    """Summary, kind and languages of every change."""
+    """Describe every change by its summary, kind and languages."""
     return {
         name: {
             "kind": change.kind,
@@ -226,7 +226,7 @@ def described() -> dict[str, dict[str, Any]]:
 
 
 def chosen_changes(requested: Sequence[str] | None) -> list[Change]:
-    """The requested changes, all of them by default."""
+    """Return the requested changes, all of them by default."""
     changes = list_changes()
     names = dict.fromkeys(changes if requested is None else requested)
     return [changes[known("change", name, changes)] for name in names]

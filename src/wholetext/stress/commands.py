@@ -168,6 +168,6 @@ def _finding(study: Stress, made: Mapping[str, Mapping[str, StressCell]]) -> str
 
 
 def _cell(cell: StressCell, told: bool) -> str:
-    """The share of preferences, and the AUC; the loss where no metric has an AUC."""
+    """Render the share of preferences, and the AUC; the loss where no metric has an AUC."""
     more = f"{100 * cell.auc:.0f}" if told else f"{cell.effect:.2f}"
     return f"{100 * cell.preferred:.0f}" + ("" if more == "nan" else f" · {more}")

@@ -208,7 +208,7 @@ def _copies(output: Output, corpus: Corpus, name: str) -> bool:
 def best(
     scores: Mapping[str, Mapping[str, Scores]], systems: Sequence[Output]
 ) -> tuple[Output, str]:
-    """The system with the best mean rank over all metrics, and a note on the choice."""
+    """Return the system with the best mean rank over all metrics, and a note on the choice."""
     ranks = np.zeros(len(systems))
     for by_system in scores.values():
         ours = [by_system[output.system] for output in systems]
@@ -225,7 +225,7 @@ def best(
 
 
 def losses(made: Perturbed, results: Results, changed: Results, spec: str) -> list[Loss]:
-    """The loss of score of every changed document under a metric; 0 if it is within rounding.
+    """Compute the loss of score of every changed document; 0 if it is within rounding.
 
     Losses times segments add up, as scores are means: so a site costs that over the sites changed.
     """
@@ -246,7 +246,7 @@ def losses(made: Perturbed, results: Results, changed: Results, spec: str) -> li
 
 
 def _examples(made: Perturbed, most: int = 2) -> list[dict[str, Any]]:
-    """The smallest dose of every change in the first documents, with the changed segments."""
+    """Show the smallest dose of every change in the first documents, by changed segment."""
     examples, shown = [], dict.fromkeys(made.kinds, 0)
     for item in made.items:
         if item.dose == made.items[0].dose and shown[item.change] < most:

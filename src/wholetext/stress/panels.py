@@ -76,20 +76,23 @@ def _grid(title: str, metrics: Sequence[str], figures: Figures, key: str, note: 
     changes = tuple(dict.fromkeys(figure["change"] for figure in figures))
     centred = key == "effect"
     scale, ends = (1, None) if centred else (100, (0.0, 100.0))
-    values, texts = [], []
-    for change in changes:
-        row = [cells.get((change, metric)) for metric in metrics]
-        known = [None if cell is None else cell[key] for cell in row]
-        values.append(tuple(None if value is None else scale * value for value in known))
-        texts.append(tuple("" if cell is None else _details(cell) for cell in row))
-    axes = ("change", "metric")
+    rows = [[cells[change, metric] for metric in metrics] for change in changes]
+    values = [[None if cell[key] is None else scale * cell[key] for cell in row] for row in rows]
     return Grid(
-        title, changes, tuple(metrics), tuple(values), axes, tuple(texts), centred, note, ends
+        title,
+        changes,
+        tuple(metrics),
+        tuple(map(tuple, values)),
+        ("change", "metric"),
+        tuple(tuple(map(_details, row)) for row in rows),
+        centred,
+        note,
+        ends,
     )
 
 
 def _details(cell: Mapping[str, Any]) -> str:
-    """Text about a cell: the interval, the documents, ties."""
+    """Describe a cell: the interval, the documents, ties."""
     inside = (
         ""
         if cell["low"] is None
@@ -103,7 +106,7 @@ def _details(cell: Mapping[str, Any]) -> str:
 
 
 def _doses(study: Mapping[str, Any]) -> Table:
-    """The loss at each dose."""
+    """Tabulate the loss at each dose."""
     doses = study["settings"]["doses"]
     losses: dict[str, dict[str, Number]] = {}
     for figure in study["figures"]:
@@ -141,7 +144,7 @@ def _examples(study: Mapping[str, Any]) -> list[Panel]:
 
 
 def _marked(text: str, places: Sequence[Sequence[int]]) -> Marked:
-    """Stretches of a text, marked or not."""
+    """Cut a text into stretches, marked or not."""
     parts: list[tuple[str, bool]] = []
     at = 0
     for start, end in sorted((int(start), int(end)) for start, end in places):

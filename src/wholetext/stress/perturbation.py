@@ -157,7 +157,7 @@ def sites_of_dose(dose: str, sites: int) -> int:
 
 
 def _analyser(changes: Sequence[Change], lang: str) -> tuple[Analyser | None, str]:
-    """The tagger that the changes of this language need, or why there is none."""
+    """Return the tagger that the changes of this language need, or why there is none."""
     layers: frozenset[Layer] = frozenset().union(
         *(change.layers for change in changes if lang in (change.languages or {lang}))
     )
@@ -170,7 +170,7 @@ def _analyser(changes: Sequence[Change], lang: str) -> tuple[Analyser | None, st
 def _texts(
     corpus: Corpus, output: Output, analyser: Analyser | None, options: Options
 ) -> list[TaggedText]:
-    """The documents of an output, tagged once for all changes."""
+    """Tag the documents of an output, once for all changes."""
     docs = [tuple(output.docs[doc]) for doc in corpus.ids]
     analyses: list[tuple[Analysis, ...]] = [() for _ in docs]
     if analyser is not None:
@@ -198,7 +198,7 @@ def _check_possible(change: Change, language: str, missing: str) -> None:
 def _notes(
     items: Sequence[Changed], refused: Mapping[str, Counter[str]], documents: int
 ) -> Iterator[str]:
-    """A note on every change that was refused; changes refused for the same reasons share one."""
+    """Note every change that was refused; changes refused for the same reasons share a note."""
     names: dict[str, list[str]] = {}
     for name, reasons in refused.items():
         made = len({item.doc for item in items if item.change == name})

@@ -54,7 +54,7 @@ class StressCell:
 
 
 def spread(scores: Mapping[str, Scores], systems: Sequence[str]) -> float:
-    """Standard deviation between systems of their mean document score; NaN if there is none."""
+    """Compute the standard deviation between the systems' mean scores; NaN if there is none."""
     documents = [scores[name].at("doc") for name in systems]
     means = [np.nanmean(values) for values in documents if not np.isnan(values).all()]
     deviation = float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
@@ -64,7 +64,7 @@ def spread(scores: Mapping[str, Scores], systems: Sequence[str]) -> float:
 def stress_cells(
     metric: str, losses: Sequence[Loss], spread: float, draws: int, seed: int
 ) -> Iterator[StressCell]:
-    """Figures of one metric for every change and dose, with effects in units of ``spread``.
+    """Compute the figures of one metric by change and dose, with effects in units of ``spread``.
 
     Errors are compared with the harmless changes of the same dose.
     """
@@ -102,7 +102,7 @@ def stress_cells(
 def auc(
     errors: Sequence[Loss], harmless: Sequence[Loss], draws: int, seed: int
 ) -> tuple[float, float, float]:
-    """Share of pairs in which an error costs more than a harmless change, and its interval.
+    """Compute the share of pairs in which an error costs more than a harmless change.
 
     Ties are halved (Mann & Whitney 1947); both sides of a document are drawn together.
     """

@@ -57,7 +57,7 @@ Base model {base}, content {content}, licence {licence}. Seed {seed}. {packages}
 
 
 def card(recipe: Recipe, config: Config, at: Progress, data: TrainingData) -> str:
-    """Markdown. No times and no paths: the same run gives the same card."""
+    """Render the card as Markdown, without times and paths: the same run gives the same card."""
     base = locate(recipe.base, recipe.revision)
     parts = at.verdict(at.best).parts
     packages = {"wholetext": __version__, "Python": platform.python_version()}
@@ -115,7 +115,7 @@ def _described(use: str, examples: TrainingExamples) -> list[dict[str, object]]:
 
 
 def _settings(recipe: Recipe) -> Any:
-    """The recipe, with folders by their names."""
+    """Return the recipe as plain data, with folders by their names."""
     settings = plain(recipe)
     settings["base"] = Path(recipe.base).name if Path(recipe.base).is_dir() else recipe.base
     for data in (*settings["data"], *settings["validation"]):

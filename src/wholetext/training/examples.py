@@ -78,7 +78,7 @@ class TrainingExamples:
         )
 
     def digest(self) -> str:
-        """A hash of everything the examples hold."""
+        """Hash everything the examples hold."""
         total = hashlib.blake2b(digest_size=12)
         for pair, gold, place in zip(self.pairs, self.gold.tolist(), self.places):
             total.update(request_key(f"{gold!r}{place}", pair))
@@ -88,7 +88,7 @@ class TrainingExamples:
 def read_examples(
     recipe: Recipe, root: Path | None = None
 ) -> tuple[TrainingExamples, TrainingExamples]:
-    """Training and validation examples; ``root`` is where EvalSets are looked up by name."""
+    """Read training and validation examples; ``root`` is where EvalSets are looked up by name."""
 
     def read(sets: Sequence[Data]) -> TrainingExamples:
         parts = [_part(recipe, data, lp, root) for data in sets for lp in (data.langs or ("",))]
@@ -97,10 +97,12 @@ def read_examples(
         return TrainingExamples(pairs, np.concatenate([part.gold for part in parts]), places)
 
     every = read(recipe.data)
-    held = read(recipe.validation) if recipe.validation else every
-    names = {place.doc for place in held.places}
-    held_docs = names if recipe.validation else held_back(names, recipe.share)
-    held = held.take([i for i, place in enumerate(held.places) if place.doc in held_docs])
+    if recipe.validation:
+        held = read(recipe.validation)
+        held_docs = {place.doc for place in held.places}
+    else:
+        held_docs = held_back({place.doc for place in every.places}, recipe.share)
+        held = every.take([i for i, place in enumerate(every.places) if place.doc in held_docs])
     # a document is never on both sides, in whichever set or language pair it comes
     train = every.take([i for i, place in enumerate(every.places) if place.doc not in held_docs])
     train, held = _limited(train, recipe.most), _limited(held, recipe.validation_most, by_part=True)
@@ -115,7 +117,7 @@ def read_examples(
 
 
 def held_back(docs: set[str], share: float) -> set[str]:
-    """Documents for validation: at least one, chosen by a hash of their names."""
+    """Choose documents for validation by a hash of their names, at least one."""
     order = sorted(
         docs, key=lambda doc: (hashlib.blake2b(f"0:{doc}".encode(), digest_size=8).digest(), doc)
     )
@@ -123,7 +125,7 @@ def held_back(docs: set[str], share: float) -> set[str]:
 
 
 def find_evalset(name: str, root: Path | None) -> Path:
-    """The folder of an EvalSet: as it is given, or by its name in the data folder."""
+    """Locate an EvalSet: a folder, or the name of one in the data folder."""
     data = root or Path(os.environ.get("WHOLETEXT_DATA", "."))
     for path in (Path(name), data / name, data / "evalsets" / name):
         if path.is_dir():
@@ -137,7 +139,7 @@ def find_evalset(name: str, root: Path | None) -> Path:
 
 
 def _part(recipe: Recipe, data: Data, langs: str, root: Path | None) -> TrainingExamples:
-    """The examples of one language pair of one EvalSet."""
+    """Read the examples of one language pair of one EvalSet."""
     folder = find_evalset(data.evalset, root)
     evalset = EvalSet.open(folder, langs or None)
     lp, where = evalset.langs, f"{folder} {evalset.langs}"
@@ -180,7 +182,7 @@ def _paired(
     scores: dict[Judged, list[float]],
     refs: tuple[str, ...],
 ) -> TrainingExamples:
-    """One example for each judged paragraph and reference, in the order of the corpus."""
+    """Make an example of each judged paragraph and reference, in the order of the corpus."""
     docs = {doc.id: doc for doc in loaded.corpus.docs}
     order = {doc: i for i, doc in enumerate(docs)}
     outputs = {output.system: output.docs for output in loaded.outputs}
@@ -210,7 +212,7 @@ def _paired(
 
 
 def _limited(examples: TrainingExamples, most: int, by_part: bool = False) -> TrainingExamples:
-    """At most so many items of each length (of each part)."""
+    """Limit the items of each length (of each part)."""
     if not most:
         return examples
     rng, item = np.random.default_rng([0, 1 + by_part]), examples.item
@@ -228,7 +230,7 @@ def draw(
     rng: np.random.Generator,
     item: IntArray | None = None,
 ) -> IntArray:
-    """Indices of an epoch's examples in order; with ``item``, those of an item stay together.
+    """Draw the examples of an epoch, in order; with ``item``, those of an item stay together.
 
     ``sentence``: those of length 1. ``uniform``: all. ``stratified``: equally many of each length,
     as many as the rarest has, without replacement; with ``fill="most"`` as many as the most
@@ -279,7 +281,7 @@ class HeldOutAgreement:
 
 
 def judge(held: TrainingExamples, predicted: FloatArray, spread: float) -> HeldOutAgreement:
-    """Agreement of (n,) predictions; several references of an output are averaged."""
+    """Compute the agreement of (n,) predictions; several references of an output are averaged."""
     loss = float(np.mean((predicted - held.gold) ** 2)) / spread**2
     item = held.item
     of_part = np.array([place.part for place in held.places])

@@ -111,7 +111,7 @@ class Learner:
         return predictions(features, self.config.head, {} if self.direct else self.tensors())
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """The tensors of a head."""
+        """Return the tensors of the head."""
         return {name: value.cpu().numpy() for name, value in self.module.state_dict().items()}
 
 
@@ -140,7 +140,7 @@ def features_of(
 
 
 def scale_ends(learner: Learner) -> tuple[float, float]:
-    """Mean predictions for texts of other documents, and for the references themselves."""
+    """Compute mean predictions for texts of other documents, and for the references themselves."""
     held = learner.data.held
     documents: Mapping[Excerpt, str] = {
         pair.refs[0]: place.doc for pair, place in reversed([*zip(held.pairs, held.places)])

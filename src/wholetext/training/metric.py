@@ -90,7 +90,7 @@ class Learned(ModelMetric):
         return open_learned(run, self.model, self.revision, self.base).form
 
     def inputs(self, request: Request) -> list[tuple[str, Request]]:
-        """One request per reference; one in all for metrics that read none."""
+        """Return a request per reference; a single one for metrics that read none."""
         if "ref" not in self.needs:
             return [("", Request(request.hyp[:1], request.src))]
         src = request.src if "src" in self.needs else None
@@ -141,7 +141,7 @@ class Learned(ModelMetric):
 
     @cached_property
     def _config(self) -> Config:
-        """The configuration of the folder; that of nothing where no folder is named."""
+        """The configuration of the folder; an empty one where no folder is named."""
         if not self.model:
             return Config("", "", "")
         return checked_config(hub.locate(self.model, self.revision).path)

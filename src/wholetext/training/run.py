@@ -171,8 +171,8 @@ class TrainingCheckpoint:
             torch_module().set_rng_state(self.state["random"])
             device = next(module.parameters()).device
             if device.type != "cpu" and "device random" in self.state:  # dropout draws there
-                there = torch_module().get_device_module(device)
-                there.set_rng_state(self.state["device random"], device)
+                generator = torch_module().get_device_module(device)
+                generator.set_rng_state(self.state["device random"], device)
             return Progress(**self.state["progress"])
 
     def keep_best(self, module: Any) -> None:
@@ -191,8 +191,7 @@ class TrainingCheckpoint:
         }
         device = next(module.parameters()).device
         if device.type != "cpu":
-            there = torch.get_device_module(device)
-            self.state["device random"] = there.get_rng_state(device)
+            self.state["device random"] = torch.get_device_module(device).get_rng_state(device)
         with replacing(self.folder / "state.pt") as beside:
             torch.save(self.state, beside)
 
@@ -228,12 +227,11 @@ class TrainingRun:
         self.at: Progress = checkpoint.resume(digest, learner.module, self.optimizer)
 
     def batches(self, epoch: int) -> list[IntArray]:
-        """The batches of an epoch: decided by the seed and the epoch alone."""
+        """Draw the batches of an epoch, which the seed and the epoch alone decide."""
         recipe, rng = self.recipe, np.random.default_rng([self.recipe.seed, epoch])
         by_item = bool(recipe.within)  # outputs of one text have to be in one batch
         order = draw(self.k, recipe.sampling, recipe.fill, rng, self.item if by_item else None)
-        size = recipe.batch
-        return [order[i : i + size] for i in range(0, len(order), size)]
+        return np.split(order, range(recipe.batch, len(order), recipe.batch))
 
     def go(self) -> None:
         """Make steps until the end, or until patience runs out."""
@@ -256,16 +254,15 @@ class TrainingRun:
                     saved = time.monotonic()
             at.epoch, at.batch = at.epoch + 1, 0
 
-    def step(self, chosen: IntArray) -> None:
+    def step(self, batch: IntArray) -> None:
         """Change the parameters by the gradient of a batch, computed in parts that fit memory."""
-        torch, at, size = torch_module(), self.at, self.recipe.micro_batch or len(chosen)
+        torch, at, size = torch_module(), self.at, self.recipe.micro_batch or len(batch)
         if self.lengths is not None:  # parts of similar length have little padding
-            chosen = chosen[np.argsort(self.lengths[chosen], kind="stable")]
+            batch = batch[np.argsort(self.lengths[batch], kind="stable")]
         self.optimizer.zero_grad()
         value = 0.0
-        for begin in range(0, len(chosen), size):
-            part = chosen[begin : begin + size]
-            loss = self.loss(self.learner.predict(part), part) * (len(part) / len(chosen))
+        for part in np.split(batch, range(size, len(batch), size)):
+            loss = self.loss(self.learner.predict(part), part) * (len(part) / len(batch))
             loss.backward()
             value += float(loss.detach())
         if not np.isfinite(value):
@@ -282,7 +279,7 @@ class TrainingRun:
         self.session.tell(Moment("training", at.step, self.total))
 
     def rate(self, step: int) -> float:
-        """The factor of the learning rate: linear warm-up, then decay to 0, or constant."""
+        """Compute the factor of the learning rate: linear warm-up, then decay to 0, or constant."""
         rising = self.recipe.warmup * self.total
         if step < rising:
             return min(1.0, (step + 1) / rising)
@@ -291,7 +288,7 @@ class TrainingRun:
         return (self.total - step) / max(1.0, self.total - rising)
 
     def loss(self, predicted: Any, chosen: IntArray) -> Any:
-        """Squared error; with ``within``, that of items' means and the weighted rest."""
+        """Compute the squared error; with ``within``, that of items' means and the weighted rest."""
         torch = torch_module()
         error = predicted - self.gold[torch.from_numpy(chosen)].to(predicted.device)
         if not self.recipe.within:

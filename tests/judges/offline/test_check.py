@@ -43,8 +43,8 @@ def biased(request: Mapping[str, Any]) -> str:
 
 @pytest.fixture
 def server() -> Iterator[FaultyServer]:
-    with FaultyServer(answer=biased) as found:
-        yield found
+    with FaultyServer(answer=biased) as biased_server:
+        yield biased_server
 
 
 def found_by(server: FaultyServer, judges: list[str], documents: int = 4, **settings: Any) -> Any:
@@ -56,28 +56,28 @@ def found_by(server: FaultyServer, judges: list[str], documents: int = 4, **sett
 
 @pytest.mark.long
 def test_known_biases_are_found(server: FaultyServer) -> None:
-    found, checked = found_by(server, JUDGES, samples=4)
-    flips = found["position", "judge-pairwise@one", "flip rate", ""]
+    figures, checked = found_by(server, JUDGES, samples=4)
+    flips = figures["position", "judge-pairwise@one", "flip rate", ""]
     systems = ((0, 1), (0, 2), (1, 2))
     pairs = [(f"s{a}d{d}n{n}", f"s{b}d{d}n{n}") for d in range(4) for n in range(4) for a, b in systems]
     share = float(np.mean([unit("flip", list(pair)) < 0.5 for pair in pairs]))
     assert flips.value == pytest.approx(share) and flips.count == 48 and flips.low < share < flips.high
-    first = found["position", "judge-pairwise@one", "first of two chosen", ""]
+    first = figures["position", "judge-pairwise@one", "first of two chosen", ""]
     assert first.value == pytest.approx((1 + share) / 2)  # a flip chooses the first twice, any other pair once
 
     errors = ("length", "judge-mqm@one", "errors per 1,000 characters")
-    rates = [found[(*errors, f"window {n}")].value for n in (1, 2, 4)]
+    rates = [figures[(*errors, f"window {n}")].value for n in (1, 2, 4)]
     assert rates == pytest.approx([rates[0], rates[0] / 2, rates[0] / 4]) and rates[0] == pytest.approx(1000 / 16)
-    fall = found["length", "judge-mqm@one", "ratio of error rates", "window 4 to 1"]
+    fall = figures["length", "judge-mqm@one", "ratio of error rates", "window 4 to 1"]
     assert fall.value == pytest.approx(0.25) == fall.low == fall.high
 
-    spread = found["consistency", JUDGES[0], "standard deviation", "4 samples, temperature 0.7"]
+    spread = figures["consistency", JUDGES[0], "standard deviation", "4 samples, temperature 0.7"]
     assert 2 < spread.low < spread.value < spread.high < 4.5 and spread.count == 48  # of ten equally likely points: 3.2
 
-    assert found["wording", JUDGES[0], "mean absolute difference", "reworded"].value == pytest.approx(10)
-    assert found["wording", JUDGES[0], "Pearson's r of rows", "reworded"].value == pytest.approx(1)
-    assert found["wording", JUDGES[0], "equal preferences between systems", "reworded"].value == 1
-    between = found["agreement", JUDGES[0], "Pearson's r of rows", JUDGES[1]]
+    assert figures["wording", JUDGES[0], "mean absolute difference", "reworded"].value == pytest.approx(10)
+    assert figures["wording", JUDGES[0], "Pearson's r of rows", "reworded"].value == pytest.approx(1)
+    assert figures["wording", JUDGES[0], "equal preferences between systems", "reworded"].value == 1
+    between = figures["agreement", JUDGES[0], "Pearson's r of rows", JUDGES[1]]
     assert between.value == pytest.approx(-1) and between.count == 48
     assert len(checked.results.scores) == 2 * (1 + 3 + 1 + 2)  # scores that checks share are there once
     few, *others = checked.notes

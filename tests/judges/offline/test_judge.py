@@ -12,7 +12,7 @@ import pytest
 
 import wholetext as wt
 from tests.judges.scripted import ScriptedServer, completion
-from tests.judges.scripted_judge import ERROR, replying, results, right, scores
+from tests.judges.scripted_judge import ERROR, results, right, scores
 from wholetext.errors import SpecError
 from wholetext.judges.parsers import ASPECTS, PARSER
 from wholetext.registry import scorer
@@ -37,7 +37,7 @@ def test_every_view_shows_the_judge_what_it_should(server: ScriptedServer, view:
 
 
 def test_scores_are_what_the_judge_says_and_the_signature_says_who_answered(server: ScriptedServer) -> None:
-    replying(server, lambda body, number: '{"score": 70}')
+    server.reply = lambda body, number: '{"score": 70}'
     found = scores("judge-da@m")
     assert found.at("row").tolist() == [70.0] * 6 and found.score == 70
     facts = found.signature
@@ -59,7 +59,7 @@ def outcome(server: ScriptedServer, *answers: Any) -> tuple[wt.Scores, int]:
             return right(body, number)
         return answers[min(sum("could not be used" in text for text in said), len(answers) - 1)]
 
-    replying(server, reply)
+    server.reply = reply
     return scores("judge-da@m"), sum("crack" in str(body) for body in server.asked)
 
 
@@ -126,16 +126,16 @@ def many(severity: str, number: int) -> str:
 
 
 def test_the_published_profile_saturates_and_ours_does_not(server: ScriptedServer) -> None:
-    replying(server, lambda body, number: many("major", 8))
+    server.reply = lambda body, number: many("major", 8)
     assert scores("judge-mqm@m").at("row")[0] == -40
     assert scores("judge-mqm(profile=published)@m").at("row")[0] == -25
-    replying(server, lambda body, number: many("minor", 8))
+    server.reply = lambda body, number: many("minor", 8)
     assert scores("judge-mqm(profile=published,seed=1)@m").at("row")[0] == -5  # at most five count
 
 
 def test_errors_that_are_not_in_the_text_count_and_are_counted(server: ScriptedServer) -> None:
     faults = [{**ERROR, "span": span} for span in ("nowhere", "Satz", "closed")]  # one of the source, one of the text
-    replying(server, lambda body, number: json.dumps({"errors": faults}))
+    server.reply = lambda body, number: json.dumps({"errors": faults})
     found = scores("judge-mqm@m")
     assert found.at("row")[0] == -15 and found.signature["unlocated"] == str(1 + 5 * 2)
     detail = found.details[0]
@@ -164,7 +164,7 @@ def test_the_rubric_has_an_output_for_each_aspect(server: ScriptedServer) -> Non
 
 def test_samples_are_averaged_without_those_beyond_two_sigma(server: ScriptedServer) -> None:
     said = iter([80] * 9 + [0] + [50] * 1000)
-    replying(server, lambda body, number: json.dumps({"score": next(said)}))
+    server.reply = lambda body, number: json.dumps({"score": next(said)})
     spec = "judge-da(samples=10,seed=7,temperature=0.7)@m"
     found = results(spec, parallel=1)[spec]["same"]
     assert found.outputs == ("score", "spread") and found.details[0]

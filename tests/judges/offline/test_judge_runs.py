@@ -16,7 +16,7 @@ import wholetext as wt
 from tests.in_process import call
 from tests.judges.judge_material import numbered
 from tests.judges.scripted import ScriptedServer, completion
-from tests.judges.scripted_judge import ERROR, replying, results
+from tests.judges.scripted_judge import ERROR, results
 from wholetext.errors import MetricError
 from wholetext.judges.chat import Calls
 from wholetext.testing import sample
@@ -73,13 +73,13 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
             return 400, {"error": {"message": f"bad key {key}"}}
         return 200, completion(json.dumps({"errors": [{**ERROR, "reason": f"because {key}"}]}), id=key)
 
-    replying(server, echo)
+    server.reply = echo
     corpus, outputs = sample()
     made = wt.score(wt.Loaded(corpus, outputs), ["judge-mqm@m"], options=wt.Options(calls=Calls()))
     wt.scoring.write_run(made, tmp_path / "run")
     wt.report(tmp_path / "run")
     wt.scoring.write_prompts(corpus, outputs, ["judge-mqm@m"], tmp_path / "calls.jsonl")
-    replying(server, lambda body, number: (401, {"error": {"message": f"Incorrect API key provided: {key}"}}))
+    server.reply = lambda body, number: (401, {"error": {"message": f"Incorrect API key provided: {key}"}})
     with pytest.raises(wt.errors.ModelError) as fault:
         results("judge-da@m")
     sent = [{name.lower(): value for name, value in head.items()} for head in server.headers]
@@ -126,7 +126,7 @@ def test_systems_that_lack_scores_on_different_rows_are_compared_with_a_warning(
             return "I'm sorry, but I can't help with that."
         return json.dumps({"score": (20 if int(doc) < 3 else 80) + 5 * int(system)})
 
-    replying(server, reply)
+    server.reply = reply
     made = wt.score(wt.Loaded(*numbered(6, 2, 2)), ["judge-da@m"], options=wt.Options(cache=False, calls=Calls()))
     said = wt.compare(made)["judge-da@m"].warnings
     (note,) = [one for one in said if "lack scores on different rows" in one]

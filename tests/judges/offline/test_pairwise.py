@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import wholetext as wt
 from tests.judges.judge_material import names, numbered
 from tests.judges.scripted import ScriptedServer
 from wholetext.errors import MetricError
-from wholetext.judges.chat import Calls
 from wholetext.testing import sample
 
 SPEC = "judge-pairwise@m"
@@ -28,21 +26,18 @@ def longer(body: Mapping[str, Any], number: int) -> str:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedServer]:
-    monkeypatch.setenv("WHOLETEXT_CACHE", str(tmp_path / "cache.sqlite"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with ScriptedServer(longer) as made:
-        yield made
+def server(server: ScriptedServer) -> ScriptedServer:
+    server.reply = longer
+    return server
 
 
-def judged(server: ScriptedServer, spec: str = SPEC, systems: int = 3) -> Mapping[str, wt.Scores]:
+def judged(spec: str = SPEC, systems: int = 3) -> Mapping[str, wt.Scores]:
     corpus, outputs = sample()
-    options = wt.Options(cache=False, calls=Calls(endpoint=server.url))
-    return wt.score(wt.Loaded(corpus, outputs[:systems]), [spec], options=options)[spec]
+    return wt.score(wt.Loaded(corpus, outputs[:systems]), [spec], options=wt.Options(cache=False))[spec]
 
 
 def test_shares_of_comparisons_won_add_up_to_half_of_all(server: ScriptedServer) -> None:
-    found = judged(server)
+    found = judged()
     assert found["same"].outputs == ("score", "flips")
     assert sum(one.score for one in found.values()) == pytest.approx(150)
     assert found["empty"].score == 0 and found["same"].score > found["altered"].score > 0
@@ -52,7 +47,7 @@ def test_shares_of_comparisons_won_add_up_to_half_of_all(server: ScriptedServer)
 
 def test_each_pair_is_asked_about_twice_and_equal_texts_never(server: ScriptedServer) -> None:
     corpus, outputs = sample()
-    judged(server)
+    judged()
     pairs = {(src, *sorted(texts)) for doc in corpus.docs for src, *hyps in zip(doc.src or (), *(
         output.docs[doc.id] for output in outputs)) for texts in _pairs(hyps)}  # fmt: skip
     assert len(server.asked) == 2 * len(pairs) == len({json.dumps(body) for body in server.asked})
@@ -65,7 +60,7 @@ def _pairs(hyps: list[str]) -> Iterator[tuple[str, str]]:
 
 def test_a_judge_that_always_says_a_flips_every_time_and_decides_nothing(server: ScriptedServer) -> None:
     server.reply = lambda body, number: '{"better": "A"}'
-    found = judged(server, systems=2)
+    found = judged(systems=2)
     assert [one.score for one in found.values()] == [50, 50]
     assert found["same"].at("corpus", "flips")[0] == 100
     assert any("order" in note for note in found["same"].notes)
@@ -79,10 +74,7 @@ def test_of_three_systems_a_comparison_without_a_verdict_is_left_out_and_said(se
         return "hm" if pair == ["s0d0n0", "s2d0n0"] else json.dumps({"better": better})
 
     server.reply = reply
-    corpus, outputs = numbered(2, 2, 3)
-    found = wt.score(
-        wt.Loaded(corpus, outputs), [SPEC], options=wt.Options(cache=False, calls=Calls(endpoint=server.url))
-    )[SPEC]
+    found = wt.score(wt.Loaded(*numbered(2, 2, 3)), [SPEC], options=wt.Options(cache=False))[SPEC]
     assert [one.at("row").tolist() for one in found.values()] == [[0.0] * 4, [50.0] * 4, [100.0] * 4]
     assert [one.signature["unparsable"] for one in found.values()] == ["2", "0", "2"]
     (note,) = [note for note in found["s0"].notes if "1 of 4 segments" in note]
@@ -96,7 +88,7 @@ def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: Script
         return json.dumps({"better": {3: choice, 4: choice, 5: "A"}[body["seed"]]})
 
     server.reply = reply
-    found = judged(server, "judge-pairwise(samples=3,seed=3,temperature=0.7)@m", 2)
+    found = judged("judge-pairwise(samples=3,seed=3,temperature=0.7)@m", 2)
     assert found["same"].outputs == ("score", "flips", "spread")
     detail, other = found["same"].details[0], found["altered"].details[0]
     assert detail and detail["samples"] == [100.0, 100.0, 50.0]
@@ -111,4 +103,4 @@ def test_samples_of_a_pair_are_averaged_and_their_spread_is_known(server: Script
 
 def test_a_single_system_has_no_rivals(server: ScriptedServer) -> None:
     with pytest.raises(MetricError, match="compares systems, and there is only one"):
-        judged(server, systems=1)
+        judged(systems=1)

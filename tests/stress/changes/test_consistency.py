@@ -9,12 +9,7 @@ from dataclasses import replace
 import pytest
 
 from wholetext.stress.change import Change, NotApplicable, TaggedText, applied
-from wholetext.stress.changes.consistency import (
-    name,
-    pronoun,
-    tense,
-    term,
-)
+from wholetext.stress.changes.consistency import name, pronoun, tense, term
 
 Tagged = Callable[..., TaggedText]
 

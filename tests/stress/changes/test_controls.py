@@ -36,11 +36,18 @@ def test_a_number_becomes_another_of_its_form(value: int, seed: int) -> None:
         assert edit.before != edit.after and re.sub(r"\d", "0", edit.before) == re.sub(r"\d", "0", edit.after)
 
 
-@pytest.mark.parametrize("text", ["At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "3–0", "(4) Is it?",
-                                  "4) Why?"])
-def test_times_names_and_one_stay(text: str) -> None:
+@pytest.mark.parametrize(("change", "text"), [
+    *((number, text) for text in ("At 10:30 or 10: 30.", "Model A380, B-52, 1st, x2.", "Just 1.", "3–0", "(4) Is it?",
+                                  "4) Why?")),
+    *((typography, text) for text in ('He said "yes.', 'A 5" screen is "new".', "Plain.")),  # without a pair
+    *((paraphrase, text) for text in (  # the other expression is wider; after an article, in a comparison
+        "However, it rained.", "He was almost sad.", "It works normally.", "He saw a number of the cars.",
+        "It was an almost new car and the most frequently seen one, more often than not.")),
+    (contraction, "It is late."),
+])  # fmt: skip
+def test_what_is_not_sure_stays(change: Change, text: str) -> None:
     with pytest.raises(NotApplicable):
-        after(number, text)
+        after(change, text)
 
 
 def test_years_and_days_stay_possible() -> None:
@@ -69,8 +76,6 @@ def test_contractions_are_written_out() -> None:
     short = ("I don't know and can't say; she won't, we’ve left.", "Isn't it late?", "\"Wouldn't it be nice.",
              "It's Bob's.")
     assert after(contraction, *short) == ("I do not know and cannot say; she will not, we have left.", *short[1:])
-    with pytest.raises(NotApplicable):
-        after(contraction, "It is late.")
 
 
 @pytest.mark.parametrize(("lang", "text", "changed"), [
@@ -82,20 +87,9 @@ def test_quotation_marks_change_in_pairs(lang: str, text: str, changed: str) -> 
     assert after(typography, text, lang=lang) == (changed,)
 
 
-def test_quotation_marks_without_a_pair_stay() -> None:
-    for text in ('He said "yes.', 'A 5" screen is "new".', "Plain."):
-        with pytest.raises(NotApplicable):
-            after(typography, text)
-
-
 def test_paraphrases_keep_the_sense() -> None:
     assert after(paraphrase, "For example, it often rains, despite the sun.") == (
         "For instance, it frequently rains, in spite of the sun.",)
-    for narrower in ("However, it rained.", "He was almost sad.", "It works normally.", "He saw a number of the cars."):
-        with pytest.raises(NotApplicable):
-            after(paraphrase, narrower)
-    with pytest.raises(NotApplicable):  # the article, the comparison
-        after(paraphrase, "It was an almost new car and the most frequently seen one, more often than not.")
 
 
 PARTS = ["Bob came in, and Ann went out.", "It rained.", "He saw it; she, too, saw all of it."]

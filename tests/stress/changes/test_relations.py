@@ -56,7 +56,7 @@ def test_what_only_looks_like_a_connective_stays(sentence: str) -> None:
 
 def test_every_pattern_is_found_and_turned_into_something_else() -> None:
     for lang, patterns in TURNED.items():
-        for pattern, turned in patterns:
+        for pattern, turned in patterns.items():
             plain = re.sub(r"\(\?[!=].*?\)|\?$", "", pattern)
             text = TaggedText("doc", lang, ("x", f"{plain}the old house was empty for years."))
             assert [new for _, _, new in connectives(text, patterns)] == [turned], plain

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from wholetext.stress.change import NotApplicable, Replacement, Site, TaggedText, change, like
+from wholetext.stress.changes import WORDS
 from wholetext.text.taggers.analysis import Analysis, Token
 
 _MALE = {
@@ -100,43 +101,12 @@ def _sure(analysis: Analysis, first: Token) -> bool:
     return not any(name.label == "PERSON" or name.start < first.start for name in names)
 
 
-Count = Literal[
-    "I", "one", "many", ""
-]  # the subject: first person, third person singular, anything else; "": unknown
+# the subject: first person, third person singular, anything else; "": unknown
+Count = Literal["I", "one", "many", ""]
 
-# lemma and past of irregular verbs; all others get -ed
-_PAIRS = (
-    "be:was have:had do:did go:went say:said make:made get:got take:took come:came see:saw "
-    "know:knew think:thought give:gave find:found tell:told become:became leave:left feel:felt "
-    "bring:brought begin:began keep:kept hold:held write:wrote stand:stood hear:heard mean:meant "
-    "meet:met run:ran pay:paid sit:sat speak:spoke lead:led grow:grew lose:lost fall:fell "
-    "send:sent build:built understand:understood draw:drew break:broke spend:spent rise:rose "
-    "drive:drove buy:bought wear:wore choose:chose seek:sought throw:threw catch:caught "
-    "deal:dealt win:won forget:forgot sell:sold fight:fought teach:taught eat:ate sing:sang "
-    "strike:struck hang:hung shake:shook ride:rode feed:fed shoot:shot drink:drank hit:hit "
-    "arise:arose fly:flew sleep:slept stick:stuck sink:sank swim:swam steal:stole blow:blew "
-    "bend:bent wake:woke tear:tore freeze:froze hide:hid bear:bore lend:lent bite:bit "
-    "undergo:underwent overcome:overcame withdraw:withdrew foresee:foresaw shrink:shrank "
-    "swear:swore dig:dug cling:clung swing:swung sweep:swept flee:fled bind:bound wind:wound "
-    "ring:rang spring:sprang light:lit shine:shone weave:wove spin:spun creep:crept weep:wept "
-    "leap:leapt forgive:forgave undertake:undertook undo:undid redo:redid rebuild:rebuilt "
-    "mislead:misled overtake:overtook remake:remade retell:retold uphold:upheld withhold:withheld"
-)
-_IRREGULAR = dict(pair.split(":") for pair in _PAIRS.split())
-# past and present look alike, or are often confused
-_ALIKE = (
-    "cut put set let hit hurt cost shut read spread quit bet cast burst split beat bid shed rid "
-    "thrust forecast broadcast upset lie lay"
-)
-_SAME = frozenset(_ALIKE.split())
-_DOUBLED = (
-    "stop plan drop ban admit permit commit occur refer prefer control regret submit equip rob "
-    "step slip trap grab beg nod pat rub hug jog ship trip wrap chat fit pop snap plug omit "
-    "compel expel deter transfer incur"
-)
 # patterns of lemmas, and their forms: the first that matches counts
 _PAST = (
-    (rf"(?=(?:{'|'.join(_DOUBLED.split())})$)(.*(.))", r"\1\2ed"),
+    (rf"(?=(?:{'|'.join(WORDS['doubled'])})$)(.*(.))", r"\1\2ed"),
     ("(.*e)", r"\1d"),
     ("(.*[^aeiou])y", r"\1ied"),
     ("[^aeiou]*[aeiou][^aeiouwxy]", ""),  # of one syllable: the consonant may double
@@ -148,25 +118,23 @@ _THIRD_PERSON = (
     ("(.*(?:s|x|z|ch|sh|[^aeiou]o)|go|do)", r"\1es"),
     ("(.*)", r"\1s"),
 )
-_VOWELS = tuple("aeiou")
 
 
 def _inflected(lemma: str, rules: Sequence[tuple[str, str]]) -> str:
     """Apply the first rule that matches; ``""`` where past and present may be confused."""
-    if lemma in _SAME or not re.fullmatch("[a-z]{2,}", lemma):
+    if lemma in WORDS["same"] or not re.fullmatch("[a-z]{2,}", lemma):
         return ""
     matches = ((re.fullmatch(pattern, lemma), form) for pattern, form in rules)
     return next(match.expand(form) for match, form in matches if match)
 
 
 def past(lemma: str) -> str:
-    """The past form, or ``""`` where it is not certain."""
-    irregular = "" if lemma in _SAME else _IRREGULAR.get(lemma, "")
-    return irregular or _inflected(lemma, _PAST)
+    """Return the past form, or ``""`` where it is not certain."""
+    return str(WORDS["irregular"].get(lemma) or _inflected(lemma, _PAST))
 
 
 def present(lemma: str, subject: Count) -> str:
-    """The present form that agrees with a subject, or ``""`` where it is not certain."""
+    """Return the present form that agrees with a subject, or ``""`` where it is not certain."""
     if not subject:
         return ""
     if lemma == "be":
@@ -183,7 +151,7 @@ _NOUNS: dict[str, Count] = {"NN": "one", "NNS": "many", "NNPS": "many"}
 
 
 def subject_of(tokens: Sequence[Token], at: int) -> Count:
-    """Number of the subject before the verb, with only adverbs between them; ``""`` if unsure."""
+    """Return the number of the subject right before the verb or its adverbs; ``""`` if unsure."""
     words = list(tokens[:at])
     while words and words[-1].tag in ("RB", "RBR"):
         words.pop()
@@ -211,14 +179,6 @@ _TIMED = re.compile(
     r"history|future|present|presently|so far|picture|photo|title)\b|[\"“”„«»‘;:?]|(?:^|\s)'",
     re.I,
 )
-# Verbs of which news has the present and the past side by side
-_VERBS = (
-    "remain stay continue "
-    "say report believe tell claim note add think state announce write show indicate suggest "
-    "explain point stress emphasize emphasise mean "
-    "like love hate want need know live own belong"  # states that may well last
-)
-_REPORTING = frozenset(_VERBS.split())
 
 
 @change(
@@ -250,7 +210,7 @@ def tense(text: TaggedText, rng: random.Random) -> list[Site]:
 
 
 def _tense(analysis: Analysis) -> str:
-    """The tense of all finite verbs; ``""`` if they differ, or if one is a modal verb."""
+    """Return the tense of all finite verbs; ``""`` if they differ, or if one is a modal verb."""
     tags = {token.tag for token in analysis.tokens if token.tag in _FINITE}
     if tags == {"VBD"}:
         return "past"
@@ -258,7 +218,7 @@ def _tense(analysis: Analysis) -> str:
 
 
 def _shifted(segment: int, text: TaggedText) -> Site | None:
-    """The verbs of a segment in the present; None if one of them is not certain."""
+    """Put the verbs of a segment into the present; None if one of them is not certain."""
     analysis, words = text.analyses[segment], text.segments[segment]
     tokens = analysis.tokens
     first = next((at for at, token in enumerate(tokens) if token.tag == "VBD"), 0)
@@ -279,7 +239,12 @@ def _shifted(segment: int, text: TaggedText) -> Site | None:
         subject = subject if coordinated and not own_subject else own_subject
         new = _present(tokens, at, subject)
         joined = last < 0 or _apart(tokens[last + 1 : at])
-        if not new or not joined or token.lemma in _REPORTING or re.search("['’]", token.text):
+        if (
+            not new
+            or not joined
+            or token.lemma in WORDS["reporting"]
+            or re.search("['’]", token.text)
+        ):
             return None
         replacements.append(Replacement(segment, token.start, token.end, like(new, token.text)))
         last = at
@@ -296,7 +261,7 @@ def _apart(between: Sequence[Token]) -> bool:
 
 
 def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
-    """The present of a past form, or ``""`` where it is not certain."""
+    """Return the present of a past form, or ``""`` where it is not certain."""
     word, lemma = tokens[at].text.lower(), tokens[at].lemma
     following = [token for token in tokens[at + 1 : at + 4] if token.tag not in ("RB", "RBR")]
     if word in ("was", "were"):
@@ -309,58 +274,7 @@ def _present(tokens: Sequence[Token], at: int, subject: Count | str) -> str:
     return present(lemma, subject) if sure else ""  # type: ignore[arg-type]
 
 
-_LABELS = frozenset({"PERSON"})
 _LETTERS = 5  # letters of the shortest name
-# Spellings that one name has in different transliterations; the first letter stays.
-_SPELLINGS = tuple(
-    (re.compile(rf"(?<=[^\W\d_]){old}"), new)
-    for old, new in (
-        ("sch", "sh"),
-        ("tch", "ch"),
-        ("ck", "k"),
-        ("ph", "f"),
-        ("th", "t"),
-        ("oo", "u"),
-        ("ou", "u"),
-        ("ei", "ai"),
-        ("ai", "ei"),
-        ("ee", "i"),
-        ("ie", "ee"),
-        ("ov$", "off"),
-        ("ev$", "eff"),
-        ("sky$", "ski"),
-        ("ski$", "sky"),
-        ("ff", "v"),
-        ("w", "v"),
-        ("v", "w"),
-        ("zh", "j"),
-        ("x", "ks"),
-        ("y$", "i"),
-        ("i$", "y"),
-        ("ia", "ya"),
-        (r"([bdfglmnprst])\1", r"\1"),
-        ("c(?=[aou])", "k"),
-        ("k(?=[aou])", "c"),
-        ("(?<=[aeiou])s(?=[aeiou])", "z"),
-        ("z", "s"),
-        ("(?<=[aeiou])([lnt])(?=[aeiou])", r"\1\1"),
-        ("i", "y"),
-        ("j", "y"),
-        ("e(?=[rln])", "a"),
-    )
-)
-
-
-_BEFORE = (
-    "mr mr. mrs mrs. ms ms. miss dr dr. sir lady lord king queen prince princess president prof "
-    "professor judge captain detective officer senator father mother uncle aunt farmer"
-)
-_TITLES = frozenset(_BEFORE.split())
-_DOING = (  # what clubs, towns and products do not do
-    "say tell ask reply answer smile laugh whisper shout nod cry weep joke speak sit stand walk "
-    "sleep wake marry die eat drink write sing"
-)
-_HUMAN = frozenset(_DOING.split())
 
 
 @change(
@@ -382,14 +296,14 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
         name
         for analysis in text.analyses
         for name in dict.fromkeys(  # in order of mention: no set, as hashes vary
-            entity.text.split()[-1] for entity in analysis.entities if entity.label in _LABELS
+            entity.text.split()[-1] for entity in analysis.entities if entity.label == "PERSON"
         )
     )
     others = {
         entity.text.split()[-1]
         for analysis in text.analyses
         for entity in analysis.entities
-        if entity.label not in _LABELS
+        if entity.label != "PERSON"
     }
     names = [
         name
@@ -403,7 +317,11 @@ def name(text: TaggedText, rng: random.Random) -> list[Site]:
         and any(_human(name, analysis.tokens) for analysis in text.analyses)
     ]
     for name in names:
-        new = _respelled(name, rng)
+        spellings = [
+            re.sub(rf"(?<=[^\W\d_]){old}", new, name, count=1) for old, new in WORDS["spellings"]
+        ]
+        variants = [spelling for spelling in spellings if spelling != name][:3]
+        new = rng.choice(variants) if variants else ""
         mentions = [
             (at, token)
             for at, analysis in enumerate(text.analyses)
@@ -419,41 +337,13 @@ def _human(name: str, tokens: Sequence[Token]) -> bool:
     """Tell whether something beside a name shows that it is a person's."""
     padded = (_BEGINNING, *tokens, _BEGINNING, _BEGINNING)
     return any(
-        before.text.lower() in _TITLES
+        before.text.lower() in WORDS["titles"]
         or after.text.lower() in ("who", "whose")
-        or after.lemma in _HUMAN
+        or after.lemma in WORDS["human"]
         or (after.text == "," and re.fullmatch(r"[1-9]\d", further.text) is not None)
         for before, token, after, further in zip(padded, padded[1:], padded[2:], padded[3:])
         if token.text == name
     )
-
-
-def _respelled(name: str, rng: random.Random) -> str:
-    variants = [
-        new
-        for pattern, variant in _SPELLINGS
-        if (new := pattern.sub(variant, name, count=1)) != name
-    ]
-    return rng.choice(variants[:3]) if variants else ""
-
-
-# Nouns and names of other things that are near. A mere synonym (car, automobile) is style, which no
-# reviewer would mark.
-_NEAR = (
-    "hospital:clinic clinic:hospital film:series movie:series car:van truck:van bus:tram train:tram "
-    "plane:helicopter airplane:helicopter ship:ferry boat:raft bicycle:scooter "
-    "bike:scooter lawyer:notary attorney:notary journalist:editor reporter:editor "
-    "scientist:engineer researcher:engineer teacher:librarian employee:contractor "
-    "customer:supplier resident:visitor patient:visitor apartment:villa flat:villa shop:warehouse "
-    "store:warehouse illness:injury disease:injury author:editor writer:editor photo:drawing "
-    "photograph:drawing painting:drawing newspaper:magazine book:magazine song:poem "
-    "award:grant prize:grant salary:pension murder:robbery earthquake:flood virus:fungus "
-    "vaccine:vitamin soldier:sailor migrant:immigrant treaty:contract agreement:contract river:lake "
-    "village:city mountain:valley bridge:tunnel school:kindergarten university:kindergarten "
-    "museum:theatre restaurant:bar hotel:hostel airport:harbour king:prince queen:princess dog:wolf "
-    "cat:rabbit horse:donkey wine:beer bread:cake mattress:pillow camera:microphone "
-    "jacket:shirt company:ministry doctor:nurse"
-)
 
 
 def _plural(noun: str) -> str:
@@ -463,9 +353,7 @@ def _plural(noun: str) -> str:
 
 
 _OTHER_THING = {
-    form(noun): form(other)
-    for noun, other in (pair.split(":") for pair in _NEAR.split())
-    for form in (_plural, str)
+    form(noun): form(other) for noun, other in WORDS["near"].items() for form in (_plural, str)
 }
 _DEFINITE = frozenset({"the", "this", "that", "these", "those"})
 
@@ -494,13 +382,18 @@ def term(text: TaggedText, rng: random.Random) -> list[Site]:
         if not other or {other, _plural(other)} & words:
             continue
         first = uses[lemma][0][0]
-        sites: list[Site] = [
-            (Replacement(segment, token.start, token.end, like(new, token.text)),)
+        later = [
+            (segment, text.analyses[segment].tokens[at])
             for segment, at in uses[lemma]
-            if segment > first
-            and _taken_up(text.analyses[segment], at)
-            and (token := text.analyses[segment].tokens[at])
-            and (new := _OTHER_THING[token.text.lower()])
+            if segment > first and _taken_up(text.analyses[segment], at)
+        ]
+        sites: list[Site] = [
+            (
+                Replacement(
+                    at, token.start, token.end, like(_OTHER_THING[token.text.lower()], token.text)
+                ),
+            )
+            for at, token in later
         ]
         if sites:
             return sites

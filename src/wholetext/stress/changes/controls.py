@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from wholetext.stress.change import Replacement, Site, TaggedText, change, like
+from wholetext.stress.changes import WORDS
 from wholetext.text.taggers.analysis import Token
 
 _NUMBER = re.compile(r"(?<![\w.,:/#'’–-])[1-9]\d*(?:[.,]\d+)*(?![\w/'’–-]|[.,]\d|\s*:\s*\d)")
@@ -51,8 +52,8 @@ def _another(number: str, rng: random.Random) -> str:
     return rng.choice([digit for digit in "23456789" if digit != number[0]]) + number[1:]
 
 
-_BE = frozenset({"is", "are", "was", "were"})
-_MODAL = frozenset({"will", "can", "could", "should", "would", "must"})
+# verbs after which *not* stands
+_VERBS = frozenset({"is", "are", "was", "were", "will", "can", "could", "should", "would", "must"})
 _NEGATIVE = re.compile(
     r"\b(?:no|not|never|nobody|none|nothing|nor|neither|either|any\w*|without|hardly|barely|cannot|"
     r"yet|already|still|only|also|too|but|until|than|well|far|"
@@ -92,7 +93,7 @@ def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacemen
     verb, following = tokens[finite[0] : finite[0] + 2]
     complements = ("VB",) if verb.tag == "MD" else ("VBN", "VBG", "JJ", "DT")
     if (
-        verb.text not in _BE | _MODAL
+        verb.text not in _VERBS
         or following.tag not in complements
         or following.text.lower() in ("some", "all", "both", "such", "another")
     ):
@@ -100,47 +101,8 @@ def _negated(tokens: Sequence[Token], segment: int, sentence: str) -> Replacemen
     return Replacement(segment, verb.end, verb.end, "not" if verb.text == "can" else " not")
 
 
-# one way only where the other is narrower (however) or not always idiomatic (nearly sad)
-_SAME_SENSE = {
-    "for example": "for instance",
-    "for instance": "for example",
-    "nevertheless,": "however,",
-    "in addition,": "additionally,",
-    "additionally,": "in addition,",
-    "moreover,": "furthermore,",
-    "furthermore,": "moreover,",
-    "as a result,": "consequently,",
-    "in order to": "so as to",
-    "so as to": "in order to",
-    "nearly": "almost",
-    "often": "frequently",
-    "frequently": "often",
-    "rapidly": "quickly",
-    "began to": "started to",
-    "perhaps": "maybe",
-    "maybe": "perhaps",
-    "mainly": "primarily",
-    "primarily": "mainly",
-    "especially": "particularly",
-    "despite": "in spite of",
-    "in spite of": "despite",
-    "approximately": "roughly",
-    "at the moment": "at present",
-    "at present": "at the moment",
-    "therefore,": "consequently,",
-    "usually": "normally",
-    "because of": "on account of",
-    "on account of": "because of",
-    "every year": "each year",
-    "each year": "every year",
-    "every day": "each day",
-    "each day": "every day",
-    "many people": "a lot of people",
-    "a number of": "several",
-    "right away": "immediately",
-}
 _PATTERN = re.compile(
-    rf"\b(?:{'|'.join(map(re.escape, sorted(_SAME_SENSE, key=len, reverse=True)))})(?!\w)"
+    rf"\b(?:{'|'.join(map(re.escape, sorted(WORDS['same_sense'], key=len, reverse=True)))})(?!\w)"
     r"(?<!a number of(?= the| th[eo]se| h[ie][rs]| my| our| their| its| us| them))",
     re.I,
 )
@@ -165,7 +127,7 @@ def paraphrase(text: TaggedText, rng: random.Random) -> Iterator[Site]:
         for match in _PATTERN.finditer(segment):
             before = segment[: match.start()].rsplit(None, 1)[-1:]
             if not before or before[0].lower() not in _BINDING:
-                synonym = like(_SAME_SENSE[match[0].lower()], match[0])
+                synonym = like(WORDS["same_sense"][match[0].lower()], match[0])
                 yield (Replacement(at, *match.span(), synonym),)
 
 

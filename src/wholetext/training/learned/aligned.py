@@ -154,6 +154,6 @@ def tail(matches: FloatArray) -> FloatArray:
 
 
 def in_order(places: IntArray) -> float:
-    """Share of neighbouring tokens whose counterparts follow each other."""
+    """Compute the share of neighbouring tokens whose counterparts follow each other."""
     steps = np.diff(places)
     return float(((steps >= 0) & (steps <= STEP)).mean()) if len(steps) else 1.0

@@ -147,7 +147,7 @@ def _filled(kind: type[T], values: Any, inside: str) -> T:
 
 
 def _value(hint: Any, value: Any, name: str) -> Any:
-    """A value as its field's type."""
+    """Convert a value to the type of its field."""
     outer, inner = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return _filled(hint, value, f"{name}.")
@@ -174,7 +174,7 @@ def _check(good: bool, what: str, step: str = "") -> None:
 
 
 def plain(value: Any) -> Any:
-    """The reverse of ``fill``: a dataclass as JSON-ready data."""
+    """Convert a dataclass to JSON-ready data, as ``fill`` takes it."""
     return json.loads(json.dumps(dataclasses.asdict(value)))
 
 
@@ -209,7 +209,7 @@ def verify(folder: Path) -> None:
 
 
 def find_base(config: Config, folder: Path, override: str) -> hub.Located:
-    """The base model: as given, next to the metric's folder, or by name; its content must match."""
+    """Locate the base model: as given, beside the metric, or by name; its content must match."""
     if not config.base:
         return hub.locate(str(folder))
     name = override or hub.beside(folder, Path(config.base).name)
@@ -257,7 +257,7 @@ def write_folder(
 
 
 def _written(folder: Path) -> dict[str, str] | None:
-    """Files that ``write_folder`` listed, with their hashes; None without a list."""
+    """Return the files that ``write_folder`` listed, with their hashes; None without a list."""
     listed = read_list(folder, ModelError)
     return {LIST: "", **listed} if listed else None
 

@@ -44,7 +44,7 @@ FORMS: Mapping[str, str] = {
 
 
 def form_class(name: str, where: str = "") -> Any:
-    """The class behind a form's name."""
+    """Load the class of a form."""
     return slices.load(FORMS[known("form", name, FORMS, where=where, error=ModelError)])
 
 
@@ -72,7 +72,7 @@ def check(config: Config, where: str) -> None:
 
 
 def checked_config(folder: Path) -> Config:
-    """The configuration of a folder, whole and known."""
+    """Read and check the configuration of a folder."""
     config = read_config(folder)
     check(config, str(folder))
     return config
@@ -81,8 +81,8 @@ def checked_config(folder: Path) -> Config:
 class LearnedModel:
     """Form and head of a folder. Weights load when they are first used; the tokenizer at once."""
 
-    def __init__(self, config: Config, form: Any, id: str, folder: Path) -> None:
-        self.config, self.form, self.id, self.folder = config, form, id, folder
+    def __init__(self, config: Config, form: Any, folder: Path) -> None:
+        self.config, self.form, self.folder = config, form, folder
 
     @cached_property
     def head(self) -> dict[str, Array]:
@@ -94,15 +94,13 @@ class LearnedModel:
 
     def scores(self, pairs: Sequence[Request], run: Runtime) -> FloatArray:
         """Score requests with one hypothesis and at most one reference: (n,)."""
-        if not pairs:
-            return np.zeros(0)
         head = self.head  # its faults show before any model runs
         features = self.form.features(pairs, run)  # (n, width)
         return scaled(predictions(features, self.config.head, head), self.config.output)
 
 
 def scaled(raw: FloatArray, output: Scale) -> FloatArray:
-    """Predictions on the scale a metric promises."""
+    """Map predictions to the scale that a metric promises."""
     values = output.shift + output.scale * raw
     low = -np.inf if output.low is None else output.low
     return np.clip(values, low, np.inf if output.high is None else output.high)
@@ -119,7 +117,7 @@ def penalties(scores: FloatArray, pairs: Sequence[Request], shape: Penalty) -> F
 
 
 def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> LearnedModel:
-    """The learned metric in a folder, shared by everything in the process that uses it."""
+    """Open the learned metric in a folder, shared by everything in the process that uses it."""
     located = hub.locate(model, revision)
     precision = Precision(run.device, run.dtype)
 
@@ -127,7 +125,7 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
         config = checked_config(located.path)
         own_base = find_base(config, located.path, base)
         form = form_class(config.form)(config, own_base, precision, run)
-        return LearnedModel(config, form, f"{located.id}/{precision.dtype}", located.path)
+        return LearnedModel(config, form, located.path)
 
     key: tuple[Any, ...] = ("learned", str(located.path), located.revision, base, precision)
     return run.resource(key, make)
@@ -137,7 +135,7 @@ def open_learned(run: Runtime, model: str, revision: str, base: str = "") -> Lea
 
 
 def head_shapes(width: int, shape: HeadShape) -> dict[str, tuple[int, ...]]:
-    """Name → shape of every tensor of a head over ``width`` features."""
+    """Return name → shape of every tensor of a head over ``width`` features."""
     shapes: dict[str, tuple[int, ...]] = {"mean": (width,), "spread": (width,)}
     for i, (size, out) in enumerate(pairwise((width, *shape.hidden, 1))):
         shapes |= {f"{i}.weight": (out, size), f"{i}.bias": (out,)}
@@ -158,11 +156,11 @@ def predictions(
         if i:
             x = np.tanh(x) if shape.activation == "tanh" else x * ndtr(x)
         x = x @ exact[f"{i}.weight"].T + exact[f"{i}.bias"]
-    return np.asarray(x[:, 0])
+    return x[:, 0]
 
 
 def head_module(features: Array, shape: HeadShape, dropout: float) -> Any:
-    """Return it as a torch module: buffers ``mean`` and ``spread``, numbered layers.
+    """Make a head as a torch module: buffers ``mean`` and ``spread``, numbered layers.
 
     Inputs are centred and scaled as these (n, width) features are spread.
     """

@@ -38,7 +38,7 @@ NAMES = (
 
 
 def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
-    """Features of pairs, (n, ``NAMES``); names are capitalised words after the first."""
+    """Compute (n, ``NAMES``) features of pairs; names are capitalised words after the first."""
     cut = [(_WORD.findall(hyp), _WORD.findall(ref)) for hyp, ref in zip(hyps, refs)]
     solid = [("".join(hyp.split()), "".join(ref.split())) for hyp, ref in zip(hyps, refs)]
     lowered = [[word.lower() for word in side] for pair in cut for side in pair]
@@ -58,7 +58,7 @@ def likeness(hyps: Sequence[str], refs: Sequence[str]) -> FloatArray:
 def _shares(
     texts: Sequence[Sequence[str]], number: Callable[..., Numbered], orders: Sequence[int]
 ) -> FloatArray:
-    """N-gram precision and recall, (pairs, 2·orders); ``texts`` alternate hyp and ref."""
+    """Compute (pairs, 2·orders) n-gram precision and recall; ``texts`` alternate hyp and ref."""
     shares = []
     for block in blocks([len(a) + len(b) for a, b in zip(texts[::2], texts[1::2])]):
         hyps, refs = texts[::2][block], texts[1::2][block]
@@ -102,7 +102,7 @@ def _rest(hyp: str, ref: str, hyp_words: Sequence[str], ref_words: Sequence[str]
 
 
 def _counted(text: str, cut: Sequence[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Numbers, names, punctuation marks."""
+    """Count numbers, names and punctuation marks."""
     names = Counter(word for word in cut[1:] if word[0].isupper())
     return (
         Counter(_NUMBER.findall(text)),
@@ -122,6 +122,6 @@ def _repeated(cut: Sequence[str]) -> float:
 
 
 def foreign(text: str) -> float:
-    """Share of letters that are not Latin."""
+    """Compute the share of letters that are not Latin."""
     letters = [char for char in text if char.isalpha()]
     return sum(ord(char) > _LATIN_ENDS for char in letters) / len(letters) if letters else 0.0

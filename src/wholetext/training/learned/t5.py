@@ -49,7 +49,7 @@ class T5:
         self.id = f"{self.regressor.id}/t5/{','.join(self.reads)}"
 
     def texts(self, pair: Request) -> dict[str, Excerpt]:
-        """The texts that are read, the hypothesis first."""
+        """Return the texts that are read, the hypothesis first."""
         sides = {"hyp": pair.hyp[0], "ref": pair.refs[0] if pair.refs else None, "src": pair.src}
         order = dict.fromkeys(("hyp", *self.reads))
         return {side: view for side in order if (view := sides[side]) is not None}
