@@ -15,7 +15,7 @@ DOCS = tuple(Document(f"d{i}", ("Ein Satz.",) * 50, {"refA": ("A sentence.",) * 
 def test_values_print_what_they_are() -> None:
     docs = {doc.id: ("A phrase.",) * 50 for doc in DOCS}
     assert repr(Corpus("news", ("de", "en"), DOCS)) == (
-        "Corpus('news', de-en, 40 documents, 2000 segments: source, reference refA)")
+        "Corpus('news', de-en, 40 documents, 2000 segments: source and reference refA)")
     assert repr(Corpus("x", ("", ""), (Document("d", None),))) == "Corpus('x', 1 document, 0 segments: no texts)"
     assert repr(Output("mine", docs)) == "Output('mine', 40 documents, 2000 segments)"
     assert "40 documents, 1 of them aligned" in repr(Output("mine", docs, realigned={"d0": "words"}))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count, known
-from wholetext.notebook.display import brief, listed, printed, shortened
+from wholetext.errors import InputError, MetricError, count, known, listed
+from wholetext.notebook.display import brief, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
@@ -303,7 +303,7 @@ class Corpus:
         ]
         return (
             f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
-            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
+            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides, 5) or 'no texts'})"
         )
 
 

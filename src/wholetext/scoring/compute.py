@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib.metadata import version
-from itertools import zip_longest
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -268,12 +267,11 @@ class MetricRun:
         for begin, end in zip(starts, [*starts[1:], len(docs)]):  # documents stay whole
             owners, requests = list[int](), list[Request]()
             for number in range(begin, end):
-                cuts = [part.work.cut(docs[number], part.output) for part in self.parts]
-                for part, (rows, _) in zip(self.parts, cuts):
-                    part.spans.extend(value for row in rows for value in (number, *row))
-                for row in zip_longest(*(cut for _, cut in cuts)):  # over views and systems
-                    owners += [owner for owner, request in enumerate(row) if request]
-                    requests += filter(None, row)
+                for owner, part in enumerate(self.parts):
+                    spans, cut = part.work.cut(docs[number], part.output)
+                    part.spans.extend(value for span in spans for value in (number, *span))
+                    owners += [owner] * len(cut)
+                    requests += cut
             if requests:
                 take = partial(self._take, np.array(owners), end)
                 report = partial(self._report, begin, end)

@@ -405,7 +405,13 @@ def _read_run(folder: Path) -> Results:
         groups = head.get("groups") or [""] * len(head["warnings"])
         significance, comparisons = None, dict[str, Comparison]()
         if head.get("comparison"):
-            significance, comparisons = _read_comparison(head, folder)
+            damaged = "the stored comparison is damaged"
+            with reading(str(folder), "score again", RunError, damaged):
+                significance, comparisons = restored(head["comparison"])
+                for entry in head["metrics"]:
+                    systems = {place.system for place in comparisons[entry["spec"]].standings}
+                    if systems != set(entry["systems"]):
+                        raise ValueError(f"it compares other systems under {entry['spec']}")
         return Results(
             corpus,
             outputs,
@@ -424,18 +430,6 @@ def _read_run(folder: Path) -> Results:
                 for entry in head.get("controls") or ()
             ),
         )
-
-
-def _read_comparison(
-    head: Mapping[str, Any], folder: Path
-) -> tuple[Significance, dict[str, Comparison]]:
-    with reading(str(folder), "score again", RunError, "the stored comparison is damaged"):
-        significance, comparisons = restored(head["comparison"])
-        for entry in head["metrics"]:
-            standings = comparisons[entry["spec"]].standings
-            if {standing.system for standing in standings} != set(entry["systems"]):
-                raise ValueError(f"it compares other systems under {entry['spec']}")
-        return significance, comparisons
 
 
 def _read_scores(

@@ -61,7 +61,13 @@ def write_submission(
     by_id, out, exists = read_items(items), Path(path), Path(path).exists()
     if exists and out.samefile(items):
         raise InputError("this is the file of items", where=str(out), next="choose another file")
-    spec = _spec(results, metric)
+    if metric is None and len(results) != 1:
+        raise RunError(
+            f"this run has {count(len(results), 'metric')}",
+            next=f"choose one with -m: {', '.join(results)}",
+        )
+    spec = next(iter(results)) if metric is None else scorer(metric).spec
+    known("metric", spec, results.scores, error=RunError)
     predictions, notes = _predictions(results, spec, by_id, shown(items), range)
     earlier: Mapping[str, dict[str, Any]] = {}
     if exists and not overwrite:
@@ -87,16 +93,6 @@ def write_submission(
         notes.append(f"predictions that were there and stay, although the run differs: {kept}")
     made = count(len(by_id), "item"), f"filled in: {filled[TASKS[0]]} of task 1"
     return f"{', '.join(made)}, {filled[TASKS[1]]} of task 2, null: {empty}", notes
-
-
-def _spec(results: Results, metric: str | None) -> str:
-    if metric is None and len(results) != 1:
-        raise RunError(
-            f"this run has {count(len(results), 'metric')}",
-            next=f"choose one with -m: {', '.join(results)}",
-        )
-    spec = next(iter(results)) if metric is None else scorer(metric).spec
-    return known("metric", spec, results.scores, error=RunError)
 
 
 def _predictions(
