@@ -134,6 +134,11 @@ class Scorer:
             )
         )
 
+    @property
+    def chosen(self) -> list[str]:
+        """Parameters that differ from their defaults, as signatures name them."""
+        return [*(f"view.{name}" for name in arguments(self.view)), *arguments(self.metric)]
+
 
 def metric_names() -> list[str]:
     """List every metric: built-ins in their order, then plug-ins."""

@@ -53,7 +53,6 @@ from wholetext.scoring.run_files import (
     write_texts,
 )
 from wholetext.scoring.significance.compare import Comparison, Significance
-from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
 from wholetext.version import __version__
 
@@ -436,7 +435,8 @@ def _read_scores(
     folder: Path, i: int, entry: Mapping[str, Any], digests: Mapping[str, str], corpus: Corpus
 ) -> dict[str, Scores]:
     """Scores of the ``i``-th metric by system."""
-    metric = scorer(entry["spec"]).metric
+    parsed = scorer(entry["spec"])
+    metric = parsed.metric
     if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
         metric = metric.resolve(corpus.langs)
     path = folder / f"stats{i}.npz"
@@ -458,7 +458,7 @@ def _read_scores(
             outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"],
             range=(float(entry["range"][0]), float(entry["range"][1])),
-            signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])),
+            signature=Signature(entry["signatures"][j], parsed.chosen),
             lost=every[j][2],
             stated=tuple(entry.get("notes") or ()),
             decimals=metric.decimals,
