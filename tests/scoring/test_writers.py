@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -50,7 +49,5 @@ def test_one_of_twenty_writers_wins(tmp_path: Path, time: int) -> None:
     for number, text in said.items():
         if number != winner:
             assert "there is a run here already" in text and "Traceback" not in text
-            kept = re.findall(r"run-\d+", text)  # where its results are
-            assert not kept or wt.open_run(tmp_path / kept[-1]).systems == (f"system{number}",), text
     names = {path.name for path in tmp_path.iterdir()}
     assert not [name for name in names if name.startswith(".")], names  # nothing is left behind
