@@ -261,15 +261,7 @@ def test_a_file_of_others_under_our_name_stays(tmp_path: Path, write: Callable[[
 def run(out: Path) -> None:
     import wholetext as wt
 
-    doc = wt.Document("a", ("eins",), {"ref": ("one",)})
-    wt.scoring.write_run(
-        wt.score(
-            wt.Loaded(wt.Corpus("c", ("de", "en"), (doc,)), [wt.Output("s", {"a": ("one",)})]),
-            ["chrf"],
-            options=wt.Options(cache=False),
-        ),
-        out,
-    )
+    wt.score(["one"], "chrf", refs=["one"], options=wt.Options(cache=False)).save(out, overwrite=True)
 
 
 @pytest.mark.parametrize("write", [run, meta, contrast, page], ids=lambda write: write.__name__)

@@ -210,16 +210,12 @@ def test_a_marked_system_in_the_baselines_cluster_is_explained(
     by: tuple[float, float], marked: str, verdict: str
 ) -> None:
     """Marks are corrected for the comparisons with the baseline, clusters for all pairs: p between the two levels."""
-    base = "s1" if verdict == "better" else "s0"
+    base, other = ("s1", "s0") if verdict == "better" else ("s0", "s1")
     scores = shifted([*by, *[-0.2] * 4])
-    pairs = compare(scores, draws=2000).p
-    names = [one.system for one in compare(scores, draws=2000).standings]
-    p = pairs[names.index(base), names.index("s0" if base == "s1" else "s1")]
-    others = holm(pairs[names.index(base)])
-    alpha = float(others[names.index("s0" if base == "s1" else "s1")])  # just significant against the baseline
+    alpha = compare(scores, base, draws=2000)[other].p_holm  # just significant against the baseline
     found = compare(scores, base, draws=2000, alpha=alpha)
-    one = found["s0" if base == "s1" else "s1"]
-    assert p < alpha and one.verdict == verdict and one.rank == found[base].rank
+    one = found[other]
+    assert one.p < alpha and one.verdict == verdict and one.rank == found[base].rank
     (said,) = [note for note in found.warnings if "in its rank cluster" in note]
     assert marked in said and f"is in its rank cluster #{one.rank}" in said
     assert f"corrected for the 5 comparisons with {base}, clusters for all 15 pairs" in said
