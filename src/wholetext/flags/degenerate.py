@@ -266,15 +266,14 @@ def loop(text: str) -> tuple[str, int] | None:
 
 def repeats(texts: SideBySide) -> Notes:
     """Find outputs given for three or more different sources (and references)."""
-    if texts.src is None and not texts.refs:
-        return {}
     places: dict[str, list[int]] = {}
     for at, text in enumerate(texts.hyp):
         places.setdefault(text, []).append(at)
     notes: Notes = {}
     for text, members in places.items():
         if len(members) >= 3 and _letters(text) >= REPEATED:
-            kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides)
+            sides = [{_plain(side[at]) for at in members} for side in texts.sides]
+            kinds = min(map(len, sides), default=0)
             note = f"the same text as for {kinds - 1} other sources: {_short(text)}"
             notes |= dict.fromkeys(members if kinds >= 3 else (), note)
     return notes
