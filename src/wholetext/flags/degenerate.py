@@ -131,9 +131,11 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     docs, segments = list[str](), list[int | None]()
     hyp, *sides = [list[str]() for _ in range(1 + corpus.has_source + len(corpus.references))]
     for doc in corpus.docs:
-        columns: list[Sequence[str]] = [output.docs[doc.id]]
-        columns += [doc.src or ()] if corpus.has_source else []
-        columns += [doc.refs[name] for name in corpus.references]
+        columns: list[Sequence[str]] = [
+            output.docs[doc.id],
+            *([doc.src or ()] if corpus.has_source else []),
+            *(doc.refs[name] for name in corpus.references),
+        ]
         aligned = len({len(column) for column in columns}) == 1
         if not aligned:
             columns = [[" ".join(column)] for column in columns]
@@ -182,8 +184,8 @@ def wrong_script(texts: SideBySide) -> Notes:
         wrong, counts = _mostly_foreign(texts.hyp[begin : begin + _BLOCK], expected)
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         for at in map(int, np.flatnonzero(wrong)):
-            beside = [_without_kept_names(texts, begin + at)]
-            beside += [ref[begin + at] for ref in texts.refs[:1]]
+            output = _without_kept_names(texts, begin + at)
+            beside = [output, *(ref[begin + at] for ref in texts.refs[:1])]
             foreign = _mostly_foreign(beside, expected)[0].tolist()
             if foreign in ([True], [True, False]):  # the output, not its reference
                 most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
