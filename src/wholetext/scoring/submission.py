@@ -36,7 +36,7 @@ _COUNTED = {  # what is not written as the metric reports it
     "severity": "errors without a severity, written as minor",
     "category": "errors without a category, written as 'other'",
     "omission": "omissions, written in their own field without a span",
-    "instruction": "faults of the category instruction, written in their own field without a span",
+    "instruction_fault": "faults of the category instruction, written in their own field without a span",
     "nowhere": "errors without a place in one segment of the output, not written",
     "other": "marks that are no errors by their severity, not written",
 }
@@ -203,16 +203,14 @@ def _written(marks: Mapping[Mark, None], counts: Counter[str]) -> dict[str, Any]
     for start, end, severity, category in sorted(marks):
         own = {
             "omission": "omission" in category,
-            "instruction": category.startswith("instruction"),
+            "instruction_fault": category.startswith("instruction"),
         }
         kind = next((name for name, holds in own.items() if holds), "")
         counts[kind or ("" if end else "nowhere")] += 1
         if kind:
-            field = "omission" if kind == "omission" else "instruction_fault"
-            fields[field] = "major" if "major" in (severity, fields[field]) else "minor"
+            fields[kind] = "major" if "major" in (severity, fields[kind]) else "minor"
         elif end:
-            place = {"start": start, "end": end}
-            errors.append({**place, "severity": severity, "category": category})
+            errors.append({"start": start, "end": end, "severity": severity, "category": category})
     return {"errors": errors, **fields}
 
 
