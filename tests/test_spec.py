@@ -11,13 +11,8 @@ from wholetext.spec import Call, Spec, parse
 
 NAMES = st.from_regex(r"[a-z][a-z0-9+-]{0,8}", fullmatch=True).filter(lambda n: not n.endswith("-"))
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
-VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**9), 10**9),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12),
-)
+NUMBERS = st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.none() | st.booleans() | NUMBERS | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
 CALLS = st.builds(Call, NAMES, st.dictionaries(KEYS, VALUES, max_size=3))
 MODELS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9/_.-]{0,20}", fullmatch=True)
 

@@ -196,13 +196,6 @@ def test_a_p_value_of_exactly_alpha_is_significant() -> None:
     assert sorted(verdicts) == ["baseline", "worse"]
 
 
-def shifted(by: list[float], noise: float = 1.0) -> dict[str, object]:
-    """Systems s0, s1 … of exactly these means, on 40 documents of one segment."""
-    rng = np.random.default_rng(5)
-    return {f"s{i}": scores_of((values := rng.normal(0, noise, 40)) - values.mean() + shift, [1] * 40, system=f"s{i}")
-            for i, shift in enumerate(by)}
-
-
 @pytest.mark.parametrize(("by", "marked", "verdict"), [
     ((0.55, 0.0), "s0 differs from", "better"), ((0.0, -0.55), "s1 differs from", "worse"),
 ])
@@ -211,7 +204,9 @@ def test_a_marked_system_in_the_baselines_cluster_is_explained(
 ) -> None:
     """Marks are corrected for the comparisons with the baseline, clusters for all pairs: p between the two levels."""
     base, other = ("s1", "s0") if verdict == "better" else ("s0", "s1")
-    scores = shifted([*by, *[-0.2] * 4])
+    values = np.random.default_rng(5).normal(size=(6, 40))
+    values += np.array([*by, *[-0.2] * 4])[:, None] - values.mean(axis=1, keepdims=True)  # of exactly these means
+    scores = {f"s{i}": scores_of(row, [1] * 40, system=f"s{i}") for i, row in enumerate(values)}
     alpha = compare(scores, base, draws=2000)[other].p_holm  # just significant against the baseline
     found = compare(scores, base, draws=2000, alpha=alpha)
     one = found[other]
