@@ -83,7 +83,7 @@ class Results(Tabular):
         """Notes on the run and on its scores, without repetitions."""
         return tuple(dict.fromkeys((*self.warnings, *self._notes_of_scores)))
 
-    @property
+    @cached_property
     def _notes_of_scores(self) -> list[Note]:
         names = self.labels
         return merged(
