@@ -193,11 +193,10 @@ def _barred(group: Mapping[int, ScoredText], how: Treatment) -> dict[int, str]:
     """Texts that are empty, in another language or script, or copies of the source; and why."""
     places = list(group)
     whole = [
-        ScoredText(
-            (" ".join(text.hyp),),
-            None if text.src is None else (" ".join(text.src),),
-            tuple((" ".join(ref),) for ref in text.refs),
-            text.segment,
+        text._replace(
+            hyp=(" ".join(text.hyp),),
+            src=None if text.src is None else (" ".join(text.src),),
+            refs=tuple((" ".join(ref),) for ref in text.refs),
         )
         for text in group.values()
     ]
