@@ -114,18 +114,16 @@ class Computer:
             computed=len(missing),
         )
         computed: Future[Answer] = Future()
-        if not missing:
-            computed.set_result(([], {}))
-        elif self.executor is None or trait(chunk.metric, "remote"):
-            # services have budgets, so they are called from here
-            rows_here = engine.rows(chunk.metric, missing, chunk.survey, chunk.report)
-            computed.set_result((rows_here, {}))
-        else:
+        # services have budgets, so they are called from here
+        if missing and self.executor and not trait(chunk.metric, "remote"):
             file = engine.cache.path if engine.cache and not self.executor.remote else None
             settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
             computed = self.executor.submit(
                 compute_on_worker, settings, chunk.metric, missing, chunk.survey
             )
+        else:
+            work = (chunk.metric, missing, chunk.survey, chunk.report)
+            computed.set_result((engine.rows(*work) if missing else [], {}))
         return _Pending(chunk, np.array(places, dtype=np.int64), rows, keys, computed)
 
     def _finish(self, pending: _Pending) -> None:
