@@ -13,15 +13,7 @@ from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options
 from wholetext.text import joiner as joiner_of
 from wholetext.types import Corpus, Document, Output, Request
-from wholetext.views import (
-    Context,
-    Paragraph,
-    Sentence,
-    Sides,
-    Slide,
-    Whole,
-    token_windows,
-)
+from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, token_windows
 
 SIZES = st.integers(1, 25)
 SIDES = Sides(("de", "en"), src=True, refs=("a", "b"), context_refs=("a", "b"))
