@@ -31,7 +31,7 @@ def demo(names: dict[str, str], documents: int | None = DOCUMENTS) -> wt.Loaded:
 def common(folder: Path) -> None:
     """corpus.jsonl with sysA and sysB, and the same as parallel files."""
     loaded = demo({"coherent": "sysA", "patchwork": "sysB"})
-    corpus(folder, loaded)
+    wt.write(folder / "corpus.jsonl", loaded)
     docs = loaded.corpus.docs
     columns = {"src": [line for doc in docs for line in doc.src or ()],
                "ref": [line for doc in docs for line in doc.refs["human"]],
@@ -40,18 +40,6 @@ def common(folder: Path) -> None:
         columns[name] = [doc.id for doc in docs for _ in range(len(doc))]
     for name, lines in columns.items():
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-
-
-def corpus(folder: Path, loaded: wt.Loaded) -> None:
-    """corpus.jsonl, with a domain for each document."""
-    lines: list[dict[str, Any]] = [{"corpus": loaded.corpus.id, "langs": "-".join(loaded.corpus.langs)}]
-    for doc in loaded.corpus.docs:
-        outputs = {output.system: list(output.docs[doc.id]) for output in loaded.outputs}
-        refs = {name: list(ref) for name, ref in doc.refs.items()}
-        lines.append({"doc": doc.id, "src": list(doc.src or ()), "refs": refs, "outputs": outputs,
-                      "meta": {"domain": doc.id.split("-")[0]}})  # fmt: skip
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    (folder / "corpus.jsonl").write_text(text, "utf-8")
 
 
 def further(file: Path, system: str, texts: Mapping[str, Sequence[str]]) -> None:
@@ -64,7 +52,7 @@ def align(folder: Path) -> None:
     """llm.jsonl: an output with fewer sentences than the source has."""
     loaded = demo({"coherent": "sysA"})
     further(folder / "llm.jsonl", "llm", {doc: texts[1:] for doc, texts in loaded.outputs[0].docs.items()})
-    corpus(folder, wt.Loaded(loaded.corpus, ()))
+    wt.write(folder / "corpus.jsonl", wt.Loaded(loaded.corpus, ()))
 
 
 def formats(folder: Path) -> None:
@@ -89,13 +77,13 @@ def formats(folder: Path) -> None:
 
 def bundled(folder: Path) -> None:
     """The systems of the demo under their own names, and the demo's file where it is in the repository."""
-    corpus(folder, demo({name: name for name in ("coherent", "patchwork", "literal", "loopy")}, None))
+    wt.write(folder / "corpus.jsonl", wt.Loaded(*load("de-en")))
     (folder / "src/wholetext/demo").mkdir(parents=True)
     shutil.copy(folder / "corpus.jsonl", folder / "src/wholetext/demo/de-en.jsonl")
 
 
 def gate(folder: Path) -> None:
-    corpus(folder, demo({"coherent": "prod", "loopy": "new"}, None))
+    wt.write(folder / "corpus.jsonl", demo({"coherent": "prod", "loopy": "new"}, None))
 
 
 def judges(folder: Path) -> None:

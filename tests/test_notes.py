@@ -128,19 +128,8 @@ def test_a_note_is_a_string_with_a_kind() -> None:
     assert without_kinds([note, "of an older run"], "cut", "dropped") == ["of an older run"]
 
 
-@dataclass(frozen=True)
-class Undecided(Metric):
-    """Has no score for anything."""
-
-    name = "undecided"
-    summary = "a metric for these tests"
-
-    def measure(self, requests: list[Request], run: Runtime) -> FloatArray:  # type: ignore[override]
-        return mean_stats([float("nan")] * len(requests))
-
-
-def test_scores_that_are_all_undefined_are_told_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BUILTIN, "undecided", f"{__name__}:Undecided")
+def test_scores_that_are_all_undefined_are_told_plainly(talkative: None) -> None:
+    empty = Output("empty", dict.fromkeys(("a", "b"), ("",) * len(TEXT)))
     options = Options(cache=False, flags=False)
-    scores = wt.score(wt.Loaded(CORPUS, [GOOD]), "undecided", options=options)["undecided"]["good"]
-    assert scores.notes == ("every score is undefined, so there is no average (10 of 10 segments)",)
+    scores = wt.score(wt.Loaded(CORPUS, [empty]), "talkative", options=options)["talkative"]["empty"]
+    assert scores.notes[-1] == "every score is undefined, so there is no average (10 of 10 segments)"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -24,7 +26,9 @@ from wholetext.testing import sample
 from wholetext.views import Whole
 
 Install = Callable[..., None]
-EXAMPLE = Path(__file__).parents[1] / "examples/plugin/src/wholetext_lengthmatch/__init__.py"
+ROOT = Path(__file__).resolve().parents[1]
+PLUGIN = ROOT / "examples" / "plugin"
+EXAMPLE = PLUGIN / "src/wholetext_lengthmatch/__init__.py"
 
 
 @pytest.fixture
@@ -197,3 +201,25 @@ def test_spans_that_a_plugin_marks_are_explained_and_reported(
         [], [{"category": "surplus", "feature": "", "text": " g h", "start": 3, "end": 7}],
     ]  # fmt: skip
     assert marks_of(results[spec]["s"], 0, Texts(outputs[0].docs["d"]), 9)["errors"] == [[1, 3, 7, "surplus", 0.0]]
+
+
+def test_the_example_is_installed_listed_conforms_and_scores(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--target", str(tmp_path / "site"), str(PLUGIN)], check=True, capture_output=True)
+    path = os.pathsep.join([str(tmp_path / "site"), str(ROOT / "src")])
+
+    def python(*argv: str) -> str:
+        done = subprocess.run([sys.executable, *argv], env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path,
+                              capture_output=True, text=True)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "lengthmatch" in python("-m", "wholetext", "list")
+    for spec in ("lengthmatch", "slide(size=2):lengthmatch(unit=char)"):
+        python("-c", f"from wholetext.testing import check_metric; check_metric('{spec}')")
+    for name, lines in {"ref": "a b c d\ne f\n", "sys": "a b c\ne f g h\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(lines)
+    files = ["-t", "sys.txt", "-r", "ref.txt", "-m", "sentence:lengthmatch", "-f", "json"]
+    (metric,) = json.loads(python("-m", "wholetext", "score", *files))["metrics"]
+    assert metric["name"] == "sentence:lengthmatch"
+    assert metric["systems"][0]["score"] == pytest.approx((3 / 4 + 2 / 4) / 2)

@@ -83,9 +83,3 @@ def test_every_verb_has_a_public_function() -> None:
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         _ = wt.scores
-
-
-def test_modules_of_metrics_can_be_imported_by_name() -> None:
-    import wholetext.metrics.surface as surface
-
-    assert surface.Bleu is wt.list_metrics()["bleu"]

@@ -8,54 +8,48 @@ from typing import Any
 
 import pytest
 
-import wholetext as wt
+import wholetext
 from wholetext import Corpus, Document, Options, Output
 from wholetext.spec import Call
 
+wt: Any = wholetext  # many calls below are wrong on purpose
+
 CORPUS = Corpus("c", ("de", "en"), (Document("d", ("a b",), {"r": ("a b c",)}),))
 OUTPUT = Output("s", {"d": ("a b",)})
-score: Any = wt.score  # the calls below are wrong on purpose
-compare: Any = wt.compare
 LOADED = wt.Loaded(CORPUS, [OUTPUT])
-read: Any = wt.read
-open_run: Any = wt.open_run
-document: Any = Document
-output: Any = Output
-corpus: Any = Corpus
-options: Any = Options
 
 WRONG: dict[str, Callable[[], Any]] = {
-    "expected a list of strings, got Corpus": lambda: score(CORPUS, [OUTPUT]),
-    "expected a Corpus and a list of Output, got str": lambda: score(wt.Loaded("corpus.jsonl", [OUTPUT]), "chrf"),  # type: ignore[arg-type]
-    "list of Output, got Output": lambda: score(wt.Loaded(CORPUS, OUTPUT), "chrf"),  # type: ignore[arg-type]
-    "and a list of Output, got str": lambda: score(wt.Loaded(CORPUS, ["a b"]), "chrf"),  # type: ignore[list-item]
-    "expected texts, got a path": lambda: score("corpus.jsonl", "chrf"),
-    "refs, srcs, docs and langs go with plain texts": lambda: score(LOADED, "chrf", refs=["a b"]),
-    "a metric is named by a spec string, and this is of the type int": lambda: score(LOADED, [3]),
-    "a metric is named by a spec string, and this is of the type set": lambda: score(LOADED, {"chrf"}),
-    "options are of the type dict": lambda: score(LOADED, "chrf", options={"refs": ("r",)}),
-    "refs is a tuple of names, not 3": lambda: options(refs=3),
-    "there is no device None": lambda: options(device=None),
-    "cache is true, false or a file": lambda: options(cache=3),
-    "overflow is warn or error": lambda: options(overflow="stop"),
-    "batch_tokens must be at least 1": lambda: options(batch_tokens="many"),
-    "block must be at least 1": lambda: options(block=0),
-    "segments are a list of strings, not one string": lambda: document("d", "abc"),
-    "segments are a list of strings, and one is of the type NoneType": lambda: document("d", ("a", None)),
-    "expected reference → segments, got list": lambda: document("d", ("a",), ["a"]),
-    "expected document → segments, got list": lambda: output("s", ["a"]),
-    "segments are a list of strings, and one is of the type int": lambda: output("s", {"d": (1,)}),
-    "langs is a pair of language codes, not 'de-en'": lambda: corpus("c", "de-en", ()),
-    "docs is a list of Document": lambda: corpus("c", ("de", "en"), ("d",)),
-    "expected a list of strings, got str": lambda: score(["a b"], "chrf", refs="a"),
-    "expected a string, got int": lambda: score(["a"], "chrf", refs=[1]),
-    "a language pair is written like de-en, not 3": lambda: score(["a"], "chrf", refs=["a"], langs=3),
-    "expected a file, a folder or a list of files, got NoneType": lambda: read(None),
-    "compare takes Results, not dict": lambda: compare({}),
-    "this has 2 scores, not one": lambda: score(LOADED, ["chrf", "bleu"]).score,
-    "expected a folder, got NoneType": lambda: open_run(None),
-    "there is no level 'docs'": lambda: score(LOADED, "chrf")["chrf"]["s"].at("docs"),
-    "choose one of score": lambda: score(LOADED, "chrf")["chrf"]["s"].at("doc", "recall"),
+    "expected a list of strings, got Corpus": lambda: wt.score(CORPUS, [OUTPUT]),
+    "expected a Corpus and a list of Output, got str": lambda: wt.score(wt.Loaded("corpus.jsonl", [OUTPUT]), "chrf"),
+    "list of Output, got Output": lambda: wt.score(wt.Loaded(CORPUS, OUTPUT), "chrf"),
+    "and a list of Output, got str": lambda: wt.score(wt.Loaded(CORPUS, ["a b"]), "chrf"),
+    "expected texts, got a path": lambda: wt.score("corpus.jsonl", "chrf"),
+    "refs, srcs, docs and langs go with plain texts": lambda: wt.score(LOADED, "chrf", refs=["a b"]),
+    "a metric is named by a spec string, and this is of the type int": lambda: wt.score(LOADED, [3]),
+    "a metric is named by a spec string, and this is of the type set": lambda: wt.score(LOADED, {"chrf"}),
+    "options are of the type dict": lambda: wt.score(LOADED, "chrf", options={"refs": ("r",)}),
+    "refs is a tuple of names, not 3": lambda: wt.Options(refs=3),
+    "there is no device None": lambda: wt.Options(device=None),
+    "cache is true, false or a file": lambda: wt.Options(cache=3),
+    "overflow is warn or error": lambda: wt.Options(overflow="stop"),
+    "batch_tokens must be at least 1": lambda: wt.Options(batch_tokens="many"),
+    "block must be at least 1": lambda: wt.Options(block=0),
+    "segments are a list of strings, not one string": lambda: wt.Document("d", "abc"),
+    "segments are a list of strings, and one is of the type NoneType": lambda: wt.Document("d", ("a", None)),
+    "expected reference → segments, got list": lambda: wt.Document("d", ("a",), ["a"]),
+    "expected document → segments, got list": lambda: wt.Output("s", ["a"]),
+    "segments are a list of strings, and one is of the type int": lambda: wt.Output("s", {"d": (1,)}),
+    "langs is a pair of language codes, not 'de-en'": lambda: wt.Corpus("c", "de-en", ()),
+    "docs is a list of Document": lambda: wt.Corpus("c", ("de", "en"), ("d",)),
+    "expected a list of strings, got str": lambda: wt.score(["a b"], "chrf", refs="a"),
+    "expected a string, got int": lambda: wt.score(["a"], "chrf", refs=[1]),
+    "a language pair is written like de-en, not 3": lambda: wt.score(["a"], "chrf", refs=["a"], langs=3),
+    "expected a file, a folder or a list of files, got NoneType": lambda: wt.read(None),
+    "compare takes Results, not dict": lambda: wt.compare({}),
+    "this has 2 scores, not one": lambda: wt.score(LOADED, ["chrf", "bleu"]).score,
+    "expected a folder, got NoneType": lambda: wt.open_run(None),
+    "there is no level 'docs'": lambda: wt.score(LOADED, "chrf")["chrf"]["s"].at("docs"),
+    "choose one of score": lambda: wt.score(LOADED, "chrf")["chrf"]["s"].at("doc", "recall"),
 }
 
 
@@ -67,7 +61,7 @@ def test_wrong_types_are_told(said: str) -> None:
 
 
 def test_lists_do_where_tuples_are_meant() -> None:
-    made = corpus("c", ["de", "en"], [Document("d", ["a b"], {"r": ["a b c"]})])  # type: ignore[arg-type, dict-item]
+    made = wt.Corpus("c", ["de", "en"], [wt.Document("d", ["a b"], {"r": ["a b c"]})])
     assert made == CORPUS and hash(made) == hash(CORPUS)
 
 

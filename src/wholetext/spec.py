@@ -74,12 +74,6 @@ def parse(text: str) -> Spec:
     return Spec(metric, view, model, revision or None)
 
 
-def given_parameters(text: str) -> list[str]:
-    """Parameters that a spec sets, as signatures name them: ``view.`` before those of the view."""
-    spec = parse(text)
-    return [*(f"view.{name}" for name in (spec.view.args if spec.view else ())), *spec.metric.args]
-
-
 def caret(text: str, at: int, what: str, next: str = "") -> SpecError:
     """A SpecError that shows ``text`` with a caret under position ``at``."""
     return SpecError(f"{what}\n  {text}\n  {' ' * at}^", next=next)

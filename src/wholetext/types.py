@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, get
 
 import numpy as np
 
-from wholetext.errors import InputError, MetricError, count, known
-from wholetext.notebook.display import brief, listed, printed, shortened
+from wholetext.errors import InputError, MetricError, count, known, listed
+from wholetext.notebook.display import brief, printed, shortened
 from wholetext.notebook.frames import Tabular
 from wholetext.notes import UNITS, Note, row_notes
 from wholetext.signature import Signature as Signature
@@ -139,25 +139,22 @@ class Rows(Sequence[Row]):
         return np.asarray(covered if self.unrequested is None else covered | self.unrequested)
 
     def coverage(self, values: FloatArray | None = None) -> FloatArray:
-        """(segments,) sum of ``values`` (ones by default) over the rows that cover a segment."""
+        """(segments, …) sum of (rows, …) ``values``, by default 1, over the rows of a segment."""
         offset = np.concatenate([[0], np.cumsum(self.sizes)])[self.doc]  # (rows,)
-        edge = np.zeros(int(self.sizes.sum()) + 1)
         add = np.ones(len(self)) if values is None else values
+        edge = np.zeros((int(self.sizes.sum()) + 1, *add.shape[1:]))
         np.add.at(edge, offset + self.start, add)
         if np.all(self.stop - self.start == 1):  # the common case, and exact: no cancellation
             return edge[:-1]
         np.add.at(edge, offset + self.stop, -add)
-        return np.cumsum(edge)[:-1]
+        return np.cumsum(edge, axis=0)[:-1]
 
     def by_segment(self, table: FloatArray) -> FloatArray:
         """(segments, outputs) the mean over the rows that cover a segment and have a score."""
-        means = np.zeros((int(self.sizes.sum()), table.shape[1]))
-        for j, column in enumerate(table.T):
-            count = self.coverage((~np.isnan(column)).astype(float))
-            with np.errstate(invalid="ignore", divide="ignore"):
-                mean = self.coverage(np.where(np.isnan(column), 0.0, column)) / np.round(count)
-            means[:, j] = np.where(count > 0.5, mean, np.nan)
-        return means
+        scored = ~np.isnan(table)
+        count = np.round(self.coverage(scored.astype(float)))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.coverage(np.where(scored, table, 0.0)) / np.where(count > 0, count, np.nan)
 
     def places(self, level: str) -> dict[str, Any]:
         """Columns that locate the items of a level: document, and rows or segments in it."""
@@ -271,26 +268,28 @@ class Corpus:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "docs", tuple(self.docs))
-        documents = all(isinstance(doc, Document) for doc in self.docs)
-        langs = tuple(self.langs) if isinstance(self.langs, (tuple, list)) else ()
-        if not documents or list(map(type, langs)) != [str, str]:
-            what, step = (
+        if not all(isinstance(doc, Document) for doc in self.docs):
+            raise InputError(
                 "docs is a list of Document",
-                'write Document("id", ["source"], {"ref": [""]})',
+                where=str(self.id),
+                next='write Document("id", ["source"], {"ref": [""]})',
             )
-            if documents:
-                what = f"langs is a pair of language codes, not {self.langs!r}"
-                step = 'write ("de", "en"), or ("", "") where they are not known'
-            raise InputError(what, where=str(self.id), next=step)
+        langs = tuple(self.langs) if isinstance(self.langs, (tuple, list)) else ()
+        if list(map(type, langs)) != [str, str]:
+            raise InputError(
+                f"langs is a pair of language codes, not {self.langs!r}",
+                where=str(self.id),
+                next='write ("de", "en"), or ("", "") where they are not known',
+            )
         object.__setattr__(self, "langs", langs)
         object.__setattr__(self, "ids", tuple(doc.id for doc in self.docs))
         object.__setattr__(self, "sizes", np.array(list(map(len, self.docs)), dtype=np.int64))
         first = self.docs[0].refs if self.docs else ()
         names = tuple(name for name in first if all(name in doc.refs for doc in self.docs))
         object.__setattr__(self, "references", names)
-        sourced = all(doc.src is not None for doc in self.docs)
-        written = any(any(doc.src or ()) for doc in self.docs)
-        object.__setattr__(self, "has_source", sourced and written)
+        sources = [doc.src for doc in self.docs]
+        has_source = None not in sources and any(any(source or ()) for source in sources)
+        object.__setattr__(self, "has_source", has_source)
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -303,7 +302,7 @@ class Corpus:
         ]
         return (
             f"Corpus({shortened(self.id, 80)!r}, {langs}{count(len(self), 'document')}, "
-            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides) or 'no texts'})"
+            f"{count(int(self.sizes.sum()), 'segment')}: {listed(sides, 5) or 'no texts'})"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,37 +45,29 @@ def test_numbers() -> None:
     assert number("-inf", finite=False) == float("-inf") and number("NaN", finite=False) != 0
 
 
-@pytest.mark.parametrize("text", [
-    "[" * 100_000, '{"a":' * 100_000, "9" * 5000, "[NaN]", "[-Infinity]", '"\\ud800"', '{"\\udc00": 1}',
-    "{", '"unclosed', '"\\', "", "nul", b"\xff", '[1]\n]',
-])  # fmt: skip
-def test_json_that_is_refused(text: str | bytes) -> None:
-    with pytest.raises(ModelError, match="file") as caught:
-        read_json(text, where="file", error=ModelError)
+REFUSED: dict[Callable[..., object], list[str | bytes]] = {
+    read_json: ["[" * 100_000, '{"a":' * 100_000, "9" * 5000, "[NaN]", "[-Infinity]", '"\\ud800"', '{"\\udc00": 1}',
+                "{", '"unclosed', '"\\', "", "nul", b"\xff", '[1]\n]'],
+    read_toml: ["a = " + "[" * 5000, "a = " + "9" * 5000, "a = 1\na = 2", "a = 2001-99-99", b"\xff"],
+    read_yaml: ["[" * 5000, "a: " + "9" * 5000, "!!python/object/apply:os.system ['true']", "a: *nothing",
+                "d: 2001-99-99", b"\xff", "a: [", "? {a: 1}\n: 1"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("read", "text"), [(read, text) for read, texts in REFUSED.items() for text in texts])
+def test_what_is_refused_names_the_file(read: Callable[..., object], text: str | bytes) -> None:
+    if read is read_yaml:
+        pytest.importorskip("yaml")
+    with pytest.raises(InputError, match="file") as caught:
+        read(text, where="file")
     assert len(str(caught.value)) < 400
 
 
 def test_json() -> None:
     assert read_json('{"a": [1, 2.5, "\\ud83d\\ude00", "' + "9" * 5000 + '"]}')["a"][2] == "😀"
     assert read_json("[NaN, Infinity, 1e999]", constants=True)[1:] == [float("inf")] * 2
-    with pytest.raises(InputError, match=r"^file:3: "):
-        read_json('{"a": 1,\n"b": 2,\n}', where="file")
-
-
-@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a = " + "9" * 5000, "a = 1\na = 2", "a = 2001-99-99", b"\xff"])
-def test_toml_that_is_refused(text: str | bytes) -> None:
-    with pytest.raises(InputError, match="recipe"):
-        read_toml(text, where="recipe")
-
-
-@pytest.mark.parametrize("text", [
-    "[" * 5000, "a: " + "9" * 5000, "!!python/object/apply:os.system ['true']", "a: *nothing", "d: 2001-99-99", b"\xff",
-    "a: [", "? {a: 1}\n: 1",
-])  # fmt: skip
-def test_yaml_that_is_refused(text: str | bytes) -> None:
-    pytest.importorskip("yaml")
-    with pytest.raises(ModelError, match="hparams"):
-        read_yaml(text, where="hparams", error=ModelError)
+    with pytest.raises(ModelError, match=r"^file:3: "):
+        read_json('{"a": 1,\n"b": 2,\n}', where="file", error=ModelError)
 
 
 def test_file_bytes(tmp_path: Path) -> None:

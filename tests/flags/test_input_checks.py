@@ -9,8 +9,7 @@ import pytest
 
 from wholetext.demo import load
 from wholetext.flags.input_checks import input_notes
-from wholetext.io import Loaded, from_texts, read
-from wholetext.scoring.evaluate import Options, score
+from wholetext.io import from_texts, read
 from wholetext.text.identify import other_language
 from wholetext.types import Corpus, Output
 
@@ -83,16 +82,6 @@ def test_outputs_given_twice() -> None:
     human = Output("copy", {doc.id: doc.refs["human"] for doc in CORPUS.docs})
     assert input_notes(CORPUS, [human]) == ["copy is the reference human itself"]
     assert input_notes(CORPUS, [Output("human", human.docs)]) == []
-
-
-def test_notes_are_there_on_every_run(tmp_path: Path) -> None:
-    outputs = [SOUND, Output("twin", dict(SOUND.docs))]
-    options = Options(cache=tmp_path / "cache.db")
-    first, second = (score(Loaded(CORPUS, outputs), ["chrf"], options=options) for _ in range(2))
-    assert second.counts != first.counts and first.warnings == second.warnings
-    assert any("same text" in note for note in second.warnings)
-    silent = score(Loaded(CORPUS, outputs), ["chrf"], options=replace(options, flags=False))
-    assert not any("same text" in note for note in silent.warnings)
 
 
 # ---------------------------------------------------------------- real outputs

@@ -84,21 +84,6 @@ def test_the_leaderboard_in_html_has_every_system_and_escapes_every_string() -> 
         assert any(cell.startswith(f"{run['chrf'][f'{NASTY}1'].score:.2f}") for cell in page.cells)
 
 
-def test_intervals_and_ranks_are_shown_where_the_run_has_them() -> None:
-    docs = tuple(Document(f"d{i}", None, {"r": (f"the cat {'x' * i} sat on the mat",)}) for i in range(8))
-    outputs = [Output(name, {doc.id: (text,) for doc in docs})
-               for name, text in (("good", "the cat sat on the mat"), ("bad", "dog"))]  # fmt: skip
-    loaded = wt.Loaded(Corpus("c", ("", ""), docs), outputs)  # type: ignore[arg-type]
-    run = wt.score(loaded, ["chrf", "ter"], options=Options(cache=False, flags=False), significance=wt.Significance())
-    shown = Tags()
-    shown.feed(run._repr_html_())
-    for spec, one in run.comparisons.items():
-        standing = one["good"]
-        assert f"{standing.score:.2f} ±{standing.interval.half_width:.2f} #{standing.rank}" in shown.cells, spec
-    assert "± is a 95 % interval; # the rank cluster" in shown.cells[0]
-    assert shown.cells[0].endswith(f"{run.finding}") and run.finding.startswith("good is significantly better than bad")
-
-
 def test_other_large_values_are_cut(run: Results) -> None:
     loaded = wt.Loaded(run.corpus, run.outputs, ("a warning " * 100,) * 50)
     judged = wt.Judgments("mqm", "seg", run.systems, run["chrf"]["system-0"].stats, tuple(map(str, range(5000))))

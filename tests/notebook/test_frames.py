@@ -77,9 +77,3 @@ def test_without_the_library_the_extra_is_named(run: Results, library: str, monk
         wt.errors.MissingExtra, match=rf"{library} is not installed\n  → pip install 'wholetext\[{library}\]'"
     ):
         getattr(run, f"to_{library}")()
-
-
-def test_an_unknown_level_is_told(run: Results) -> None:
-    wrong: Any = "sentence"
-    with pytest.raises(wt.errors.MetricError, match="there is no level 'sentence'"):
-        run.to_pandas(wrong)

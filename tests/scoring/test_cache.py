@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -82,3 +84,16 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path, monkeypatch: pyt
         Cache(path)
     monkeypatch.setenv("WHOLETEXT_CACHE", str(path))
     assert remembered("kind", content_key("x"), lambda: b"made") == b"made"
+
+
+def test_a_new_file_opened_at_once(tmp_path: Path) -> None:
+    """The change to a write-ahead log does not wait by itself: without our wait about 1 in 70 fails here."""
+    start = Barrier(4)
+
+    def open_and_close(path: Path) -> None:
+        start.wait()
+        Cache(path).close()
+
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(100):
+            list(threads.map(open_and_close, [tmp_path / f"{number}.sqlite"] * 4))

@@ -47,16 +47,10 @@ def test_levels_are_what_each_p_is_compared_with(p, alpha):
     assert np.isnan(holm_levels(np.array([np.nan, 0.1]))[0]) and holm_levels(np.array([np.nan, 0.1]))[1] == 0.05
 
 
-def upper(size, entries):
-    p = np.full((size, size), np.nan)
-    for (i, j), value in entries.items():
-        p[i, j] = value
-    return p
-
-
 def test_cluster_ranks_of_the_reference():
-    entries = {(0, 1): 0.2, (0, 2): 0.01, (0, 3): 0.5, (1, 2): 0.3, (1, 3): 0.04, (2, 3): 0.2}
-    assert cluster_ranks(upper(4, entries)) == [1, 1, 2, 2]
+    p = np.full((4, 4), np.nan)
+    p[np.triu_indices(4, 1)] = 0.2, 0.01, 0.5, 0.3, 0.04, 0.2
+    assert cluster_ranks(p) == [1, 1, 2, 2]
 
 
 @given(st.integers(1, 7).flatmap(lambda n: st.lists(st.floats(0, 0.2), min_size=n * n, max_size=n * n)))

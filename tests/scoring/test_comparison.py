@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 
 from tests.scoring.build_scores import scores_of
-from wholetext.scoring.comparison import compare
-from wholetext.scoring.results import Results
 from wholetext.scoring.run_files import plain, restored
 from wholetext.scoring.significance.compare import Significance
-from wholetext.types import Corpus
 
 SIZES = [2, 3, 2, 4, 3, 2]
 HOW = Significance("bootstrap", "doc", 200, 3, 0.1, "b")
@@ -34,11 +31,6 @@ def kept(scores: dict[str, Any]) -> dict[str, Any]:
     values = plain({"settings": HOW, "outcomes": [HOW.compare(scores)]})
     found: dict[str, Any] = json.loads(json.dumps(values, allow_nan=False))
     return found
-
-
-def run(scores: dict[str, Any], *stored: Any) -> Results:
-    significance, comparisons = stored or (None, {})
-    return Results(Corpus("c", ("", ""), ()), (), {"toy": scores}, significance=significance, comparisons=comparisons)
 
 
 def test_what_is_read_back_is_what_was_compared(scores: dict[str, Any], kept: dict[str, Any]) -> None:
@@ -62,13 +54,6 @@ def test_infinity_survives(scores: dict[str, Any]) -> None:
     kept = json.loads(json.dumps(plain({"settings": how, "outcomes": [how.compare(scores)]}), allow_nan=False))
     power = restored(kept)[1]["toy"]["same as a"].power
     assert power is not None and math.isinf(power.needed)
-
-
-def test_other_settings_are_drawn_anew(scores: dict[str, Any], kept: dict[str, Any]) -> None:
-    results = run(scores, *restored(kept))
-    for how in (None, HOW):
-        assert compare(results, how) == results.comparisons
-    assert compare(results, Significance(baseline="a", draws=50))["toy"].baseline == "a"
 
 
 def test_damage_is_an_error(scores: dict[str, Any], kept: dict[str, Any]) -> None:

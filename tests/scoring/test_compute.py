@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,37 +31,25 @@ def executor() -> Iterator[Executor]:
         yield workers
 
 
-def folder(path: Path, metrics: list[str], options: wt.Options, documents: int = 2) -> dict[str, bytes]:
+def folder(path: Path, options: wt.Options) -> dict[str, bytes]:
     """The files of a run, but for arrays, whose archives have a time in them."""
     corpus, outputs = load("de-en")
-    wt.scoring.write_run(
-        wt.score(wt.Loaded(replace(corpus, docs=corpus.docs[:documents]), outputs), metrics, options=options), path
-    )
+    wt.score(wt.Loaded(replace(corpus, docs=corpus.docs[:2]), outputs), PLAIN, options=options, out=path)
     head = json.loads((path / "run.json").read_bytes())
     plain = {one.name: one.read_bytes() for one in path.iterdir() if one.suffix in (".json", ".jsonl")}
     # what is loaded in this process depends on other tests, and the sum is that of all files
     return plain | {"run.json": repr({key: head[key] for key in head if key not in ("environment", "sha256")}).encode()}
 
 
-def same(tmp_path: Path, metrics: list[str], executor: Executor, **more: Any) -> None:
-    here = folder(tmp_path / "here", metrics, wt.Options(cache=tmp_path / "here.sqlite", block=40, **more))
-    there = folder(tmp_path / "there", metrics,
-                   wt.Options(cache=tmp_path / "there.sqlite", block=40, executor=executor, **more))
-    assert here == there
-    again = wt.Options(cache=tmp_path / "there.sqlite", block=40, executor=refusing(), flags=False)
-    assert folder(tmp_path / "again", metrics, again)["results.jsonl"] == here["results.jsonl"]
-
-
-def refusing() -> Executor:
-    """An executor that must not be used: all is in the cache."""
-    executor = Executor("processes", workers=1)
-    executor.submit = lambda *_: pytest.fail("something was computed")  # type: ignore[method-assign]
-    return executor
-
-
 @pytest.mark.long
 def test_run_folders_are_byte_equal_and_the_cache_is_the_driver_s(tmp_path: Path, executor: Executor) -> None:
-    same(tmp_path, PLAIN, executor)
+    cache = tmp_path / "there.sqlite"
+    here = folder(tmp_path / "here", wt.Options(cache=tmp_path / "here.sqlite", block=40))
+    assert here == folder(tmp_path / "there", wt.Options(cache=cache, block=40, executor=executor))
+    unused = Executor("processes", workers=1)
+    unused.submit = lambda *_: pytest.fail("something was computed")  # type: ignore[method-assign]
+    again = folder(tmp_path / "again", wt.Options(cache=cache, block=40, executor=unused, flags=False))
+    assert again["results.jsonl"] == here["results.jsonl"]
 
 
 @pytest.mark.long

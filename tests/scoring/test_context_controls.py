@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from wholetext import registry
 from wholetext.io import Loaded
+from wholetext.metrics.surface import Chrf
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind
 from wholetext.scoring.engine import Engine
 from wholetext.scoring.evaluate import Options, score
-from wholetext.types import (
-    Corpus,
-    Document,
-    FloatArray,
-    Metric,
-    Output,
-    Request,
-    Runtime,
-    mean_stats,
-)
+from wholetext.types import Corpus, Document, FloatArray, Output, Request, Runtime
 from wholetext.views import draw, lenders
 
 
@@ -81,31 +71,20 @@ def test_draws_depend_on_the_seed_and_nothing_else() -> None:
     assert len({lender.id for lender in found.values()}) == 5  # a circle: everybody lends once
 
 
-@dataclass(frozen=True)
-class Counting(Metric):
-    """Counts how often it is asked, and what."""
-
-    name = "counting"
-    summary = "for tests"
-    power: float = 1.0
-
-    def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
-        ASKED.append(list(requests))
-        return mean_stats([float(len("".join(r.hyp[0].parts))) ** self.power for r in requests])
-
-
-ASKED: list[list[Request]] = []
-
-
 def test_views_of_one_metric_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "BUILTIN", {**registry.BUILTIN, "counting": f"{__name__}:Counting"})
+    measured, measure = list[list[Request]](), Chrf.measure
+
+    def counted(metric: Chrf, requests: Sequence[Request], run: Runtime) -> FloatArray:
+        measured.append(list(requests))
+        return measure(metric, requests, run)
+
+    monkeypatch.setattr(Chrf, "measure", counted)
     made, outputs = corpus(5, 3, 1)
-    specs = ["counting", "context(prev=1):counting", "context(prev=2):counting", "counting(power=2)",
-             "slide(size=2,step=1):counting", "slide(size=2,step=2):counting"]
-    ASKED.clear()
+    specs = ["chrf", "context(prev=1):chrf", "context(prev=2):chrf", "chrf(beta=3)", "slide(size=2,step=1):chrf",
+             "slide(size=2,step=2):chrf"]  # fmt: skip
     together = score(Loaded(made, outputs), specs, options=Options(cache=False))
-    assert len(ASKED) == 2  # the five views of the first, and the other metric
-    assert all(len(set(asked)) == len(asked) for asked in ASKED)
+    assert len(measured) == 2  # the five views of the first, and the other metric
+    assert all(len(set(requests)) == len(requests) for requests in measured)
     assert list(together.scores) == [scorer(spec).spec for spec in specs]
     for spec, scores in together.scores.items():
         alone = score(Loaded(made, outputs), [spec], options=Options(cache=False)).scores[spec]

@@ -14,8 +14,7 @@ from tests.in_process import call
 from wholetext.demo import load
 from wholetext.reporting.page import report
 from wholetext.reporting.studies import controls as control_pages
-from wholetext.scoring.controls import CONTROLS, Control, control_outputs
-from wholetext.scoring.run_files import numbers, plain
+from wholetext.scoring.controls import CONTROLS, control_outputs
 from wholetext.types import Corpus, Document, Output
 
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
@@ -74,14 +73,6 @@ def test_a_run_folder_keeps_controls_apart_from_systems(results: wt.Results, tmp
     assert [name for name, _ in table.rows][-2:] == ["best system", "worst system"]  # type: ignore[union-attr]
     (page,) = report(tmp_path / "run")
     assert page.is_file()
-
-
-def test_an_undefined_score_is_null_in_json_and_comes_back() -> None:
-    values = plain([Control("empty", "empty output", {"rouge": float("nan"), "chrf": 0.0})])
-    assert json.loads(json.dumps(values))[0]["scores"] == {"rouge": None, "chrf": 0.0}
-    (back,) = values
-    scores = numbers(back["scores"])
-    assert scores["rouge"] != scores["rouge"] and scores["chrf"] == 0
 
 
 def test_a_control_that_beats_a_system_is_a_note() -> None:

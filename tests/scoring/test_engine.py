@@ -12,22 +12,19 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from wholetext.demo import load
 from wholetext.errors import MetricError, ModelError
 from wholetext.files.cache import Cache, content_key
 from wholetext.io import Loaded
 from wholetext.scoring.compute import Chunk, Computer
 from wholetext.scoring.engine import Engine, Measured, batches, request_key
 from wholetext.scoring.evaluate import Options, score
-from wholetext.testing import sample
 from wholetext.types import (
-    Corpus,
-    Document,
     Excerpt,
     Fit,
     FloatArray,
     Metric,
     OutOfMemory,
-    Output,
     Request,
     Runtime,
     mean_stats,
@@ -166,24 +163,12 @@ def test_several_processes_share_one_file(tmp_path: Path) -> None:
     assert cache.clear("k") == 300
 
 
-# ---------------------------------------------------------------- killed runs
-
-
-
 def test_chunks_do_not_change_scores() -> None:
-    corpus, outputs = sample()
-    big = Corpus(
-        corpus.id,
-        corpus.langs,
-        tuple(Document(f"{doc.id}-{k}", doc.src, doc.refs) for k in range(10) for doc in corpus.docs),
-    )
-    outs = [Output(o.system, {doc.id: o.docs[doc.id.split("-")[0]] for doc in big.docs}) for o in outputs]
-    one = score(Loaded(big, outs), ["slide(size=2,step=1):bleu"], options=Options(cache=False, block=1))
-    all_ = score(Loaded(big, outs), ["slide(size=2,step=1):bleu"], options=Options(cache=False, block=10**6))
-    for system in one.systems:
-        a, b = (next(iter(r.scores.values()))[system] for r in (one, all_))
-        assert np.array_equal(a.stats, b.stats)
-        assert str(a.signature) == str(b.signature)
+    spec, settings = "slide(size=2,step=1):bleu", (Options(cache=False, block=block) for block in (1, 10**6))
+    many, whole = (score(Loaded(*load("de-en")), spec, options=options)[spec] for options in settings)
+    for system, scores in whole.items():
+        assert np.array_equal(many[system].stats, scores.stats)
+        assert str(many[system].signature) == str(scores.signature)
 
 
 @dataclass

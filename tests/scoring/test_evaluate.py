@@ -9,7 +9,7 @@ import pytest
 
 import wholetext as wt
 from wholetext import registry
-from wholetext.errors import AlignmentError, InputError, MetricError
+from wholetext.errors import AlignmentError, MetricError
 from wholetext.registry import scorer
 from wholetext.scoring.bound import bind, salt_of
 from wholetext.scoring.compute import Computer
@@ -41,17 +41,6 @@ def test_a_reference_for_some_documents_only_is_called_that() -> None:
         wt.score(wt.Loaded(some, [OUTPUT]), "chrf")
 
 
-def test_texts_of_several_systems_and_tables() -> None:
-    results = wt.score({"a": ["x y"], "b": ["y"]}, "chrf", refs=["x y"])
-    assert list(results["chrf"]) == ["a", "b"] and results["chrf"]["a"].score == 100
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"ref": ["x y"], "hyp:a": ["x y"], "hyp:b": ["y"]})
-    table = wt.score(frame, "chrf")
-    assert [scores.score for scores in table["chrf"].values()] == [scores.score for scores in results["chrf"].values()]
-    with pytest.raises(InputError, match="no column has the output of a system"):
-        wt.score(frame[["ref"]], "chrf")
-
-
 def test_rows_of_another_version_are_not_taken_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     work = bind(scorer("chrf"), CORPUS, [OUTPUT], Engine(CORPUS.langs), None)
     now = salt_of(work)
@@ -79,9 +68,3 @@ def test_the_signature_says_whose_context_was_borrowed(monkeypatch: pytest.Monke
     second = wt.score(wt.Loaded(CORPUS, [OUTPUT]), spec, options=wt.Options(refs=("y",)))[spec]["s"]
     assert (first.score, second.score) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
     assert first.signature["context_refs"] == "x" and second.signature["context_refs"] == "y"
-
-
-# ---------------------------------------------------------------- run folders
-
-
-# ---------------------------------------------------------------- surface metrics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,6 @@ from wholetext.scoring.significance.compare import Comparison, Significance
 
 LABELS = ("bleu", "chrf", "d-blonde", "ter")
 VERDICTS = ("better", "worse", "no significant difference")
-Spread = Mapping[str, Sequence[str]]  # label → verdict of each system but the best or the baseline
 
 
 def compared(

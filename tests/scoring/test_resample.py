@@ -198,6 +198,7 @@ def test_undefined_scores_stay_with_their_system():
     assert np.isnan(samples[[2, 4]]).all()
     assert 0.25 < np.isnan(samples[3]).mean() < 0.5  # (19/20)^20 = .36
     assert interval(samples[3]).low == interval(samples[3]).high == 5
+    assert np.isnan([*vars(interval(samples[2])).values()]).all()
     observed = np.array([score(t.sum(0)) for t in systems])
     assert np.isnan(bootstrap_p(samples, observed, pairs)[[1, 3]]).all()
 
@@ -241,11 +242,6 @@ def test_sums_are_the_exact_ones(scale):
     draws = np.random.default_rng(resample.SEED).integers(0, 30, size=(50, 30))
     wanted = [float(sum(Fraction(totals[unit, 0]) for unit in draw)) for draw in draws]
     np.testing.assert_allclose(found, wanted, rtol=4e-16, atol=5e-324)
-
-
-def test_an_interval_of_nothing_is_nan():
-    found = interval(np.full(5, np.nan))
-    assert np.isnan([found.low, found.high, found.mean]).all()
 
 
 @given(totals, st.floats(-3, 3), st.floats(0.5, 4))

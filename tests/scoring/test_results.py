@@ -91,24 +91,6 @@ def test_a_folder_that_was_left_aside_is_put_back_when_it_is_opened(run: Path) -
     assert wt.open_run(run)
 
 
-def test_of_two_writers_without_overwrite_the_earlier_one_wins(
-    tmp_path: Path, made: dict[str, wt.Results], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from wholetext.scoring import results
-
-    late = results.seal
-
-    def meanwhile(head: Any) -> str:
-        monkeypatch.setattr(results, "seal", late)
-        wt.scoring.write_run(made["two"], tmp_path / "run", overwrite=False)  # another process
-        return late(head)
-
-    monkeypatch.setattr(results, "seal", meanwhile)
-    with pytest.raises(RunError, match="there is a run here already"):
-        wt.scoring.write_run(made["one"], tmp_path / "run", overwrite=False)
-    assert list(wt.open_run(tmp_path / "run")) == ["bleu", "chrf"] and names(tmp_path) == ["run"]
-
-
 def _write_often(folder: str) -> None:
     results = wt.score(wt.Loaded(CORPUS, [OUTPUT]), ["ter"], options=wt.Options(cache=False))
     for _ in range(40):

@@ -17,23 +17,19 @@ LANGS = Treatment("de-en")
 FRENCH = "Il est venu avec la voiture de sa mère et il est parti dans la nuit"
 
 
-def demo_texts() -> list[ScoredText]:
-    """Segments and documents of the bundled demo, in turn, all of different lengths."""
-    corpus, outputs = load_demo("de-en")
-    texts: list[dict[str, Any]] = []
-    for doc in corpus.docs[:6]:
-        hyp, [ref] = outputs[0].docs[doc.id], list(doc.refs.values())[:1]
-        texts += [{"hyp": a, "src": b, "refs": [c]} for a, b, c in zip(hyp, doc.src or (), ref)][:4]
-        texts.append({"hyp": list(hyp), "src": list(doc.src or ()), "refs": [list(ref)]})
-    return read_texts(texts)
-
-
 def values(texts: list[ScoredText], metric: str, how: Treatment = LANGS) -> list[float | None]:
     return score_texts(texts, [metric], how)[0][0].scores
 
 
 def check_batches(metric: str) -> None:
-    texts = demo_texts()
+    """Segments and documents of the bundled demo, in turn, all of different lengths."""
+    corpus, outputs = load_demo("de-en")
+    entries: list[dict[str, Any]] = []
+    for doc in corpus.docs[:6]:
+        hyp, src, ref = outputs[0].docs[doc.id], doc.src or (), doc.refs["human"]
+        entries += [{"hyp": a, "src": b, "refs": [c]} for a, b, c in zip(hyp, src, ref)][:4]
+        entries.append({"hyp": hyp, "src": src, "refs": [ref]})
+    texts = read_texts(entries)
     alone = [values([text], metric)[0] for text in texts]
     assert values(texts, metric) == pytest.approx(alone, abs=1e-6)
     order = random.Random(1).sample(range(len(texts)), len(texts))

@@ -137,8 +137,11 @@ def changing(folder: Path, kind: SharedFolder) -> Iterator[Path]:
     target = Path(os.path.realpath(folder))
     with _staged(target, folder, kind) as staged:
         yield staged
-        files = [path for path in sorted(staged.rglob("*")) if path.is_file()]
-        digests = {path.relative_to(staged).as_posix(): sha256(path) for path in files}
+        digests = {
+            path.relative_to(staged).as_posix(): sha256(path)
+            for path in sorted(staged.rglob("*"))
+            if path.is_file()
+        }
         with _locked(target):
             written = _check_shared(target, kind, digests)
             for name in digests:

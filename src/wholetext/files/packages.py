@@ -71,7 +71,4 @@ def _compare(name: str, known: dict[str, str], installed: dict[str, Path]) -> by
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    hashes: dict[str, dict[str, Any]] = json.loads(
-        files("wholetext.files").joinpath(HASHES).read_text("utf-8")
-    )
-    return hashes
+    return dict(json.loads(files("wholetext.files").joinpath(HASHES).read_text("utf-8")))

@@ -85,9 +85,11 @@ def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
     proportion. Where an output is segmented differently from the source, the document is judged as one
     text.
     """
-    blank = [at for at, text in enumerate(texts.hyp) if not text or text.isspace()]
-    if texts.guide is not None:  # where the reference (or source) has some text
-        blank = [at for at in blank if texts.guide[at].strip()]
+    blank = [  # where the reference (or source) has some text
+        at
+        for at, text in enumerate(texts.hyp)
+        if not text.strip() and (texts.guide is None or texts.guide[at].strip())
+    ]
     every: dict[Kind, dict[int, str]] = {
         "empty": dict.fromkeys(blank, "no text"),
         "copied": copied(texts),
@@ -105,7 +107,23 @@ def degenerate(texts: SideBySide) -> tuple[Flag, ...]:
         for at, note in notes.items():
             first.setdefault(at, Flag(kind, texts.docs[at], texts.segments[at], note))
     single = [first[at] for at in sorted(first)]
-    return (*single, *_documents(texts, single))
+    sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
+    counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
+    alike = [
+        Flag(kind, doc, None, f"{number} of {sizes[doc]} segments")
+        for (kind, doc), number in counts.items()
+        if number >= max(2, sizes[doc] / 2)
+    ]
+    judged = {flag.doc for flag in (*single, *alike) if flag.segment is None}
+    docs = list(sizes)
+    number_of = {doc: number for number, doc in enumerate(docs)}
+    owner = np.array([number_of.get(doc, -1) for doc in texts.docs], dtype=np.int64)
+    odd = [
+        Flag("length", docs[at], None, note)
+        for at, note in lengths(texts, owner).items()
+        if docs[at] not in judged
+    ]
+    return (*single, *alike, *odd)
 
 
 def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
@@ -113,9 +131,11 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     docs, segments = list[str](), list[int | None]()
     hyp, *sides = [list[str]() for _ in range(1 + corpus.has_source + len(corpus.references))]
     for doc in corpus.docs:
-        columns: list[Sequence[str]] = [output.docs[doc.id]]
-        columns += [doc.src or ()] if corpus.has_source else []
-        columns += [doc.refs[name] for name in corpus.references]
+        columns: list[Sequence[str]] = [
+            output.docs[doc.id],
+            *([doc.src or ()] if corpus.has_source else []),
+            *(doc.refs[name] for name in corpus.references),
+        ]
         aligned = len({len(column) for column in columns}) == 1
         if not aligned:
             columns = [[" ".join(column)] for column in columns]
@@ -126,26 +146,6 @@ def side_by_side(corpus: Corpus, output: Output) -> SideBySide:
     src, refs = (sides[0], sides[1:]) if corpus.has_source else (None, sides)
     guide = refs[0] if refs else src
     return SideBySide(corpus.langs, docs, segments, hyp, src, refs, sides, guide)
-
-
-def _documents(texts: SideBySide, single: list[Flag]) -> list[Flag]:
-    """Flag documents of which half the segments are flagged alike, or which are odd as a whole."""
-    sizes = Counter(doc for doc, segment in zip(texts.docs, texts.segments) if segment is not None)
-    counts = Counter((flag.kind, flag.doc) for flag in single if flag.segment is not None)
-    flags = [
-        Flag(kind, doc, None, f"{number} of {sizes[doc]} segments")
-        for (kind, doc), number in counts.items()
-        if number >= max(2, sizes[doc] / 2)
-    ]
-    known = {flag.doc for flag in single if flag.segment is None} | {flag.doc for flag in flags}
-    names = list(sizes)
-    number = {name: i for i, name in enumerate(names)}
-    owner = np.array([number.get(doc, -1) for doc in texts.docs], dtype=np.int64)
-    return flags + [
-        Flag("length", names[at], None, note)
-        for at, note in lengths(texts, owner).items()
-        if names[at] not in known
-    ]
 
 
 # ---------------------------------------------------------------- checks
@@ -184,8 +184,8 @@ def wrong_script(texts: SideBySide) -> Notes:
         wrong, counts = _mostly_foreign(texts.hyp[begin : begin + _BLOCK], expected)
         wrong &= counts.sum(axis=1) >= (SCRIPT if texts.refs else SCRIPT_BLIND)
         for at in map(int, np.flatnonzero(wrong)):
-            beside = [_without_kept_names(texts, begin + at)]
-            beside += [ref[begin + at] for ref in texts.refs[:1]]
+            output = _without_kept_names(texts, begin + at)
+            beside = [output, *(ref[begin + at] for ref in texts.refs[:1])]
             foreign = _mostly_foreign(beside, expected)[0].tolist()
             if foreign in ([True], [True, False]):  # the output, not its reference
                 most = SCRIPTS[(counts[at] * CONTENT * ~expected).argmax()]
@@ -268,15 +268,14 @@ def loop(text: str) -> tuple[str, int] | None:
 
 def repeats(texts: SideBySide) -> Notes:
     """Find outputs given for three or more different sources (and references)."""
-    if texts.src is None and not texts.refs:
-        return {}
     places: dict[str, list[int]] = {}
     for at, text in enumerate(texts.hyp):
         places.setdefault(text, []).append(at)
     notes: Notes = {}
     for text, members in places.items():
         if len(members) >= 3 and _letters(text) >= REPEATED:
-            kinds = min(len({_plain(side[at]) for at in members}) for side in texts.sides)
+            sides = [{_plain(side[at]) for at in members} for side in texts.sides]
+            kinds = min(map(len, sides), default=0)
             note = f"the same text as for {kinds - 1} other sources: {_short(text)}"
             notes |= dict.fromkeys(members if kinds >= 3 else (), note)
     return notes

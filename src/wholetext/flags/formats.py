@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -47,12 +47,19 @@ _URL = re.compile(
     r"(?:https?://|www\.)[^\s<>\"'“”„«»（）()\[\]{}、。，；！？「」『』【】|\\`\u4e00-\u9fff\u3040-\u30ff]+",
     re.I,
 )
+_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 _EMAIL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 _FENCED = re.compile(r"^\s*```[ \t]*\w*[ \t]*\n(.*?)\n?[ \t]*```\s*$", re.S)
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")  # common in sources; nothing else is repaired
 
-KEPT: tuple[FormatKind, ...] = ("placeholder", "tag", "url", "email")
+# what must be kept: its tokens, and how they are compared: without blanks, attributes, case, scheme
+KEPT: dict[FormatKind, tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = {
+    "placeholder": (_PLACEHOLDER, lambda token: "".join(token[0].split())),
+    "tag": (_TAG, lambda token: f"<{token[1]}{token[2].lower()}>"),
+    "url": (_URL, lambda token: _SCHEME.sub("", token[0].rstrip(".,;:!?…*_~-/&").lower())),
+    "email": (_EMAIL, lambda token: token[0].lower()),
+}
 _SIGN = re.compile(r"[{%<@:]")  # what placeholders, tags and addresses have, or "www."
 _DIGIT = re.compile(r"\d")
 
@@ -199,15 +206,9 @@ def _changed(kind: FormatKind, text: _Text, whole: _Text) -> str:
 
 
 def _tokens(kind: FormatKind, text: str) -> Counter[str]:
-    """Count tokens of a kind as they are compared: without attributes, blanks, case, scheme."""
-    if kind == "tag":
-        return Counter(f"<{slash}{name.lower()}>" for slash, name in _TAG.findall(text))
-    if kind == "placeholder":
-        return Counter("".join(token.split()) for token in _PLACEHOLDER.findall(text))
-    if kind == "email":
-        return Counter(map(str.lower, _EMAIL.findall(text)))
-    addresses = (address.rstrip(".,;:!?…*_~-/&").lower() for address in _URL.findall(text))
-    return Counter(re.sub(r"^(?:https?://)?(?:www\.)?", "", address) for address in addresses)
+    """Count tokens of a kind as they are compared."""
+    pattern, compared = KEPT[kind]
+    return Counter(map(compared, pattern.finditer(text)))
 
 
 def looks_like_json(text: str) -> bool:

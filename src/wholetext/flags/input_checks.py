@@ -26,12 +26,12 @@ _BY_CODE = {"Han": "zh", "Hiragana": "ja", "Katakana": "ja", "Hangul": "ko", "Th
 
 def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
     """Note what is suspicious about the input as a whole."""
-    sides: dict[str, Iterable[Sequence[str]]] = {}
-    if corpus.has_source:
-        sides["the source"] = [doc.src or () for doc in corpus.docs]
-    for name in corpus.references:
-        sides[f"the reference {name}"] = [doc.refs[name] for doc in corpus.docs]
-    sides |= {f"the output of {output.system}": output.docs.values() for output in outputs}
+    references = {name: [doc.refs[name] for doc in corpus.docs] for name in corpus.references}
+    sides: dict[str, Iterable[Sequence[str]]] = {
+        **({"the source": [doc.src or () for doc in corpus.docs]} if corpus.has_source else {}),
+        **{f"the reference {name}": docs for name, docs in references.items()},
+        **{f"the output of {output.system}": output.docs.values() for output in outputs},
+    }
     samples = {}
     for name, docs in sides.items():  # segments from all over a side
         texts = [text for segments in docs for text in segments]
@@ -45,9 +45,12 @@ def input_notes(corpus: Corpus, outputs: Sequence[Output]) -> list[str]:
         for same in names.values()
         if len(same) > 1
     ]
-    for name in corpus.references:
-        same = names.get(tuple(doc.refs[name] for doc in corpus.docs), [])
-        notes += [f"{system} is the reference {name} itself" for system in same if system != name]
+    notes += [
+        f"{system} is the reference {name} itself"
+        for name, docs in references.items()
+        for system in names.get(tuple(docs), [])
+        if system != name
+    ]
     return [*_languages(corpus.langs, samples), *notes]
 
 

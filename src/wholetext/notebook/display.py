@@ -45,12 +45,6 @@ def _value(value: Any) -> str:
     return _SHORT.repr(value)
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(shortened(str(name), 2 * NAME) for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
 def printed(value: float | None, decimals: int) -> str:
     """A number with its decimals and a real minus sign; a dash where it is not defined."""
     return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}".replace("-", "−")

@@ -19,7 +19,6 @@ from wholetext.models.device import pick_device
 from wholetext.registry import BUILTIN, Scorer
 from wholetext.scoring.engine import Engine, trait
 from wholetext.scoring.nulls import check_worst, null_counts, scored_text
-from wholetext.spec import given_parameters
 from wholetext.text import joiner
 from wholetext.types import (
     ALL,
@@ -145,7 +144,7 @@ class BoundMetric:
         items |= {"rows": len(rows), "dropped": f"{int((~covered).sum())}/{len(covered)}"}
         items |= {"lost_context": int(lost[0]), "lost_focus": int(lost[1])}
         items |= {**outcomes, "corpus": self.corpus_hash, "wholetext": __version__}
-        return Signature(items, given_parameters(self.scorer.spec))
+        return Signature(items, self.scorer.chosen)
 
 
 def bind(

@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib.metadata import version
-from itertools import zip_longest
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -115,18 +114,16 @@ class Computer:
             computed=len(missing),
         )
         computed: Future[Answer] = Future()
-        if not missing:
-            computed.set_result(([], {}))
-        elif self.executor is None or trait(chunk.metric, "remote"):
-            # services have budgets, so they are called from here
-            rows_here = engine.rows(chunk.metric, missing, chunk.survey, chunk.report)
-            computed.set_result((rows_here, {}))
-        else:
+        # services have budgets, so they are called from here
+        if missing and self.executor and not trait(chunk.metric, "remote"):
             file = engine.cache.path if engine.cache and not self.executor.remote else None
             settings = (engine.langs, engine.device, engine.dtype, engine.batch_tokens, file)
             computed = self.executor.submit(
                 compute_on_worker, settings, chunk.metric, missing, chunk.survey
             )
+        else:
+            work = (chunk.metric, missing, chunk.survey, chunk.report)
+            computed.set_result((engine.rows(*work) if missing else [], {}))
         return _Pending(chunk, np.array(places, dtype=np.int64), rows, keys, computed)
 
     def _finish(self, pending: _Pending) -> None:
@@ -206,10 +203,9 @@ class Part:
         if work.only is not None:
             requested = np.concatenate([work.only[name] for name in corpus.ids])
             rows = replace(rows, unrequested=~requested)
-        measured = [chunk for chunk in self.chunks if len(chunk.stats)]
-        lost = np.concatenate([chunk.lost for chunk in measured])
-        stats = np.concatenate([chunk.stats for chunk in measured])
-        details = [row for chunk in measured for row in chunk.details]
+        lost = np.concatenate([chunk.lost for chunk in self.chunks])
+        stats = np.concatenate([chunk.stats for chunk in self.chunks])
+        details = [row for chunk in self.chunks for row in chunk.details]
         details = details if any(details) else []
         if any(nulls.policy != "count" for nulls in output.nulls.values()):
             stats, details = with_nulls(metric, output, rows, stats, details)
@@ -221,8 +217,12 @@ class Part:
                 outcomes["resegmented"] = f"{other}/{len(docs)}"
         # notes are printed after their spec, so the name of the metric is redundant
         stated = [note.removeprefix(f"{metric.name}: ") for note in metric.notes(corpus.langs)]
-        if isinstance(view, Context) and view.prev + view.next:
-            stated += [] if trait(metric, "reads_context") else [BLIND]
+        if (
+            isinstance(view, Context)
+            and view.prev + view.next
+            and not trait(metric, "reads_context")
+        ):
+            stated.append(BLIND)
         return Scores(
             metric=work.scorer.spec,
             system=output.system,
@@ -266,22 +266,21 @@ class MetricRun:
         block = max(1, (size or trait(metric, "block")) // len(self.parts))  # segments
         starts = np.flatnonzero(np.diff(self.before[:-1] // block, prepend=-1)).tolist()
         for begin, end in zip(starts, [*starts[1:], len(docs)]):  # documents stay whole
-            owners, requests = list[int](), list[Request]()
-            for number in range(begin, end):
-                cuts = [part.work.cut(docs[number], part.output) for part in self.parts]
-                for part, (rows, _) in zip(self.parts, cuts):
-                    part.spans.extend(value for row in rows for value in (number, *row))
-                for row in zip_longest(*(cut for _, cut in cuts)):  # over views and systems
-                    owners += [owner for owner, request in enumerate(row) if request]
-                    requests += filter(None, row)
+            requests, stops = list[Request](), list[int]()  # of all parts; where each part's end
+            for part in self.parts:
+                for number in range(begin, end):
+                    spans, cut = part.work.cut(docs[number], part.output)
+                    part.spans.extend(value for span in spans for value in (number, *span))
+                    requests += cut
+                stops.append(len(requests))
             if requests:
-                take = partial(self._take, np.array(owners), end)
+                take = partial(self._take, stops, end)
                 report = partial(self._report, begin, end)
                 yield Chunk(metric, requests, salt, take, survey, report)
 
-    def _take(self, owners: IntArray, end: int, measured: Measured) -> None:
-        for number, part in enumerate(self.parts):
-            part.chunks.append(measured.of(np.flatnonzero(owners == number)))
+    def _take(self, stops: Sequence[int], end: int, measured: Measured) -> None:
+        for part, start, stop in zip(self.parts, [0, *stops], stops):
+            part.chunks.append(measured.of(np.arange(start, stop)))
         self._report(end, end)
 
     def _report(self, begin: int, end: int, share: float = 1.0) -> None:

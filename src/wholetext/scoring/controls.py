@@ -53,18 +53,13 @@ def control_outputs(
     ``shuffled`` puts another segment of the first output in place of each, drawn from all
     documents (a random cycle: Sattolo 1986), so that sentences are fluent and unrelated.
     """
-    first = outputs[0]
-    made: dict[str, tuple[str, Output]] = {}
-    for name in dict.fromkeys(names):
-        if name == "copy":
-            what, docs = "copy of the source", {doc.id: doc.src or () for doc in corpus.docs}
-        elif name == "empty":
-            what, docs = "empty output", {doc.id: ("",) * len(doc) for doc in corpus.docs}
-        else:
-            what = f"shuffled sentences of {first.system} (seed {SEED})"
-            docs = _shuffled(corpus, first)
-        made[name] = what, Output(name, docs)
-    return made
+    shuffled = f"shuffled sentences of {outputs[0].system} (seed {SEED})"
+    made = {
+        "copy": ("copy of the source", {doc.id: doc.src or () for doc in corpus.docs}),
+        "empty": ("empty output", {doc.id: ("",) * len(doc) for doc in corpus.docs}),
+        "shuffled": (shuffled, _shuffled(corpus, outputs[0])),
+    }
+    return {name: (made[name][0], Output(name, made[name][1])) for name in names}
 
 
 def _shuffled(corpus: Corpus, output: Output) -> dict[str, tuple[str, ...]]:

@@ -38,7 +38,11 @@ def finding(compared: Mapping[str, Comparison], baseline: str | None = None) -> 
     clauses = [
         *(_against(tested) if baseline else _leading(tested)),
         *_untested({label: metric for label, metric in every.items() if not metric.tested}),
-        *_without_score(every),
+        *(
+            f"{_who(names)} {'has' if len(names) == 1 else 'have'} no score on {labels}"
+            for (names,), labels in _grouped(every, lambda m: (m.undefined,)).items()
+            if names
+        ),
     ]
     if len(clauses) > CLAUSES:
         clauses[CLAUSES - 1 :] = ["for the other metrics see the table"]
@@ -165,14 +169,6 @@ def _untested(metrics: Mapping[str, _Metric]) -> list[str]:
     alone = next(iter(scored.values())).units < 2
     why = " (a test needs several documents)" if alone else ""
     return [_Statement(f"differences were {UNTESTED}{why}: {', '.join(best)}")]
-
-
-def _without_score(metrics: Mapping[str, _Metric]) -> list[str]:
-    return [
-        f"{_who(names)} {'has' if len(names) == 1 else 'have'} no score on {labels}"
-        for (names,), labels in _grouped(metrics, lambda m: (m.undefined,)).items()
-        if names
-    ]
 
 
 def _alone(compared: Mapping[str, Comparison]) -> str:

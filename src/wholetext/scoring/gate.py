@@ -59,11 +59,10 @@ class GateResult:
 
     def junit(self) -> str:
         """JUnit XML, as CI servers read it: a test case for each check, the notes as its output."""
-        failed = sum(not check.passed for check in self.checks)
         attributes = {
             "name": "wholetext gate",
             "tests": str(len(self.checks)),
-            "failures": str(failed),
+            "failures": str(sum(not check.passed for check in self.checks)),
             "errors": "0",
         }
         suites = ElementTree.Element("testsuites")

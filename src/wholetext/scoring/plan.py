@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -169,18 +169,8 @@ def _bound(
     """The metric with the corpus; with the cache where it may have answers of a service."""
     check(corpus, outputs)
     parsed = scorer(spec)
-    cache = Cache() if trait(parsed.metric, "remote") else None
-    try:
-        yield bind(
-            parsed,
-            corpus,
-            outputs,
-            Engine(corpus.langs, cache=cache, calls=calls),
-            None,
-        )
-    finally:
-        if cache:
-            cache.close()
+    with closing(Cache()) if trait(parsed.metric, "remote") else nullcontext() as cache:
+        yield bind(parsed, corpus, outputs, Engine(corpus.langs, cache=cache, calls=calls), None)
 
 
 def _calls(work: BoundMetric, requests: Sequence[Request]) -> PlannedCalls | None:

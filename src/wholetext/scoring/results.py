@@ -53,7 +53,6 @@ from wholetext.scoring.run_files import (
     write_texts,
 )
 from wholetext.scoring.significance.compare import Comparison, Significance
-from wholetext.spec import given_parameters
 from wholetext.types import Corpus, Metric, Output, Scores, Signature
 from wholetext.version import __version__
 
@@ -84,7 +83,7 @@ class Results(Tabular):
         """Notes on the run and on its scores, without repetitions."""
         return tuple(dict.fromkeys((*self.warnings, *self._notes_of_scores)))
 
-    @property
+    @cached_property
     def _notes_of_scores(self) -> list[Note]:
         names = self.labels
         return merged(
@@ -405,7 +404,13 @@ def _read_run(folder: Path) -> Results:
         groups = head.get("groups") or [""] * len(head["warnings"])
         significance, comparisons = None, dict[str, Comparison]()
         if head.get("comparison"):
-            significance, comparisons = _read_comparison(head, folder)
+            damaged = "the stored comparison is damaged"
+            with reading(str(folder), "score again", RunError, damaged):
+                significance, comparisons = restored(head["comparison"])
+                for entry in head["metrics"]:
+                    systems = {place.system for place in comparisons[entry["spec"]].standings}
+                    if systems != set(entry["systems"]):
+                        raise ValueError(f"it compares other systems under {entry['spec']}")
         return Results(
             corpus,
             outputs,
@@ -426,23 +431,12 @@ def _read_run(folder: Path) -> Results:
         )
 
 
-def _read_comparison(
-    head: Mapping[str, Any], folder: Path
-) -> tuple[Significance, dict[str, Comparison]]:
-    with reading(str(folder), "score again", RunError, "the stored comparison is damaged"):
-        significance, comparisons = restored(head["comparison"])
-        for entry in head["metrics"]:
-            standings = comparisons[entry["spec"]].standings
-            if {standing.system for standing in standings} != set(entry["systems"]):
-                raise ValueError(f"it compares other systems under {entry['spec']}")
-        return significance, comparisons
-
-
 def _read_scores(
     folder: Path, i: int, entry: Mapping[str, Any], digests: Mapping[str, str], corpus: Corpus
 ) -> dict[str, Scores]:
     """Scores of the ``i``-th metric by system."""
-    metric = scorer(entry["spec"]).metric
+    parsed = scorer(entry["spec"])
+    metric = parsed.metric
     if type(metric).reduce is not Metric.reduce:  # otherwise its model need not be there
         metric = metric.resolve(corpus.langs)
     path = folder / f"stats{i}.npz"
@@ -464,7 +458,7 @@ def _read_scores(
             outputs=tuple(entry["outputs"]),
             higher_is_better=entry["higher_is_better"],
             range=(float(entry["range"][0]), float(entry["range"][1])),
-            signature=Signature(entry["signatures"][j], given_parameters(entry["spec"])),
+            signature=Signature(entry["signatures"][j], parsed.chosen),
             lost=every[j][2],
             stated=tuple(entry.get("notes") or ()),
             decimals=metric.decimals,

@@ -119,6 +119,7 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
     comparisons = {}
     for outcome in values["outcomes"]:
         tested = int(outcome["signature"]["units"]) > 1
+        undecided = SAME if tested else UNTESTED
         places = [
             {
                 **place,
@@ -126,7 +127,9 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
                 "interval": Interval(**numbers(place["interval"])),
                 "delta_interval": Interval(**numbers(place["delta_interval"])),
                 "power": place["power"] and Power(**numbers(place["power"])),
-                **_outcome(place, tested),
+                # 0.2.0 wrote "open", and a rank also where nothing was tested
+                "verdict": undecided if place["verdict"] == "open" else place["verdict"],
+                "rank": place["rank"] if tested else None,
             }
             for place in outcome["standings"]
         ]
@@ -141,13 +144,6 @@ def restored(values: Mapping[str, Any]) -> tuple[Significance, dict[str, Compari
             }
         )
     return Significance(**values["settings"]), comparisons
-
-
-def _outcome(place: Mapping[str, Any], tested: bool) -> dict[str, Any]:
-    """Read verdict and rank; runs of 0.2.0 had ``open``, and ranks of a single document."""
-    if place["verdict"] == "open":
-        return {"verdict": SAME} if tested else {"verdict": UNTESTED, "rank": None}
-    return {} if tested else {"rank": None}
 
 
 def numbers(values: Mapping[str, Any]) -> dict[str, Any]:

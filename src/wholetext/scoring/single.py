@@ -11,8 +11,7 @@ import numpy as np
 
 from wholetext import slices
 from wholetext.errors import AlignmentError, InputError, SpecError, WholetextWarning, known
-from wholetext.flags.degenerate import SideBySide, copied, wrong_language, wrong_script
-from wholetext.io.assembly import pair
+from wholetext.flags.degenerate import copied, side_by_side, wrong_language, wrong_script
 from wholetext.io.formats.lines import from_texts
 from wholetext.io.text import clean
 from wholetext.registry import scorer
@@ -192,15 +191,18 @@ def _sides(texts: Sequence[ScoredText]) -> dict[str, Any]:
 
 def _barred(group: Mapping[int, ScoredText], how: Treatment) -> dict[int, str]:
     """Texts that are empty, in another language or script, or copies of the source; and why."""
-    places, sides = list(group), _sides(list(group.values()))
-    hyp = [" ".join(segments) for segments in sides["hyps"]]
-    src = None if sides["srcs"] is None else [" ".join(segments) for segments in sides["srcs"]]
-    refs = [[" ".join(segments) for segments in docs] for docs in sides["refs"].values()]
-    every = [*([] if src is None else [src]), *refs]
-    guide = refs[0] if refs else src
-    ids = [str(at) for at in places]
-    texts = SideBySide(pair(how.langs), ids, [None] * len(ids), hyp, src, refs, every, guide)
-    reasons = {at: "no text" for at, text in enumerate(hyp) if not text.strip()}
+    places = list(group)
+    whole = [
+        text._replace(
+            hyp=(" ".join(text.hyp),),
+            src=None if text.src is None else (" ".join(text.src),),
+            refs=tuple((" ".join(ref),) for ref in text.refs),
+        )
+        for text in group.values()
+    ]
+    loaded = from_texts(**_sides(whole), langs=how.langs)
+    texts = side_by_side(loaded.corpus, loaded.outputs[0])
+    reasons = {at: "no text" for at, text in enumerate(texts.hyp) if not text.strip()}
     for reason in (copied(texts), wrong_script(texts), wrong_language(texts)):
         reasons = {**reason, **reasons}
     return {places[at]: why for at, why in reasons.items()}

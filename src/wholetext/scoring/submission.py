@@ -36,7 +36,7 @@ _COUNTED = {  # what is not written as the metric reports it
     "severity": "errors without a severity, written as minor",
     "category": "errors without a category, written as 'other'",
     "omission": "omissions, written in their own field without a span",
-    "instruction": "faults of the category instruction, written in their own field without a span",
+    "instruction_fault": "faults of the category instruction, written in their own field without a span",
     "nowhere": "errors without a place in one segment of the output, not written",
     "other": "marks that are no errors by their severity, not written",
 }
@@ -61,7 +61,13 @@ def write_submission(
     by_id, out, exists = read_items(items), Path(path), Path(path).exists()
     if exists and out.samefile(items):
         raise InputError("this is the file of items", where=str(out), next="choose another file")
-    spec = _spec(results, metric)
+    if metric is None and len(results) != 1:
+        raise RunError(
+            f"this run has {count(len(results), 'metric')}",
+            next=f"choose one with -m: {', '.join(results)}",
+        )
+    spec = next(iter(results)) if metric is None else scorer(metric).spec
+    known("metric", spec, results.scores, error=RunError)
     predictions, notes = _predictions(results, spec, by_id, shown(items), range)
     earlier: Mapping[str, dict[str, Any]] = {}
     if exists and not overwrite:
@@ -87,16 +93,6 @@ def write_submission(
         notes.append(f"predictions that were there and stay, although the run differs: {kept}")
     made = count(len(by_id), "item"), f"filled in: {filled[TASKS[0]]} of task 1"
     return f"{', '.join(made)}, {filled[TASKS[1]]} of task 2, null: {empty}", notes
-
-
-def _spec(results: Results, metric: str | None) -> str:
-    if metric is None and len(results) != 1:
-        raise RunError(
-            f"this run has {count(len(results), 'metric')}",
-            next=f"choose one with -m: {', '.join(results)}",
-        )
-    spec = next(iter(results)) if metric is None else scorer(metric).spec
-    return known("metric", spec, results.scores, error=RunError)
 
 
 def _predictions(
@@ -207,16 +203,14 @@ def _written(marks: Mapping[Mark, None], counts: Counter[str]) -> dict[str, Any]
     for start, end, severity, category in sorted(marks):
         own = {
             "omission": "omission" in category,
-            "instruction": category.startswith("instruction"),
+            "instruction_fault": category.startswith("instruction"),
         }
         kind = next((name for name, holds in own.items() if holds), "")
         counts[kind or ("" if end else "nowhere")] += 1
         if kind:
-            field = "omission" if kind == "omission" else "instruction_fault"
-            fields[field] = "major" if "major" in (severity, fields[field]) else "minor"
+            fields[kind] = "major" if "major" in (severity, fields[kind]) else "minor"
         elif end:
-            place = {"start": start, "end": end}
-            errors.append({**place, "severity": severity, "category": category})
+            errors.append({"start": start, "end": end, "severity": severity, "category": category})
     return {"errors": errors, **fields}
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from wholetext.errors import AlignmentError, InputError, MetricError, count, known
+from wholetext.errors import AlignmentError, InputError, MetricError, count, known, listed
 from wholetext.notebook.display import (
     MOST,
     html_table,
-    listed,
     printed,
     shortened,
     text_table,
@@ -271,10 +270,6 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
                 next="score all systems on one corpus, or compare by document",
             )
     column = first.column(output)
-
-    def score(totals: FloatArray) -> FloatArray:
-        return np.asarray(first.reduce(totals)[..., column])
-
     value = {name: float(each.table("corpus")[0, column]) for name, each in scores.items()}
     sign = -1 if first.higher_is_better else 1
     names = sorted(
@@ -285,8 +280,14 @@ def system_totals(scores: Mapping[str, Scores], unit: Unit, output: str | None) 
     documents = units = tuple(each.totals()[scored] for each in ordered)
     if unit == "segment":
         units = tuple(each.stats * each.rows.weight[:, None] for each in ordered)
-    observed = np.array([value[name] for name in names])
-    return SystemTotals(tuple(names), units, documents, score, observed, first.higher_is_better)
+    return SystemTotals(
+        tuple(names),
+        units,
+        documents,
+        score=lambda totals: np.asarray(first.reduce(totals)[..., column]),
+        observed=np.array([value[name] for name in names]),
+        higher_is_better=first.higher_is_better,
+    )
 
 
 def square(values: FloatArray, size: int) -> FloatArray:
@@ -353,14 +354,14 @@ def _cluster_notes(metric: str, standings: Sequence[SystemResult]) -> list[str]:
     if marked:
         verb, be = ("differs", "is") if len(marked) == 1 else ("differ", "are")
         notes.append(
-            f"{metric}: {listed(marked)} {verb} from {base.system} and {be} in its rank cluster "
+            f"{metric}: {listed(marked, 5)} {verb} from {base.system} and {be} in its rank cluster "
             f"#{base.rank}: marks are corrected for the {many} comparisons with {base.system}, "
             f"clusters for all {many * (many + 1) // 2} pairs"
         )
     if apart:
         be = "is" if len(apart) == 1 else "are"
         notes.append(
-            f"{metric}: {listed(apart)} {be} in another rank cluster than {base.system} without a "
+            f"{metric}: {listed(apart, 5)} {be} in another rank cluster than {base.system} without a "
             "significant difference: clusters end at the first system that differs from any member"
         )
     return notes
