@@ -74,10 +74,7 @@ def read(
             loaded = _with_corpus(files, langs, format, systems, *how)
     if systems is not None or refs is not None:
         loaded = loaded.keep(systems, refs)
-    copied = {output.system for output in loaded.outputs} & {*loaded.corpus.references}
-    if systems is not None or not copied:
-        return loaded
-    return _without_references(loaded)
+    return loaded if systems is not None else _without_references(loaded)
 
 
 def columns_of(source: object) -> list[Any] | None:
@@ -257,6 +254,7 @@ def _without_folders(
 
 
 def _without_references(loaded: Loaded) -> Loaded:
+    """Leave out outputs that only repeat a reference, unless all do."""
     docs = loaded.corpus.docs
     copies = [
         output.system
