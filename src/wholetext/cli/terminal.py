@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wholetext.errors import count, listed as enumerated
@@ -192,20 +193,18 @@ def print_blocks(
     from rich.table import Table
     from rich.text import Text
 
-    names, table = max(12, console.width // 3), list[list[Text]]()
-    for row in [head, *rows]:
-        cells = []
-        for i, value in enumerate(row):
-            width = names if i < fixed else 30 if row is head else 0
-            if not isinstance(value, Text):
-                text = printable(value)
-                value = Text(wrapped(text, width, MARKS) if width else text)
-            cells.append(value)
-        table.append(cells)
-    titles, *body = table
+    def cell(value: Any, width: int | None) -> Text:
+        if isinstance(value, Text):
+            return value
+        text = printable(value)
+        return Text(text if width is None else wrapped(text, width, MARKS))
+
+    name_widths = [max(12, console.width // 3)] * fixed
+    titles = [cell(*pair) for pair in zip_longest(head, name_widths, fillvalue=30)]
+    body = [[cell(*pair) for pair in zip_longest(row, name_widths)] for row in rows]
     widths = [
-        max(cell_len(line) for row in table for line in row[i].plain.split("\n"))
-        for i in range(len(head))
+        max(cell_len(line) for text in column for line in text.plain.split("\n"))
+        for column in zip(titles, *body)
     ]
     begin = fixed
     while begin < len(head):
