@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import wholetext as wt
-from tests.browser.test_readers import AXE, violations
+from tests.browser.conftest import Look, violations
 from wholetext.demo import load
 from wholetext.scoring.evaluate import Options
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +44,8 @@ def test_heat_maps_and_examples(look: Look, stressed: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everyone_can_read_it(look: Look, stressed: Path, scheme: str) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed (npm install --no-save axe-core)")
+def test_everyone_can_read_it(look: Look, stressed: Path, axe: str, scheme: str) -> None:
     page = look(stressed, color_scheme=scheme)
     page.locator("nav a", has_text="Stress test").click()
     page.wait_for_selector("main h2:text-is('Stress test')")
-    assert violations(page, AXE.read_text("utf-8"), scheme) == []
+    assert violations(page, axe, scheme) == []

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Look
+
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 
 
 def chart(page: Any, title: str) -> Any:

@@ -174,7 +174,7 @@ def test_options_without_effect_are_refused(words: str, option: str, capsys: pyt
     (["window=x"], "'x' is not an integer"), (["window=0"], "from 1"),
     (["context=2..3"], "write the largest size"), (["window=2", "partial=drop,include"], "has one partial="),
     (["corpus.jsonl"], "files come before --sweep"), (["hyp=own"], "either the context or the window"),
-    (["context=1", "hyp=mine"], "there is no hyp 'mine'"), (["context=1", "window=2"], "either the context or"),
+    (["context=1", "hyp=onw"], "there is no hyp 'onw'"), (["context=1", "window=2"], "either the context or"),
 ])  # fmt: skip
 def test_mistakes_in_settings_of_a_sweep(
     settings: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

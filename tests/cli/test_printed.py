@@ -61,26 +61,3 @@ def test_a_file_name_that_is_not_utf8_still_names_a_system(texts: Path, capsys: 
         pytest.skip("this file system takes no such name")
     code, out, err = call(capsys, "score", "-t", path, "-r", "ref.txt", "-m", "chrf", "--out", "run")
     assert code == 0 and "sy\ufffd" in out, err
-
-
-@pytest.mark.parametrize("fault", [MemoryError(), RecursionError("maximum recursion depth exceeded")])
-def test_faults_of_the_machine_are_one_message(
-    fault: Exception, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> None:
-        raise fault
-
-    monkeypatch.setattr("wholetext.registry.catalogue", broken)
-    code, _, err = call(capsys, "list")
-    assert code == 1 and err.startswith(f"error: wholetext failed unexpectedly: {type(fault).__name__}")
-    assert "--debug" in err and "Traceback" not in err
-
-
-@pytest.mark.parametrize(("more", "said"), [
-    ([], "requires a value"), (["context=1", "window=2"], "either the context or the window"),
-    (["context=1", "hyp=onw"], "did you mean own"), (["window=2", "-m", "chrff"], "did you mean"),
-])  # fmt: skip
-def test_sweep_says_what_is_wrong(more: list[str], said: str, texts: Path, capsys: Capture) -> None:
-    metric = () if "-m" in more else ("-m", "chrf")
-    code, _, err = call(capsys, "score", "-t", "a.txt", "-r", "ref.txt", *metric, "--sweep", *more)
-    assert code == 2 and said in err and "Traceback" not in err

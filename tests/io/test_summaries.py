@@ -113,6 +113,28 @@ def test_what_is_wrong_is_named(tmp_path: Path, changes: dict[str, Any], what: s
     assert "model_annotations" in (fault.value.where or "")
 
 
+@pytest.mark.parametrize("changes", [
+    {"references": 5}, {"references": [1]}, {"references": [None]}, {"references": ["a\0b"]}, {"text": ["a"]},
+    {"text": "a\0b"}, {"decoded": "a\0b"}, {"model_id": "a\0b"}, {"model_id": [1]}, {"id": ["d1"]}, {"id": True},
+    *({"expert_annotations": [{"coherence": value}]} for value in (True, "nan", "inf", None, [4], 10**400)),
+], ids=str)  # fmt: skip
+def test_what_is_no_text_name_or_number_is_named_by_its_line(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        read(summeval(tmp_path, **changes))
+    assert caught.value.where.endswith("aligned.jsonl:1")
+
+
+def test_a_reference_alone_is_one_reference(tmp_path: Path) -> None:
+    """Not one per letter."""
+    assert read(summeval(tmp_path, references="one")).corpus.docs[0].refs == {"ref0": ("one",)}
+
+
+def test_ids_may_be_numbers(tmp_path: Path) -> None:
+    path = summeval(tmp_path)
+    path.write_text(path.read_text().replace('"id": "a"', '"id": 0').replace('"id": "b"', '"id": 1'))
+    assert [doc.id for doc in read(path).corpus.docs] == ["0", "1"]
+
+
 def test_references_that_differ(tmp_path: Path) -> None:
     path = summeval(tmp_path)
     head, *rest = path.read_text().splitlines()
