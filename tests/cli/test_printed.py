@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
-
-Capture = pytest.CaptureFixture[str]
+from tests.in_process import Capture, call
 
 
 @pytest.mark.parametrize("words", [

@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.demo_lines import demo_files
-from tests.in_process import call
+from tests.cli.conftest import demo_files
+from tests.in_process import Capture, call
 from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
 from wholetext.scoring.evaluate import score
-
-Capture = pytest.CaptureFixture[str]
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.in_process import Capture
 from wholetext.cli.studies import finish
 from wholetext.errors import MissingExtra
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_picture_is_drawn_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_picture_is_drawn_and_named(folder: Path, capsys: Capture) -> None:
     pytest.importorskip("altair")
     finish(folder, "grid.json")
     out = capsys.readouterr().out
@@ -42,9 +43,7 @@ def test_a_picture_of_somebody_else_is_not_replaced(folder: Path) -> None:
     assert (folder / "grid.svg").read_text("utf-8") == "mine"
 
 
-def test_without_altair_the_terminal_says_so(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_altair_the_terminal_says_so(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise MissingExtra("altair", "report")
 
@@ -54,6 +53,6 @@ def test_without_altair_the_terminal_says_so(
     assert not (folder / "grid.svg").exists()
 
 
-def test_without_a_folder_the_next_step_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_folder_the_next_step_is_named(capsys: Capture) -> None:
     finish(None, "meta.json")
     assert "--out FOLDER for a picture" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.bwb import error_types
 
@@ -73,7 +73,7 @@ def test_error_types_are_those_of_table_2(tmp_path: Path) -> None:
                       "ellipsis": 2, "pronoun": 2, "other": 2, "ambiguity": 2}
 
 
-def test_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_is_printed(tmp_path: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "annotate", "read", book(tmp_path))
     assert not code and "named entity" in out and "50.0 %" in out
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import InputError
 from wholetext.io import Loaded, from_texts, read
 from wholetext.io.conversion import convert, writable
@@ -108,7 +108,7 @@ def test_an_evalset_names_the_segment_it_cannot_hold(text: str, tmp_path: Path) 
         evalset.write(tmp_path / "other", marked)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     rows = ["file,original,gold,GPT", "d1,Er kam.,He came.,He arrived.", "d2,Sie ging.,She left.,She went."]
     Path("in.csv").write_text("\n".join(rows))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import InputError
 from wholetext.io import read
 from wholetext.io.formats.summaries import open_summaries
@@ -45,9 +45,7 @@ def test_summeval_as_published(tmp_path: Path) -> None:
     assert len(loaded.corpus.docs) == 2 and {output.system for output in loaded.outputs} == set(SYSTEMS)
 
 
-def test_several_aspects_and_references_and_no_extractive_systems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_aspects_and_references_and_no_extractive_systems(tmp_path: Path, capsys: Capture) -> None:
     path = summeval(tmp_path)
     tasks = MetaTasks(tasks=("sys:kendall", "seg:kendall/item"), between=True, paired_t=True)
     meta = meta_evaluate(path, (), ["chrf"], tasks, selection=Selection(golds=("coherence", "fluency")),
@@ -143,7 +141,7 @@ def test_references_that_differ(tmp_path: Path) -> None:
         open_summaries(path).load()
 
 
-def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: Capture) -> None:
     code, _, err = call(capsys, "meta", summeval(tmp_path), "-m", "chrf", "--gold", "coherenc")
     assert code == 2 and "no human scores 'coherenc'" in err and "did you mean coherence" in err
     other = tmp_path / "notes.txt"

@@ -62,7 +62,9 @@ def columns() -> int:
 
 def entry(head: str, text: str) -> None:
     """Print a name and its description, wrapped to the terminal with a hanging indent."""
-    wrap = textwrap.TextWrapper(columns(), head, " " * len(head), break_on_hyphens=False)
+    wrap = textwrap.TextWrapper(
+        columns(), head, " " * len(head), break_on_hyphens=False, break_long_words=False
+    )
     print(wrap.fill(text))
 
 
