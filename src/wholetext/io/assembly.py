@@ -151,21 +151,23 @@ def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> 
             if name != other:
                 raise not_read_back(f"among the {what}", name, other, where)
     for doc, other_doc in zip(written.corpus.docs, back.corpus.docs):
-        sides = [("the source", doc.src or (), other_doc.src or ())]
-        sides += [
-            (f"reference {name!r}", text, other_doc.refs.get(name, ()))
-            for name, text in doc.refs.items()
-        ]
-        sides += [
-            (f"the output of {output.system!r}", output.docs[doc.id], other.docs[doc.id])
-            for output, other in zip(written.outputs, back.outputs)
-        ]
-        for side, segments, others in sides:
-            for i, (text, other) in enumerate(zip_longest(segments, others, fillvalue=""), 1):
+        sides, others = _sides(doc, written.outputs), _sides(other_doc, back.outputs)
+        for side, segments in sides.items():
+            pairs = zip_longest(segments, others.get(side, ()), fillvalue="")
+            for i, (text, other) in enumerate(pairs, 1):
                 if text != other:
                     place = f"document {doc.id!r}, segment {i} of {side}"
                     raise not_read_back(place, text, other, where)
     return back
+
+
+def _sides(doc: Document, outputs: Sequence[Output]) -> dict[str, Segments]:
+    """The texts of a document by what they are."""
+    return {
+        "the source": doc.src or (),
+        **{f"reference {name!r}": text for name, text in doc.refs.items()},
+        **{f"the output of {output.system!r}": output.docs[doc.id] for output in outputs},
+    }
 
 
 def not_read_back(place: str, text: str, other: str, where: str) -> InputError:

@@ -119,8 +119,8 @@ class _Parser:
         self.unused: dict[str, None] = {}
 
     def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
-        where, record, stated = at(self.where, line), Record(line), dict[str, Any]()
-        names = dict[Key, str]()
+        where, record = at(self.where, line), Record(line)
+        names, codes = dict[Key, str](), dict[str, str]()
         for name, value in fields.items():
             key = self.keys[name] if name in self.keys else key_of(name)
             if key is None:
@@ -146,14 +146,14 @@ class _Parser:
                     record.human[kind, label] = _score(value, where)
                 case "metas":
                     record.meta |= {key: _name(fact, where) for key, fact in value.items()}
+                case "doc" | "system" | "corpus":
+                    setattr(record, kind, _name(value, where))
+                case "langs":
+                    record.langs = pair(value, where)
                 case _:
-                    stated[kind] = value if kind == "langs" else _name(value, where)
-        record.doc, record.system = stated.get("doc", ""), stated.get("system", "")
-        record.corpus = stated.get("corpus", "")
-        if "langs" in stated:
-            record.langs = pair(stated["langs"], where)
-        if "src_lang" in stated and "tgt_lang" in stated:
-            record.langs = stated["src_lang"], stated["tgt_lang"]
+                    codes[kind] = _name(value, where)
+        if len(codes) == 2:
+            record.langs = codes["src_lang"], codes["tgt_lang"]
         outputs = [label for kind, label in record.texts if kind == "hyp"]
         kinds = set(map(type, record.texts.values()))
         if len(kinds) > 1 or ((record.system or "" in outputs) and outputs != [""]):
