@@ -26,7 +26,7 @@ LATER = (
     "metrics/test_long_texts.py", "metrics/test_neural_baselines.py", "metrics/test_word_baselines.py",
     "metrics/test_wordnet.py", "models/test_hostile_fairseq.py", "oracle/neural/make_baselines.py",
     # people: their files, answers in words, commands, mistakes, pages that are tried
-    "cli/test_printed.py", "cli/test_studies.py", "io/test_columns.py", "io/test_conversion.py",
+    "cli/test_printed.py", "io/test_columns.py", "io/test_conversion.py",
     "io/test_outputs.py", "models/test_array_encoder.py", "scoring/test_controls.py", "scoring/test_finding.py",
     "scoring/test_references.py", "serving/test_preview.py", "stress/test_finding.py",
     "browser/test_links.py", "test_labels.py",
