@@ -225,11 +225,12 @@ class _Reader:
         refs = {f"ref{i}": ref for i, ref in enumerate(refs)} if isinstance(refs, list) else refs
         if fields.get("hypothesis") is not None:
             record.system, outputs = self.system, {"": fields["hypothesis"]}
-        texts: dict[Key, Any] = {("src", ""): fields.get("src_text")}
-        for name, ref in refs.items():
-            texts["ref", name] = ref.get("ref") if isinstance(ref, dict) else ref
-        texts |= {("hyp", name): text for name, text in outputs.items()}
-        texts = {key: text for key, text in texts.items() if text is not None}
+        sides: dict[Key, Any] = {
+            ("src", ""): fields.get("src_text"),
+            **{("ref", n): r.get("ref") if isinstance(r, dict) else r for n, r in refs.items()},
+            **{("hyp", name): text for name, text in outputs.items()},
+        }
+        texts = {key: text for key, text in sides.items() if text is not None}
         if not texts or not all(isinstance(text, str) for text in texts.values()):
             raise InputError(
                 "there is no text in this line, or it is not a string",
