@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 ARROWS = {True: "↑", False: "↓"}  # to better scores
 _PIPES = str.maketrans({"|": r"\|"})
+_NEEDS = {
+    "draws": "draws: close to significance, more --draws would settle it",
+    "∞": "∞: the same score",
+}
 _UNDER = 18  # columns of the references under the name of a metric
 
 
@@ -175,16 +179,13 @@ def pairs(results: Results, comparisons: Sequence[Comparison], decimals: int | N
             needs |= needed
     if needs:
         documents = next(s.power.documents for c in comparisons for s in c.standings if s.power)
-        legend = (
+        legend = [
             "needs: about how many documents like these would separate them from the baseline "
-            f"(there are {documents})"
-        )
-        if "draws" in needs:
-            legend += "; draws: close to significance, more --draws would settle it"
-        if "∞" in needs:
-            legend += "; ∞: the same score"
-        legend = terminal.wrapped(f"{legend}.", console.width, " ")
-        console.print(f"\n{legend}", style="dim")
+            f"(there are {documents})",
+            *(text for sign, text in _NEEDS.items() if sign in needs),
+        ]
+        shown = terminal.wrapped(f"{'; '.join(legend)}.", console.width, " ")
+        console.print(f"\n{shown}", style="dim")
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
