@@ -226,17 +226,13 @@ def print_blocks(
 
 def print_finding(sentence: str, console: Console) -> None:
     """Print the finding in words, above the table that it sums up."""
-    from rich.text import Text
-
     text = wrapped(printable(sentence), console.width, " ")
-    console.print(Text(f"{text}\n", style="bold"))
+    console.print(f"{text}\n", style="bold")
 
 
 def print_footer(text: str, console: Console) -> None:
     """Print an explanation below a table."""
-    from rich.text import Text
-
-    console.print(Text(f"\n{text}", style="dim"))
+    console.print(f"\n{text}", style="dim")
 
 
 # ---------------------------------------------------------------- progress
