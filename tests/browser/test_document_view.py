@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Look
+
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 
 
 def chosen(page: Any) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Look
 from tests.reporting.report_material import big_run
 from wholetext.reporting import Significance, analyse, write_report
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 ROUNDS = 4  # the best counts: a busy machine delays a page, it never speeds it up
 TURN = """async (at) => {
     const began = performance.now();

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.browser.test_readers import AXE, violations
+from tests.browser.conftest import PHONE, Look, report_of, violations
 from tests.reporting.report_material import full_run, texts
 from wholetext.io import Loaded
 from wholetext.reporting import analyse, write_report
-from wholetext.scoring.evaluate import Options, score
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Thirteen systems on sixty documents, the last with an empty segment and a note that names it."""
-    path = tmp_path_factory.mktemp("many") / "report.html"
-    run = score(Loaded(*texts(documents=60, segments=4, systems=13)), ["chrf", "ter"], options=Options(cache=False))
-    write_report(analyse(run), [], path)
-    return path
+    loaded = Loaded(*texts(documents=60, segments=4, systems=13))
+    return report_of(loaded, tmp_path_factory.mktemp("many") / "report.html", "chrf", "ter")
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pair") / "report.html"
-    run = score(Loaded(*texts(documents=5, segments=4, systems=2)), ["chrf"], options=Options(cache=False))
-    write_report(analyse(run), [], path)
-    return path
+    loaded = Loaded(*texts(documents=5, segments=4, systems=2))
+    return report_of(loaded, tmp_path_factory.mktemp("pair") / "report.html", "chrf")
 
 
 def number(text: str) -> float:
@@ -230,24 +221,21 @@ def test_paper_has_the_signatures(look: Look, report: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everyone_can_read_many_systems(look: Look, many: Path, scheme: str) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed (npm install --no-save axe-core)")
+def test_everyone_can_read_many_systems(look: Look, many: Path, axe: str, scheme: str) -> None:
     for where in ("leaderboard", "documents", "document?d=0&s=0&show=0,12"):
         for size in ({"width": 1280, "height": 900}, PHONE):
             page = look(many, where, color_scheme=scheme, viewport=size)
             if where == "leaderboard":
                 page.get_by_role("button", name="suspicious in system-M").click()
                 page.wait_for_selector(".pop:popover-open li")
-            assert violations(page, AXE.read_text("utf-8"), scheme) == [], where
+            assert violations(page, axe, scheme) == [], where
 
 
 def test_one_document_is_not_tested(look: Look, tmp_path: Path) -> None:
-    run = score(Loaded(*texts(documents=1, segments=4, systems=3)), ["chrf", "ter"], options=Options(cache=False))
-    write_report(analyse(run), [], tmp_path / "report.html")
-    page = look(tmp_path / "report.html")
+    path = report_of(Loaded(*texts(documents=1, segments=4, systems=3)), tmp_path / "report.html", "chrf", "ter")
+    page = look(path)
     assert page.locator("#leaderboard .rank").count() == 0
     assert set(page.locator("#leaderboard .mark").all_inner_texts()) == {""}
     assert "Differences were not tested: no marks and no ranks." in page.locator(".legend").inner_text()
-    page = look(tmp_path / "report.html", "compare")
+    page = look(path, "compare")
     assert page.locator("#compare .verdict").all_inner_texts() == ["not tested", "not tested"]

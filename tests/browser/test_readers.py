@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.browser.conftest import PHONE, Look, report_of, violations
 from wholetext.io import Loaded
-from wholetext.reporting import analyse, write_report
-from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
 NAMED = "(document.activeElement.getAttribute('aria-label') || document.activeElement.textContent).trim()"
-AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed (npm install --no-save axe-core)")
-    return AXE.read_text("utf-8")
-
-
-def violations(page: Any, axe: str, scheme: str) -> list[str]:
-    """What axe calls serious or critical. Dark pages are checked for contrast: nothing else differs."""
-    page.evaluate(axe)
-    only = "runOnly: ['color-contrast'], " if scheme == "dark" else ""
-    found = page.evaluate(f"axe.run(document, {{ {only}resultTypes: ['violations'] }})")
-    return [f"{one['impact']} {one['id']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]
-            if one["impact"] in ("serious", "critical")]  # fmt: skip
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -74,9 +53,7 @@ def test_right_to_left_and_unspaced_scripts(look: Look, tmp_path: Path, artefact
     chinese = ("渡轮早上到达港口。", "她说完就走了。")
     corpus = Corpus("scripts", ("zh", "ar"), (Document("d", chinese, {"human": arabic}),))
     outputs = [Output("s", {"d": arabic}), Output("t", {"d": arabic[::-1]})]
-    run = score(Loaded(corpus, outputs), ["chrf"], options=Options(cache=False))
-    write_report(analyse(run), [], tmp_path / "report.html")
-    page = look(tmp_path / "report.html", "document")
+    page = look(report_of(Loaded(corpus, outputs), tmp_path / "report.html", "chrf"), "document")
     assert page.locator("td.ref .text").first.evaluate("node => getComputedStyle(node).direction") == "rtl"
     assert page.locator("td.src .text").first.evaluate("node => getComputedStyle(node).direction") == "ltr"
     assert page.locator("td.src .text").first.get_attribute("lang") == "zh"
@@ -86,9 +63,12 @@ def test_right_to_left_and_unspaced_scripts(look: Look, tmp_path: Path, artefact
     page.screenshot(path=artefacts / "scripts.png", full_page=True)
 
 
-def test_no_serious_violation_on_a_phone(look: Look, report: Path, axe: str) -> None:
-    for where in ("leaderboard", "documents", "document?s=1&diff=2", "compare"):
-        page = look(report, where, viewport={"width": 390, "height": 844})
-        if page.locator("nav summary").count():
-            page.locator("nav summary").click()
-        assert violations(page, axe, "light") == [], where
+@pytest.mark.parametrize("where", ["leaderboard", "documents", "document?s=1&diff=2", "compare"])
+def test_phones_show_every_page_within_their_width_and_axe_agrees(
+    where: str, look: Look, report: Path, request: pytest.FixtureRequest
+) -> None:
+    page = look(report, where, viewport=PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    if page.locator("nav summary").count():
+        page.locator("nav summary").click()
+    assert violations(page, request.getfixturevalue("axe"), "light") == []

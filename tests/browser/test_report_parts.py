@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import PHONE, Look, report_of
 from tests.reporting.report_material import texts
 from tests.reporting.study_files import make as make_studies
 from wholetext.io import Loaded
@@ -21,8 +21,6 @@ from wholetext.scoring.evaluate import Options, score
 from wholetext.types import Corpus, Document, Output
 
 pytestmark = pytest.mark.browser
-Look = Callable[..., Any]
-PHONE = {"width": 390, "height": 844}
 FORMULA = "=HYPERLINK(1)+system"
 MIDDLE = "cell => { const r = document.createRange(); r.selectNodeContents(cell); return r.getBoundingClientRect(); }"
 BROKEN = """() => [...document.querySelectorAll("#texts .text")].flatMap((cell) => {
@@ -58,16 +56,14 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two systems of which each wins a document, with long words, and a segment too long to compare."""
-    path = tmp_path_factory.mktemp("wordy") / "report.html"
     ref = ("Die Donaudampfschifffahrtsgesellschaft kam gestern.", "Er ging dann weg.", "=1+1")
     long = " ".join(f"wort{i}" for i in range(2500))
     other = " ".join(f"word{i}" for i in range(2500))
     docs = (Document("a", ("x.", "y.", "z."), {"human": ref}), Document("b", ("x.", "w."), {"human": (ref[0], long)}))
     good, bad = (ref[0].replace("gestern", "heute"), "Dann ging er weg.", "-2"), ("Das Schiff kam.", "Weg.", "@x")
     outputs = [Output("one", {"a": good, "b": (bad[0], other)}), Output("two", {"a": bad, "b": (ref[0], other)})]
-    run = score(Loaded(Corpus("words", ("en", "de"), docs), outputs), ["chrf", "ter"], options=Options(cache=False))
-    write_report(analyse(run), [], path)
-    return path
+    loaded = Loaded(Corpus("words", ("en", "de"), docs), outputs)
+    return report_of(loaded, tmp_path_factory.mktemp("wordy") / "report.html", "chrf", "ter")
 
 
 def words(text: str) -> list[str]:
@@ -247,13 +243,17 @@ def test_documents_are_found_by_name(look: Look, crowded: Path) -> None:
     assert page.locator("#documents tbody tr").count() == 0
 
 
-def test_names_of_the_heat_map_stay_in_sight(look: Look, crowded: Path) -> None:
+def test_names_stay_in_sight(look: Look, crowded: Path) -> None:
     page = look(crowded, "documents", viewport=PHONE)
     before = page.locator(".heat .names").bounding_box()
     page.evaluate("document.querySelector('.scroller.wide').scrollLeft = 500")
-    after = page.locator(".heat .names").bounding_box()
-    assert after["x"] == pytest.approx(before["x"], abs=1) and after["x"] >= 0
+    assert page.locator(".heat .names").bounding_box()["x"] == pytest.approx(before["x"], abs=1)
     assert page.locator("#heatmap").bounding_box()["x"] < -200
+    page = look(crowded, "document?d=0&show=0,1,2", viewport={"width": 1280, "height": 500})
+    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'; scrollTo(0, document.body.scrollHeight)")
+    bar, name = page.locator(".top").bounding_box(), page.locator("#texts thead th.hyp").first.bounding_box()
+    assert name["y"] == pytest.approx(bar["y"] + bar["height"], abs=1.5)
+    assert page.locator("#segment1").bounding_box()["y"] < name["y"]  # scrolled away, the names are not
 
 
 def test_each_list_has_only_documents_that_its_system_wins(look: Look, wordy: Path) -> None:
@@ -266,15 +266,6 @@ def test_each_list_has_only_documents_that_its_system_wins(look: Look, wordy: Pa
         first, second = (sign * float(deltas[0].replace("−", "-")) for deltas in found)
         assert first > 0 > second
         assert [one.locator("tbody th").inner_text() for one in lists] == ["a", "b"]
-
-
-def test_names_of_systems_stay_above_their_texts(look: Look, crowded: Path) -> None:
-    page = look(crowded, "document?d=0&show=0,1,2", viewport={"width": 1280, "height": 500})
-    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'; scrollTo(0, document.body.scrollHeight)")
-    bar, name = page.locator(".top").bounding_box(), page.locator("#texts thead th.hyp").first.bounding_box()
-    assert name["y"] == pytest.approx(bar["y"] + bar["height"], abs=1.5)
-    segment = page.locator("#segment1").bounding_box()
-    assert segment["y"] < name["y"]  # scrolled away, the names are not
 
 
 def test_badges_name_metric_and_unit(look: Look, report: Path) -> None:
@@ -318,9 +309,8 @@ def test_differences_of_scripts_without_blanks_and_of_long_segments(look: Look, 
 
 
 def test_tables_of_many_systems_fit_a_sheet_of_paper(look: Look, tmp_path: Path) -> None:
-    run = score(Loaded(*texts(documents=8, segments=3, systems=24)), ["chrf"], options=Options(cache=False))
-    write_report(analyse(run), [], tmp_path / "report.html")
-    page = look(tmp_path / "report.html", "documents")
+    many = Loaded(*texts(documents=8, segments=3, systems=24))
+    page = look(report_of(many, tmp_path / "report.html", "chrf"), "documents")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function("document.querySelector('.pinned > table').style.getPropertyValue('--fit')")
     page.set_viewport_size({"width": 794, "height": 1123})  # A4
@@ -367,23 +357,17 @@ def test_the_navigation_is_never_clipped(look: Look, crowded: Path, width: int) 
     assert not page.locator("nav .menu").is_visible()
 
 
-def test_differences_have_real_minus_signs(look: Look, crowded: Path) -> None:
+def test_every_table_can_be_saved_and_differences_have_real_minus_signs(look: Look, crowded: Path) -> None:
     negative = 0
-    for where in ("documents", "compare?a=4&b=0", "compare?a=0&b=4&m=1", "study1"):
-        page = look(crowded, where)
-        shown = page.locator("td.num, svg text.cell, svg .label").all_text_contents()
-        assert not [text for text in shown if re.match(r"\s*-\d", text)], where
-        negative += sum("−" in text for text in shown)
-    assert negative > 10
-    written = page.evaluate("[signed(-0.004, 2), signed(0, 2), signed(-1.5, 1), signed(2, 1)]")
-    assert written == ["0.00", "0.00", "−1.5", "+2.0"]
-
-
-def test_every_table_can_be_saved(look: Look, crowded: Path) -> None:
-    pages = ("leaderboard", "documents", "document?d=0&s=0", "compare?a=0&b=1", "study0", "study1", "study2", "study3")
-    for where in pages:
+    for where in ("leaderboard", "documents", "document?d=0&s=0", "compare?a=4&b=0", "study0", "study1", "study3"):
         page = look(crowded, where)
         tables = page.locator("#page table").count()
         assert tables and page.locator(".export button").count() == tables, where
+        shown = page.locator("td.num, svg text.cell, svg .label").all_text_contents()
+        assert not [text for text in shown if re.match(r"\s*-\d", text)], where
+        negative += sum("−" in text for text in shown)
         page.emulate_media(media="print")
         assert not page.locator(".export").first.is_visible()
+    assert negative > 10
+    written = page.evaluate("[signed(-0.004, 2), signed(0, 2), signed(-1.5, 1), signed(2, 1)]")
+    assert written == ["0.00", "0.00", "−1.5", "+2.0"]

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_readers import AXE, violations
+from tests.browser.conftest import AXE, PHONE, violations
 from tests.serving.serving_material import BAD, GOOD, REF, Running, install_hold
 
 pytestmark = pytest.mark.browser
-PHONE = {"width": 390, "height": 844}
 TOKEN = "a-token-for-the-browser"
 
 
@@ -52,6 +51,19 @@ def browse(chromium: Any) -> Iterator[Callable[..., Any]]:
     for context in contexts:
         context.close()
     assert said == []
+
+
+def sign_in(page: Any) -> None:
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_selector("html[data-ready] #metrics input")
+
+
+def score_the_demo(page: Any) -> None:
+    page.get_by_label("Bundled demo").check()
+    page.locator("#metric-chrf").check()
+    page.get_by_role("button", name="Score").click()
+    page.wait_for_selector("li[data-state=done] .board table")
 
 
 def choose_files(page: Any, folder: Path) -> None:
@@ -131,9 +143,7 @@ def test_the_token(start: Callable[..., Running], browse: Callable[..., Any]) ->
     page.get_by_role("button", name="Continue").click()
     page.wait_for_selector("#error:has-text('not the token')")
     assert page.context.cookies() == []
-    page.get_by_label("Token").fill(TOKEN)
-    page.get_by_role("button", name="Continue").click()
-    page.wait_for_selector("html[data-ready] #metrics input")
+    sign_in(page)
     (cookie,) = page.context.cookies()
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and TOKEN not in cookie["value"]
     assert "token of this server is missing or wrong" in one.ask("/v1/jobs")["error"]
@@ -162,13 +172,8 @@ def test_small_screens_and_axe(start: Callable[..., Running], browse: Callable[.
         page = browse(one.address, quiet=False, bypass_csp=True, **options)  # axe is put into the page
         for place in ("login", "page"):
             if place == "page":
-                page.get_by_label("Token").fill(TOKEN)
-                page.get_by_role("button", name="Continue").click()
-                page.wait_for_selector("html[data-ready] #metrics input")
-                page.get_by_label("Bundled demo").check()
-                page.locator("#metric-chrf").check()
-                page.get_by_role("button", name="Score").click()
-                page.wait_for_selector("li[data-state=done] .board table")
+                sign_in(page)
+                score_the_demo(page)
                 page.locator("#metrics summary").click()
             assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
             if axe:
@@ -287,13 +292,8 @@ def test_the_new_job_is_on_top_with_its_leaderboard(
 def test_the_way_back_keeps_who_signed_in(start: Callable[..., Running], browse: Callable[..., Any]) -> None:
     """A report has no origin, so that a link from it has no cookie: the page of the token sends back who has it."""
     page = browse(start("--token", TOKEN).address, quiet=False)
-    page.get_by_label("Token").fill(TOKEN)
-    page.get_by_role("button", name="Continue").click()
-    page.wait_for_selector("html[data-ready] #metrics input")
-    page.get_by_label("Bundled demo").check()
-    page.locator("#metric-chrf").check()
-    page.get_by_role("button", name="Score").click()
-    page.wait_for_selector("li[data-state=done] .board table")
+    sign_in(page)
+    score_the_demo(page)
     page.get_by_role("link", name="Report").click()
     page.wait_for_selector("html[data-ready] #leaderboard")
     page.get_by_role("link", name="← Jobs").click()

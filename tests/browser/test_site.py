@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_readers import axe, violations  # noqa: F401 (fixture)
+from tests.browser.conftest import violations
 
 pytestmark = pytest.mark.browser
 PAGES = ("index", "tutorial", "align", "metrics", "cli", "papers", "meta")
@@ -28,8 +28,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_of_the_site_fit_and_can_be_read(
-    site: Path, chromium: Any, axe: str, scheme: str, width: int  # noqa: F811
-) -> None:  # fmt: skip
+    site: Path, chromium: Any, axe: str, scheme: str, width: int
+) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     for name in PAGES:
         page = context.new_page()

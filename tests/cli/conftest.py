@@ -39,3 +39,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, lines in columns.items():
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return folder
+
+
+def demo_files(folder: Path, *systems: str) -> list[str]:
+    """Options of sources, outputs (of all systems unless some are named), references, ids and languages."""
+
+    def path(name: str) -> str:
+        return str(folder / f"{name}.txt")
+
+    outputs = map(path, systems or ("coherent", "patchwork", "literal", "loopy"))
+    return ["-s", path("src"), "-t", *outputs, "-r", path("ref"), "-d", path("docs"), "-l", "de-en"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.registry import BUILTIN, explanations, metric_class
 from wholetext.types import Metric
 from wholetext.views import VIEWS
@@ -36,7 +36,7 @@ def test_a_plug_in_explains_its_parameters_in_the_field() -> None:
 
 
 @pytest.mark.parametrize("name", ["doc-comet", "blonde", "slide", "ter"])
-def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_fits_80_columns(name: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = call(capsys, "list", name)
     assert code == 0 and "parameters\n" in out and "``" not in out
@@ -44,7 +44,7 @@ def test_show_fits_80_columns(name: str, capsys: pytest.CaptureFixture[str], mon
     assert "\n      " in out.split("parameters\n")[1]
 
 
-def test_list_show_cache_and_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_show_cache_and_demo(tmp_path: Path, capsys: Capture) -> None:
     assert "chrf++" in call(capsys, "list")[1]
     assert "chrf" in json.loads(call(capsys, "list", "--json")[1])["metrics"]
     assert "Popović" in call(capsys, "list", "chrf")[1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.demo import load
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
@@ -18,7 +18,6 @@ from wholetext.scoring.results import write_run
 from wholetext.types import Corpus, Document, Output
 
 HOW = ["--test", "bootstrap", "--resample", "segments", "--alpha", "0.3", "--baseline", "literal", "--draws", "300"]
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")

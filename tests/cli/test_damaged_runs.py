@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import wholetext as wt
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.scoring.run_files import read_head, seal
 
-Capture = pytest.CaptureFixture[str]
 OLD = Path(__file__).parents[1] / "oracle" / "run-0.1.0"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.io import Loaded
 from wholetext.scoring.evaluate import Options, score
 from wholetext.scoring.results import write_run
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_a_run_side_by_side(folder: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "explain", str(folder / "run"), "--doc", "bad", "--system", "one")
     assert code == 0
     assert "[+He+] left the house." in out and "[-She-] left the house." in out and "[+So+] it rained." in out
@@ -40,12 +40,12 @@ def test_from_a_run_side_by_side(folder: Path, capsys: pytest.CaptureFixture[str
     assert out.startswith("bad  one  d-blonde(tagger=plain)  f1 0.")
 
 
-def test_the_lowest_document_by_default_and_all_segments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lowest_document_by_default_and_all_segments(folder: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "explain", str(folder / "run"), "--system", "one", "--all")
     assert code == 0 and out.startswith("bad") and "But he stayed." in out
 
 
-def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_view_and_one_of_two_references(folder: Path, capsys: Capture) -> None:
     """Rows of single segments are put together; spans belong to the references that were used."""
     files = ["-t", str(folder / "one.txt"), "-r", f"first={folder}/one.txt", f"second={folder}/ref.txt", "-l", "de-en"]
     _, out, _ = call(capsys, "explain", *files, "-m", "sentence:d-blonde(tagger=plain)", "--ref", "second", "--json")
@@ -62,12 +62,12 @@ def test_another_view_and_one_of_two_references(folder: Path, capsys: pytest.Cap
         (["--system", "one", "--ref", "b"], "there is no reference 'b'"),
     ],
 )
-def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], fault: str) -> None:
+def test_mistakes(folder: Path, capsys: Capture, more: list[str], fault: str) -> None:
     code, _, err = call(capsys, "explain", str(folder / "run"), *more)
     assert code == 2 and fault in err and "Traceback" not in err
 
 
-def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_the_score_is_what_it_is(folder: Path, capsys: Capture) -> None:
     _, out, _ = call(capsys, "explain", str(folder / "run"), "--doc", "bad", "--system", "one")
     flat = " ".join(out.split())
     assert "The score 0.5858 is the F1 of geometric means of precision and recall." in flat
@@ -78,8 +78,7 @@ def test_why_the_score_is_what_it_is(folder: Path, capsys: pytest.CaptureFixture
     assert why["occurring"] == pytest.approx(0.5833, abs=5e-5) and why["factors"][1]["matched"] == 1
 
 
-def test_the_lowest_document_is_that_of_the_categories_that_occur(tmp_path: Path,
-                                                                  capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lowest_document_is_that_of_the_categories_that_occur(tmp_path: Path, capsys: Capture) -> None:
     """In the geometric mean one pronoun without a match outweighs everything else."""
     texts = {"floored": ("But he left so then and also later.", "But she left so then and also later."),
              "worse": ("But he left so he and she could.", "But she left when she then also saw she.")}
@@ -92,7 +91,7 @@ def test_the_lowest_document_is_that_of_the_categories_that_occur(tmp_path: Path
     assert code == 0 and out.startswith("worse")
 
 
-def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_without_blonde_is_not_scored_silently(tmp_path: Path, capsys: Capture) -> None:
     docs = (Document("bad", None, {"a": REF}),)
     results = score(
         Loaded(Corpus("c", ("en", "de"), docs), [Output("one", {"bad": HYP})]), ["chrf"], options=Options(cache=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext import plugins
 from wholetext.cli import help
 from wholetext.cli.main import COMMANDS
@@ -52,13 +52,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     plugins.installed.cache_clear()
 
 
-def test_a_verb_of_a_package_is_listed_without_importing_it(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verb_of_a_package_is_listed_without_importing_it(package: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "--help")
     assert code == 0 and re.search(r"^  count +Plug-in of verbs 1.5$", out, re.M)
     assert "verbs_code" not in sys.modules
 
 
-def test_a_verb_of_a_package_has_options_like_any_other(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verb_of_a_package_has_options_like_any_other(package: Path, capsys: Capture) -> None:
     texts = str(package / "texts.txt")
     assert call(capsys, "count", "-t", texts, "-r", texts)[:2] == (0, "3 segments\n")
     assert call(capsys, "count", "-t", texts, "-r", texts, "--shout")[:2] == (0, "3 SEGMENTS\n")
@@ -67,7 +67,7 @@ def test_a_verb_of_a_package_has_options_like_any_other(package: Path, capsys: p
     assert code == 0 and "Count the segments" in out and "--shout" in out and "--test-set" in out
 
 
-def test_packages_cannot_replace_verbs(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_packages_cannot_replace_verbs(package: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "score", "--help")
     assert code == 0 and "Score systems" in out and "Count" not in out
 
@@ -82,7 +82,7 @@ def test_help_loads_nothing_heavy(words: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_verb_on_one_line_of_80_columns(capsys: Capture) -> None:
     code, out, _ = call(capsys, "--help")
     assert code == 0 and max(map(len, out.splitlines())) <= 80
     listed = [(title, verb, text) for title, verbs in help.COMMANDS.items() for verb, text in verbs.items()]
@@ -94,7 +94,7 @@ def test_help_names_every_verb_on_one_line_of_80_columns(capsys: pytest.CaptureF
 
 
 def test_help_lists_options_by_section_and_rare_ones_on_request(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     short, out = (call(capsys, "score", word)[1] for word in ("--help", "--help-all"))
@@ -108,7 +108,7 @@ def test_help_lists_options_by_section_and_rare_ones_on_request(
 
 
 def test_completion_is_installed_for_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                               capsys: Capture) -> None:  # fmt: skip
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SHELL", "/bin/bash")
     code, out, err = call(capsys, "--install-completion")

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.demo_lines import demo_files
-from tests.in_process import call
+from tests.cli.conftest import demo_files
+from tests.in_process import Capture, call
 from wholetext.scoring.evaluate import open_run
-
-Capture = pytest.CaptureFixture[str]
 
 
 def test_list_and_show(capsys: Capture) -> None:

@@ -1,4 +1,4 @@
-"""What commands print beside the numbers: notes of readers, other spellings of options, names of files."""
+"""What commands print beside the numbers: notes of readers, spellings of options, files, pictures of studies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
-
-Capture = pytest.CaptureFixture[str]
+from tests.in_process import Capture, call
+from wholetext.cli.studies import finish
+from wholetext.errors import MissingExtra
 
 
 @pytest.mark.parametrize("words", [
@@ -63,24 +63,51 @@ def test_a_file_name_that_is_not_utf8_still_names_a_system(texts: Path, capsys: 
     assert code == 0 and "sy\ufffd" in out, err
 
 
-@pytest.mark.parametrize("fault", [MemoryError(), RecursionError("maximum recursion depth exceeded")])
-def test_faults_of_the_machine_are_one_message(
-    fault: Exception, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> None:
-        raise fault
-
-    monkeypatch.setattr("wholetext.registry.catalogue", broken)
-    code, _, err = call(capsys, "list")
-    assert code == 1 and err.startswith(f"error: wholetext failed unexpectedly: {type(fault).__name__}")
-    assert "--debug" in err and "Traceback" not in err
+# ---------------------------------------------------------------- the end of studies
 
 
-@pytest.mark.parametrize(("more", "said"), [
-    ([], "requires a value"), (["context=1", "window=2"], "either the context or the window"),
-    (["context=1", "hyp=onw"], "did you mean own"), (["window=2", "-m", "chrff"], "did you mean"),
-])  # fmt: skip
-def test_sweep_says_what_is_wrong(more: list[str], said: str, texts: Path, capsys: Capture) -> None:
-    metric = () if "-m" in more else ("-m", "chrf")
-    code, _, err = call(capsys, "score", "-t", "a.txt", "-r", "ref.txt", *metric, "--sweep", *more)
-    assert code == 2 and said in err and "Traceback" not in err
+SWEEP = {
+    "metric": "chrf", "corpus": "c", "langs": ["de", "en"], "systems": ["s"], "axes": ["size", "step"],
+    "higher_is_better": True,
+    "cells": [{"size": 1, "step": 1, "scores": {"s": 3.0}}, {"size": 2, "step": 1, "scores": {"s": 4.0}}],
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "grid.json").write_text(json.dumps(SWEEP), "utf-8")
+    return tmp_path
+
+
+def test_the_picture_is_drawn_and_named(study: Path, capsys: Capture) -> None:
+    pytest.importorskip("altair")
+    finish(study, "grid.json")
+    out = capsys.readouterr().out
+    assert f"picture: {study / 'grid.svg'}" in out and f"wholetext report {study}" in out
+    picture = (study / "grid.svg").read_text("utf-8")
+    assert picture.startswith("<svg") and "chrf by window and stride" in picture
+    finish(study, "grid.json", "json")  # again, over its own file, and silent beside JSON
+    assert capsys.readouterr().out == ""
+
+
+def test_a_picture_of_somebody_else_is_not_replaced(study: Path) -> None:
+    pytest.importorskip("altair")
+    (study / "grid.svg").write_text("mine", "utf-8")
+    with pytest.raises(Exception, match="did not write it"):
+        finish(study, "grid.json")
+    assert (study / "grid.svg").read_text("utf-8") == "mine"
+
+
+def test_without_altair_the_terminal_says_so(study: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise MissingExtra("altair", "report")
+
+    monkeypatch.setattr("wholetext.reporting.figures.altair_module", missing)
+    finish(study, "grid.json")
+    assert "no picture: it needs the extra `report`" in capsys.readouterr().out
+    assert not (study / "grid.svg").exists()
+
+
+def test_without_a_folder_the_next_step_is_named(capsys: Capture) -> None:
+    finish(None, "meta.json")
+    assert "--out FOLDER for a picture" in capsys.readouterr().out

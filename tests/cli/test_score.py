@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.demo_lines import demo_files
-from tests.in_process import call
+from tests.cli.conftest import demo_files
+from tests.in_process import Capture, call
 from wholetext.cli.main import main
 from wholetext.demo import load
 from wholetext.errors import InputError
 from wholetext.io import Loaded
 from wholetext.io.formats import jsonl
 from wholetext.scoring.evaluate import score
-
-Capture = pytest.CaptureFixture[str]
 
 METRICS = ["-m", "bleu", "-m", "slide(size=3,step=2):chrf", "-m", "ter"]
 
@@ -33,11 +31,8 @@ def test_score_prints_one_table_and_keeps_a_run_that_compare_reads(
     run = tmp_path / "run"
     code, out, err = call(capsys, *arguments(files, "--out", str(run)))
     assert code == 0, err
-    assert "bleu ↑" in out
-    assert "ter ↓" in out
-    assert "slide(size=3,step=2):chrf ↑" in out
-    assert "12 documents, 112 segments, de-en" in out
-    assert "1 ref: ref" in out
+    for shown in ("bleu ↑", "ter ↓", "slide(size=3,step=2):chrf ↑", "12 documents, 112 segments, de-en", "1 ref: ref"):
+        assert shown in out
     rows = [line.split()[0] for line in re.findall(r"^\w+ +\d+\.\d.*", out, re.M)[:3]]
     assert rows == ["patchwork", "coherent", "literal"]
     assert "bleu|sentence|refs:1|" in out
@@ -70,21 +65,8 @@ def test_the_seed_may_come_from_where_sacrebleu_takes_it(
 
 
 def test_plan_shows_the_text_with_the_scored_part_marked(files: Path, capsys: Capture) -> None:
-    code, out, err = call(
-        capsys,
-        "score",
-        "--plan",
-        "-t",
-        str(files / "coherent.txt"),
-        "-r",
-        str(files / "ref.txt"),
-        "-d",
-        str(files / "docs.txt"),
-        "-m",
-        "context(prev=1):chrf",
-        "--show",
-        "2",
-    )
+    texts = ("-t", files / "coherent.txt", "-r", files / "ref.txt", "-d", files / "docs.txt")
+    code, out, err = call(capsys, "score", "--plan", *texts, "-m", "context(prev=1):chrf", "--show", 2)
     assert code == 0, err
     refs = (files / "ref.txt").read_text("utf-8").split("\n")
     assert f"{refs[0]} ┃ «{refs[1]}»" in out
@@ -101,15 +83,20 @@ def test_what_is_wrong_is_told_before_scoring(
         assert code == 2 and err.startswith("error:") and "→" in err, wrong
 
 
-def test_faults_of_our_own_show_no_traceback(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [ZeroDivisionError("by nought"), MemoryError(), RecursionError("too deep")])
+def test_faults_of_our_own_show_no_traceback(
+    fault: Exception, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
-        raise ZeroDivisionError("by nought")
+        raise fault
 
     monkeypatch.setattr("wholetext.registry.catalogue", broken)
     code, _, err = call(capsys, "list")
-    assert code == 1 and "ZeroDivisionError: by nought" in err and "Traceback" not in err
+    said = f"{type(fault).__name__}: {fault}".removesuffix(": ")
+    assert code == 1 and err.startswith(f"error: wholetext failed unexpectedly: {said}")
+    assert "--debug" in err and "Traceback" not in err
     for words in (["--debug", "list"], ["list", "--debug"]):
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(type(fault)):
             main(words)
     with pytest.raises(InputError):
         main(["--debug", "score", "-t", "none.txt"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import wholetext as wt
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.cli.terminal import (
     console,
     print_blocks,
@@ -71,7 +71,7 @@ def annotated() -> list[dict[str, object]]:
             for user in ("r1", f"r{EVIL}")]
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
+def run(capsys: Capture, *words: str, code: int = 0) -> tuple[str, str]:
     ended, out, err = call(capsys, *words)
     assert ended == code, err
     for sign in RAW:
@@ -100,7 +100,7 @@ def test_a_console_keeps_its_own_colours() -> None:
 
 
 @pytest.mark.parametrize("format", ["table", "tsv", "latex", "json"])
-def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: Capture) -> None:
     out, _ = run(capsys, "score", str(corpus), "-l", "de-en", "-m", "chrf", "--draws", "20", "-f", format, "--out",
                  str(tmp_path / "run"), "--no-cache")
     again, _ = run(capsys, "compare", str(tmp_path / "run"), "-f", format)
@@ -129,7 +129,7 @@ def test_score_and_compare(corpus: Path, format: str, tmp_path: Path, capsys: py
     ["compare", "RUN", "--by-domain", "--baseline", EVIL], ["report", "RUN", "--out", "OUT"],
     *(["annotate", "read", "MARKED", "--run", "RUN", "-f", format] for format in ("table", "json")),
 ])
-def test_every_verb(words: list[str], places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_verb(words: list[str], places: Places, capsys: Capture) -> None:
     out, err = run(capsys, *(places[word]() if word in places else word for word in words), code=0)
     assert "evil" in out + err or "written" in out or words[0] == "report"
     assert not any(line.startswith("forged") for line in (out + err).splitlines())
@@ -141,7 +141,7 @@ def test_every_verb(words: list[str], places: Places, capsys: pytest.CaptureFixt
     ["score", "-t", "CORPUS", f"{EVIL}=CORPUS", "-m", "chrf"], ["report", "no\x1b[2Jrun"], ["\x1b[2Jverb"],
     ["gate", "RUN", "--baseline", "\x1b[2J"], ["rank", "no\x1b[2Jrun"], ["meta", "spans", "no\x1b[2Jfile", "RUN"],
 ])
-def test_every_error(words: list[str], places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error(words: list[str], places: Places, capsys: Capture) -> None:
     out, err = run(capsys, *(places[word]() if word in places else word for word in words), code=2)
     assert not out and err and not any(line.startswith("forged") for line in err.splitlines())
 
@@ -184,7 +184,7 @@ def test_a_wide_table_goes_on_below_with_no_cell_broken() -> None:
     assert [line.split("  ")[0] for line in lines[1:4]] == ["paragraph(size=6,", "partial=weighted):", "bertscore"]
 
 
-def test_many_notes_on_documents_are_shown_in_part(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_notes_on_documents_are_shown_in_part(capsys: Capture) -> None:
     many = [Note("markup", "1 × missing </p> added", f"sys A, document 'd{i}'", group="sys A") for i in range(9)]
     other = ["source, document 'd1': 1 blank line left out", "12 documents only: with fewer than 20 …"]
     rest = "sys A: similar notes on 6 more documents (-f json prints all)"

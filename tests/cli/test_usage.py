@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.cli.main import OTHER_TOOLS
 from wholetext.cli.options import Execution, split_metrics
 from wholetext.errors import InputError
@@ -36,7 +36,7 @@ def metrics(*words: str) -> list[str]:
     ("models fetsh", "wholetext models: there is no command 'fetsh'", "`wholetext models -h` lists the commands"),
 ])  # fmt: skip
 def test_mistakes_are_answered_with_what_where_and_the_next_step(
-    typed: str, what: str, step: str, capsys: pytest.CaptureFixture[str]
+    typed: str, what: str, step: str, capsys: Capture
 ) -> None:
     code, out, err = call(capsys, *typed.split())
     message, _, following = err.strip().partition("\n  → ")
@@ -45,7 +45,7 @@ def test_mistakes_are_answered_with_what_where_and_the_next_step(
 
 
 @pytest.mark.parametrize("typed", ["", "models", "cache"])
-def test_a_group_alone_shows_its_help(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_alone_shows_its_help(typed: str, capsys: Capture) -> None:
     code, out, err = call(capsys, *typed.split())
     assert code == 2 and err.startswith("Usage: wholetext") and "error:" not in err and out == ""
 
@@ -69,7 +69,7 @@ def test_files_and_folders_among_metrics(tmp_path: Path, monkeypatch: pytest.Mon
         metrics("chrf", "corpus")
 
 
-def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scores_only_with_decimals_as_sacrebleu_prints_them(texts: Path, capsys: Capture) -> None:
     files = ("-t", "b.txt", "a.txt", "-r", "ref.txt", "-m", "chrf", "bleu")
     code, out, err = call(capsys, "score", *files, "-b", "-w", "1")
     lines = [line.split("\t") for line in out.splitlines()]
@@ -87,14 +87,12 @@ def test_no_gpus_is_the_cpu() -> None:
     (["-i", "a.txt"], "-t FILE"), (["-m", "bleu", "-tok", "zh"], "bleu(tokenize=zh)"), (["--only_system"], "-b"),
     (["--paired-bs"], "--test bootstrap"), (["--to_json", "x"], "-f json"), (["--seed_everything", "1"], "--seed"),
     (["--model", "a/b"], "-m comet@MODEL"), (["--batch_size", "8"], "--batch-tokens")])
-def test_options_of_other_tools_are_answered_with_ours(
-    words: list[str], answer: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_other_tools_are_answered_with_ours(words: list[str], answer: str, capsys: Capture) -> None:
     code, _, err = call(capsys, "score", "-t", "a.txt", "-r", "ref.txt", *words)
     assert code == 2 and answer in err
     assert f"{next(word for word in words if word in OTHER_TOOLS)} is an option of another tool" in err
 
 
-def test_options_of_other_tools_are_none_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_other_tools_are_none_of_ours(capsys: Capture) -> None:
     words = {word.rstrip(",") for word in call(capsys, "score", "--help-all")[1].split()}
     assert "--batch-tokens" in words and not words & {*OTHER_TOOLS}

@@ -1,13 +1,14 @@
-"""Folders of BWB: chapters, systems, annotations, error types (Jiang et al. 2022)."""
+"""Folders of BWB (Jiang et al. 2022): chapters, systems, annotations, error types; pipes and devices are never read."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import wholetext as wt
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io.formats.bwb import error_types
 
@@ -72,7 +73,7 @@ def test_error_types_are_those_of_table_2(tmp_path: Path) -> None:
                       "ellipsis": 2, "pronoun": 2, "other": 2, "ambiguity": 2}
 
 
-def test_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_is_printed(tmp_path: Path, capsys: Capture) -> None:
     code, out, _ = call(capsys, "annotate", "read", book(tmp_path))
     assert not code and "named entity" in out and "50.0 %" in out
 
@@ -99,3 +100,20 @@ def test_wrong_folders(tmp_path: Path) -> None:
     (tmp_path / "test" / "Book1" / "2.ref_re.txt").unlink()
     with pytest.raises(InputError, match="a chapter has no reference"):
         wt.read(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "what"), [("2.chs_re.txt", "source"), ("2.ref_re.txt", "reference")])
+def test_a_pipe_or_a_device_is_no_chapter(tmp_path: Path, name: str, what: str) -> None:
+    for kind in ("pipe", "device"):
+        path = book(tmp_path / kind) / "test" / "Book1" / name
+        path.unlink()
+        os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/null")
+        with pytest.raises(InputError, match=f"a chapter has no {what}"):
+            wt.read(tmp_path / kind)
+
+
+def test_a_pipe_is_no_output(tmp_path: Path) -> None:
+    path = book(tmp_path, chapters=(1,)) / "test" / "Book1" / "1.mt_re.txt"
+    path.unlink()
+    os.mkfifo(path)
+    assert [output.system for output in wt.read(tmp_path).outputs] == ["google"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import wholetext as wt
-from tests.in_process import call
+from tests.in_process import Capture, call
 from tests.io.test_bwb import book, write
 from wholetext.annotation.bwb_layers import layer_statistics
 from wholetext.errors import AlignmentError, InputError
@@ -72,7 +72,7 @@ def test_layers_of_both_sides(tmp_path: Path) -> None:
     assert read_layers(tmp_path / "test")  # the folder of books itself
 
 
-def test_what_outputs_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_outputs_keep(tmp_path: Path, capsys: Capture) -> None:
     """Two of three pronouns are kept by ``mt``; Qiao is Joe in the first sentence, so the entity is not named alike."""
     layered(tmp_path, {"mt": ["Joe looked at her cup.", "She had a bat in hand, and Qiao called."],
                        "sent": ["Qiao looked at his cup.", "He had a bat in his hand, and Qiao called."]})
@@ -103,7 +103,7 @@ def test_blonde_plus_reads_ellipsis_from_the_layers(tmp_path: Path) -> None:
     assert names_line(line) == "PERSON: (Qiao: 1; )\tNONPERSON: ()"
 
 
-def test_marked_errors_come_before_layers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_marked_errors_come_before_layers(tmp_path: Path, capsys: Capture) -> None:
     book(tmp_path, "Book0", (0,))
     layers = ["<PER, T, 1>{Qiao} looked at the cup.", "<P, 1>{She} had a bat in <P, 1>{her} hand."]
     write(tmp_path, {"BWB_annotation/Book0/0.ref_re.an.txt": layers})

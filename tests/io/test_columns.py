@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import InputError
 from wholetext.io import Loaded, read
 from wholetext.io.columns import parse_columns
@@ -147,7 +147,7 @@ def test_workbooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         read(tmp_path / "broken.xlsx")
 
 
-def test_options_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_the_command_line(tmp_path: Path, capsys: Capture) -> None:
     path = written(tmp_path / "t.csv", ["w", "German", "English", "x, y", "z"])
     code, out, err = call(capsys, "score", path, "-m", "chrf", "-b", "-q",
                           "--columns", "document=w,source=German,reference=English,output=x, y,output=z")  # fmt: skip
@@ -159,7 +159,7 @@ def test_options_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.data
-def test_a_csv_with_human_scores_agrees_with_its_evalset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_csv_with_human_scores_agrees_with_its_evalset(tmp_path: Path, capsys: Capture) -> None:
     folder = Path(__file__).resolve().parents[3] / "shared" / "data" / "evalsets" / "wmt21.tedtalks"
     if not folder.is_dir():
         pytest.skip("no evaluation data beside the project")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import string
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,11 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import InputError
 from wholetext.io import Loaded, from_texts, read
 from wholetext.io.conversion import convert, writable
-from wholetext.io.formats import evalset, table
+from wholetext.io.formats import evalset, jsonl, table
 from wholetext.io.text import TextFile
 from wholetext.types import Corpus, Document, Output
 
@@ -31,16 +32,19 @@ TARGETS = {"c.jsonl": "jsonl", "c.jsonl.gz": "jsonl", "c.json": "jsonl", "c.tsv"
 
 
 @st.composite
-def corpora(draw: st.DrawFn) -> Loaded:
-    names = st.lists(NAME, min_size=1, max_size=2, unique=True)
-    ids, systems, refs = draw(names), draw(names), draw(st.lists(NAME, max_size=2, unique=True))
+def corpora(draw: st.DrawFn, text: st.SearchStrategy[str] = TEXT, name: st.SearchStrategy[str] = NAME,
+            resegmented: bool = False, **meta: st.SearchStrategy[str]) -> Loaded:  # fmt: skip
+    names = st.lists(name, min_size=1, max_size=3, unique=True)
+    ids, systems, refs = draw(names), sorted(draw(names)), sorted(draw(st.lists(name, max_size=2, unique=True)))
     docs, outputs = [], {system: dict[str, tuple[str, ...]]() for system in systems}
     for doc in ids:
-        size = draw(st.integers(1, 3))
-        segments = st.lists(TEXT, min_size=size, max_size=size).map(tuple)
-        docs.append(Document(doc, draw(segments), {ref: draw(segments) for ref in refs}))
+        size = draw(st.integers(1, 4))
+        segments = st.lists(text, min_size=size, max_size=size).map(tuple)
+        facts = {key: draw(value) for key, value in meta.items()}
+        docs.append(Document(doc, draw(segments), {ref: draw(segments) for ref in refs}, facts))
         for system in systems:
-            outputs[system][doc] = draw(segments)
+            free = st.lists(text, min_size=1, max_size=5).map(tuple)
+            outputs[system][doc] = draw(free if resegmented else segments)
     corpus = Corpus("c", ("de", "en"), tuple(docs))
     return Loaded(corpus, tuple(Output(system, docs) for system, docs in outputs.items()))
 
@@ -67,6 +71,33 @@ def test_every_writer_keeps_or_refuses(name: str, tmp_path_factory: pytest.TempP
     shutil.rmtree(folder)
 
 
+ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r\t\ufeff"), max_size=12)
+STRIPPED = LINE.map(str.rstrip).filter(lambda text: text != evalset.MISSING)
+PLAIN = st.text(string.ascii_letters + string.digits + "_.é中", min_size=1, max_size=8).filter(lambda n: n[0] != ".")
+kept = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@kept
+@given(corpora(ANY, PLAIN, resegmented=True, domain=PLAIN))
+def test_jsonl_keeps_every_corpus(tmp_path: Path, loaded: Loaded) -> None:
+    for name in ("corpus.jsonl", "corpus.jsonl.gz"):
+        jsonl.write(tmp_path / name, loaded)
+        back = read(tmp_path / name, systems=[output.system for output in loaded.outputs])
+        assert back.corpus == loaded.corpus and back.outputs == loaded.outputs
+
+
+@kept
+@given(corpora(STRIPPED, PLAIN, domain=PLAIN))
+def test_an_evalset_keeps_every_corpus_of_stripped_lines(
+    tmp_path_factory: pytest.TempPathFactory, loaded: Loaded
+) -> None:
+    folder = tmp_path_factory.mktemp("evalset")
+    evalset.write(folder, loaded)
+    back = evalset.read(folder, "de-en")
+    assert (back.corpus.docs, back.outputs) == (loaded.corpus.docs, loaded.outputs)
+
+
 @pytest.mark.parametrize("text", ["a ", evalset.MISSING, "a\nb", "a\r"])
 def test_an_evalset_names_the_segment_it_cannot_hold(text: str, tmp_path: Path) -> None:
     loaded = from_texts({"s": ["x", text]}, refs=["y", "z"], docs=["d", "d"], langs="de-en")
@@ -77,7 +108,7 @@ def test_an_evalset_names_the_segment_it_cannot_hold(text: str, tmp_path: Path) 
         evalset.write(tmp_path / "other", marked)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     rows = ["file,original,gold,GPT", "d1,Er kam.,He came.,He arrived.", "d2,Sie ging.,She left.,She went."]
     Path("in.csv").write_text("\n".join(rows))

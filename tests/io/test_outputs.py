@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import AlignmentError, InputError
 from wholetext.io import LineFiles, Loaded, read
 
@@ -60,7 +60,7 @@ def test_documents_are_told_apart(kind: str, folder: Path) -> None:
     assert output.docs == {doc: tuple(text) for doc, text in TEXTS.items()}
 
 
-def test_one_command_scores_it_and_the_error_offers_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_command_scores_it_and_the_error_offers_it(folder: Path, capsys: Capture) -> None:
     write(".txt")
     command = "score -s src.txt -r ref.txt -d ids.txt -t llm.txt"
     code, _, err = call(capsys, *shlex.split(command), "-m", "chrf")
@@ -77,7 +77,7 @@ def test_one_command_scores_it_and_the_error_offers_it(folder: Path, capsys: pyt
     assert code == 0 and float(out) > 99  # without ids, all is one document
 
 
-def test_several_forms_in_one_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_forms_in_one_run(folder: Path, capsys: Capture) -> None:
     Path("sys.txt").write_text("\n".join(REF))
     outputs = ["sys.txt", *(f"{name}={write(kind)}" for name, kind in (("F", ""), ("J", ".jsonl"), ("M", ".md")))]
     code, out, _ = call(capsys, "score", "-s", "src.txt", "-r", "ref.txt", "-d", "ids.txt", "-t", *outputs, "--align",
@@ -127,9 +127,7 @@ def test_a_blank_line_at_the_end_is_no_segment(docs: str | None, folder: Path) -
 
 @pytest.mark.data
 @pytest.mark.long
-def test_real_outputs_in_paragraphs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_real_outputs_in_paragraphs(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve documents of WMT21, three segments to a paragraph: aligned scores are near those of the segments."""
     folder = Path(__file__).resolve().parents[3] / "shared" / "data" / "evalsets" / "wmt21.news"
     if not folder.is_dir():

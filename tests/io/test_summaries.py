@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.in_process import call
+from tests.in_process import Capture, call
 from wholetext.errors import InputError
 from wholetext.io import read
 from wholetext.io.formats.summaries import open_summaries
@@ -45,9 +45,7 @@ def test_summeval_as_published(tmp_path: Path) -> None:
     assert len(loaded.corpus.docs) == 2 and {output.system for output in loaded.outputs} == set(SYSTEMS)
 
 
-def test_several_aspects_and_references_and_no_extractive_systems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_aspects_and_references_and_no_extractive_systems(tmp_path: Path, capsys: Capture) -> None:
     path = summeval(tmp_path)
     tasks = MetaTasks(tasks=("sys:kendall", "seg:kendall/item"), between=True, paired_t=True)
     meta = meta_evaluate(path, (), ["chrf"], tasks, selection=Selection(golds=("coherence", "fluency")),
@@ -113,6 +111,28 @@ def test_what_is_wrong_is_named(tmp_path: Path, changes: dict[str, Any], what: s
     assert "model_annotations" in (fault.value.where or "")
 
 
+@pytest.mark.parametrize("changes", [
+    {"references": 5}, {"references": [1]}, {"references": [None]}, {"references": ["a\0b"]}, {"text": ["a"]},
+    {"text": "a\0b"}, {"decoded": "a\0b"}, {"model_id": "a\0b"}, {"model_id": [1]}, {"id": ["d1"]}, {"id": True},
+    *({"expert_annotations": [{"coherence": value}]} for value in (True, "nan", "inf", None, [4], 10**400)),
+], ids=str)  # fmt: skip
+def test_what_is_no_text_name_or_number_is_named_by_its_line(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        read(summeval(tmp_path, **changes))
+    assert caught.value.where.endswith("aligned.jsonl:1")
+
+
+def test_a_reference_alone_is_one_reference(tmp_path: Path) -> None:
+    """Not one per letter."""
+    assert read(summeval(tmp_path, references="one")).corpus.docs[0].refs == {"ref0": ("one",)}
+
+
+def test_ids_may_be_numbers(tmp_path: Path) -> None:
+    path = summeval(tmp_path)
+    path.write_text(path.read_text().replace('"id": "a"', '"id": 0').replace('"id": "b"', '"id": 1'))
+    assert [doc.id for doc in read(path).corpus.docs] == ["0", "1"]
+
+
 def test_references_that_differ(tmp_path: Path) -> None:
     path = summeval(tmp_path)
     head, *rest = path.read_text().splitlines()
@@ -121,7 +141,7 @@ def test_references_that_differ(tmp_path: Path) -> None:
         open_summaries(path).load()
 
 
-def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_aspects_and_files_that_do_not_exist(tmp_path: Path, capsys: Capture) -> None:
     code, _, err = call(capsys, "meta", summeval(tmp_path), "-m", "chrf", "--gold", "coherenc")
     assert code == 2 and "no human scores 'coherenc'" in err and "did you mean coherence" in err
     other = tmp_path / "notes.txt"

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import wholetext as wt
 from wholetext.errors import InputError, WholetextError
-from wholetext.io import LineFiles, Loaded, from_texts, read
+from wholetext.io import LineFiles, Loaded, read
 from wholetext.io.assembly import BARE
 from wholetext.io.formats import wmt
 from wholetext.io.markup import MarkupParts, division, split
@@ -166,24 +166,6 @@ def test_a_guess_at_the_division_is_noted(tmp_path: Path) -> None:
     output = write_jsonl(tmp_path / "A.jsonl", {"doc_id": doc_id("literary"), "hypothesis": "Ein.\nZwei."})
     assert len([note for note in read(output).warnings if "unknown domain" in note]) == 1
     assert len([note for note in read([path, output]).warnings if "unknown domain" in note]) == 1
-
-
-def test_four_codes_of_chinese_give_one_score() -> None:
-    texts = (["我喜欢吃苹果和香蕉。"], ["我爱吃苹果和香蕉。"])
-    scores = {code: wt.score(texts[0], "bleu", refs=texts[1], langs=f"en-{code}").score
-              for code in ("zh", "zho_Hans", "cmn_Hans", "zh-CN")}
-    assert len(set(scores.values())) == 1 and 60 < scores["zh"] < 70
-
-
-def test_codes_are_named_in_a_note_once() -> None:
-    def notes(langs: str) -> list[str]:
-        loaded = from_texts({"a": ["x y"], "b": ["y z"]}, refs=["x y"], langs=langs)
-        found = wt.score(loaded, ["chrf", "bleu"]).warnings
-        return [note for note in found if "language code" in note]
-
-    assert notes("en-de") == []
-    assert notes("en-xq") == ["the language code 'xq' is unknown: language-specific rules do not apply"]
-    assert notes("en-cmn_Hans") == ["the language code 'cmn_Hans' is treated as 'zh', its macrolanguage"]
 
 
 # ---------------------------------------------------------------- markup

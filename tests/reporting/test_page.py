@@ -185,18 +185,10 @@ def test_unknown_baseline_and_unwritable_place(run: Any, tmp_path: Path) -> None
         write_report(analyse(run, testing=Significance("bootstrap", draws=10)), [], tmp_path / "file" / "report.html")
 
 
-def test_names_in_the_page_itself_have_no_control_characters(tmp_path: Path) -> None:
+def test_names_in_the_page_itself_have_no_control_characters() -> None:
     """Title, heading and the table for browsers without scripts; the script does the same with what it draws."""
-    from wholetext.reporting import PageOptions, analyse, write_report
-    from wholetext.scoring.evaluate import Options, score
-    from wholetext.types import Corpus, Document, Output
-
     evil = "\x1b[31m\u202elive\u2066\x9b"
-    doc = Document("d", ("a",), {"r": ("a b",)})
-    corpus = Corpus(f"set{evil}", ("de", "en"), (doc,))
-    run = score(
-        Loaded(corpus, [Output(f"sys{evil}", {"d": ("a b",)})]), ["chrf"], options=Options(cache=False, flags=False)
-    )
-    write_report(analyse(run), [], tmp_path / "report.html", PageOptions())
-    page = (tmp_path / "report.html").read_text("utf-8")
+    corpus = Corpus(f"set{evil}", ("de", "en"), (Document("d", ("a",), {"r": ("a b",)}),))
+    loaded = Loaded(corpus, [Output(f"sys{evil}", {"d": ("a b",)})])
+    page = render(analyse(score(loaded, ["chrf"], options=Options(cache=False, flags=False))), [], PageOptions())
     assert "sys\\x1b[31m\\u202elive\\u2066\\u009b" in page and not set("\x1b\u202e\u2066\x9b") & set(page)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.in_process import Capture
 from tests.reporting import study_files
 from wholetext import slices
 from wholetext.errors import RunError
@@ -59,9 +60,7 @@ def test_windows_become_a_heat_map_with_shares(files: dict[str, Path]) -> None:
     assert f"{100 * cell['dropped']:.1f} %" in grids[0].extra[2][1]
 
 
-def test_what_commands_print_is_what_they_write(
-    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_commands_print_is_what_they_write(files: dict[str, Path], tmp_path: Path, capsys: Capture) -> None:
     folder = files["contrast"].parent
     capsys.readouterr()
     study_files.command("score", study_files.DEMO, "-l", "de-en", "-m", "chrf", "--sweep", "window=3", "-q", "--json")

@@ -73,26 +73,32 @@ def list_(
 
 
 def _print_listing(listing: Mapping[str, Mapping[str, Any]]) -> None:
-    kinds = ("metrics", "aliases", "views", "changes")
-    width = max(len(name) for kind in kinds for name in listing[kind])
-    print("metrics (↑ higher is better, ↓ lower)")
-    for name, metric in listing["metrics"].items():
-        arrow = "↑" if metric["higher_is_better"] else "↓"
-        needs = "+".join(side for side in ("src", "hyp", "ref") if side in metric["needs"])
-        needs += "".join(f"({side})" for side in metric["wants"])
-        entry(f"  {name:<{width}} {arrow} {needs:<14} ", metric["summary"])
-    print("\naliases")
-    for alias, spec in sorted(listing["aliases"].items()):
-        print(f"  {alias:<{width}} = {spec}")
-    print("\nviews (write view:metric)")
-    for view, summary in listing["views"].items():
-        entry(f"  {view:<{width}} ", summary)
-    if listing["changes"]:
-        print("\nchanges (of `wholetext meta stress`)")
-    for name, change in listing["changes"].items():
-        entry(f"  {name:<{width}} {change['kind']:<9} ", change["summary"])
-    print()
+    metrics, changes = listing["metrics"].items(), listing["changes"].items()
+    sections = {  # title → name → what is beside it, its summary
+        "metrics (↑ higher is better, ↓ lower)": {
+            name: (f"{_sides(metric):<16} ", metric["summary"]) for name, metric in metrics
+        },
+        "aliases": {name: ("= ", spec) for name, spec in sorted(listing["aliases"].items())},
+        "views (write view:metric)": {name: ("", text) for name, text in listing["views"].items()},
+        "changes (of `wholetext meta stress`)": {
+            name: (f"{change['kind']:<9} ", change["summary"]) for name, change in changes
+        },
+    }
+    width = max(len(name) for section in sections.values() for name in section)
+    for title, section in sections.items():
+        if section:
+            print(title)
+            for name, (beside, text) in section.items():
+                entry(f"  {name:<{width}} {beside}", text)
+            print()
     entry("", "`wholetext list NAME` explains a metric or a view: parameters, range and paper.")
+
+
+def _sides(metric: Mapping[str, Any]) -> str:
+    """The direction of a metric, and what it needs and reads."""
+    needs = "+".join(side for side in ("src", "hyp", "ref") if side in metric["needs"])
+    wants = "".join(f"({side})" for side in metric["wants"])
+    return f"{'↑' if metric['higher_is_better'] else '↓'} {needs}{wants}"
 
 
 def explain(name: str, format: str = "table") -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from wholetext.cli import terminal
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 ARROWS = {True: "↑", False: "↓"}  # to better scores
 _PIPES = str.maketrans({"|": r"\|"})
+_NEEDS = {
+    "draws": "draws: close to significance, more --draws would settle it",
+    "∞": "∞: the same score",
+}
 _UNDER = 18  # columns of the references under the name of a metric
 
 
@@ -174,16 +179,13 @@ def pairs(results: Results, comparisons: Sequence[Comparison], decimals: int | N
             needs |= needed
     if needs:
         documents = next(s.power.documents for c in comparisons for s in c.standings if s.power)
-        legend = (
+        legend = [
             "needs: about how many documents like these would separate them from the baseline "
-            f"(there are {documents})"
-        )
-        if "draws" in needs:
-            legend += "; draws: close to significance, more --draws would settle it"
-        if "∞" in needs:
-            legend += "; ∞: the same score"
-        legend = terminal.wrapped(f"{legend}.", console.width, " ")
-        console.print(f"\n{legend}", style="dim")
+            f"(there are {documents})",
+            *(text for sign, text in _NEEDS.items() if sign in needs),
+        ]
+        shown = terminal.wrapped(f"{'; '.join(legend)}.", console.width, " ")
+        console.print(f"\n{shown}", style="dim")
 
 
 def _row(standing: SystemResult, places: int) -> list[str]:
@@ -249,66 +251,68 @@ def _references(results: Results, comparison: Comparison) -> str:
 def _tsv(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
     names = _domain_names(domains)
     head = ["metric", "system", "score", "low", "high", "delta", "p", "p_holm", "rank", *names]
-    head += ["verdict", "references"]
-    lines = [terminal.tsv_row(head)]
+    lines = [terminal.tsv_row([*head, "verdict", "references"])]
     for comparison in comparisons:
+        title, references = results.title(comparison), results.references(comparison.metric)
         for s in comparison.standings:
             numbers = (s.score, s.interval.low, s.interval.high, s.delta, s.p, s.p_holm)
-            cells = [results.title(comparison), s.system, *(repr(float(x)) for x in numbers)]
             within = domains[comparison.metric][s.system].values() if names else ()
-            cells += [str(s.rank or ""), *map(repr, within), s.verdict]
-            cells.append(",".join(results.references(comparison.metric)))
-            lines.append(terminal.tsv_row(cells))
+            cells = [title, s.system, *map(repr, map(float, numbers)), s.rank or ""]
+            lines.append(
+                terminal.tsv_row([*cells, *map(repr, within), s.verdict, ",".join(references)])
+            )
     return "\n".join(lines)
-
-
-def _markdown(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
-    """A table for Markdown, under the finding, with the legend below."""
-    names = _domain_names(domains)
-    head, rows = ["system"], [[standing.system] for standing in comparisons[0].standings]
-    for c in comparisons:
-        head += [
-            f"{results.title(c)} {ARROWS[c.higher_is_better]}<br>{_references(results, c)}",
-            *names,
-        ]
-        for row in rows:
-            row.append(_cell(c[row[0]], c.decimals).replace("  #", " #"))
-            if names:
-                row += [number(value, c.decimals) for value in domains[c.metric][row[0]].values()]
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    table = [
-        "| " + " | ".join(printable(cell).translate(_PIPES) for cell in line) + " |"
-        for line in lines
-    ]
-    legend = _legend(comparisons).replace(TIED, " ")
-    return "\n".join([printable(results.finding), "", *table, "", legend])
 
 
 def _domain_names(domains: Domains) -> list[str]:
     return next((list(row) for rows in domains.values() for row in rows.values()), [])
 
 
+def _rows(
+    comparisons: Sequence[Comparison],
+    domains: Domains,
+    cell: Callable[[Comparison, SystemResult], str],
+) -> list[list[str]]:
+    """A row per system, best first: its cell of each metric, with scores within domains behind."""
+    rows = [[standing.system] for standing in comparisons[0].standings]
+    for c, row in product(comparisons, rows):
+        within = domains[c.metric][row[0]].values() if _domain_names(domains) else ()
+        row += [cell(c, c[row[0]]), *(number(value, c.decimals) for value in within)]
+    return rows
+
+
+def _markdown(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
+    """A table for Markdown, under the finding, with the legend below."""
+    head = ["system"]
+    for c in comparisons:
+        title = f"{results.title(c)} {ARROWS[c.higher_is_better]}<br>{_references(results, c)}"
+        head += [title, *_domain_names(domains)]
+    rows = _rows(comparisons, domains, lambda c, s: _cell(s, c.decimals).replace("  #", " #"))
+    table = [
+        "| " + " | ".join(printable(cell).translate(_PIPES) for cell in line) + " |"
+        for line in (head, ["---"] + ["---:"] * (len(head) - 1), *rows)
+    ]
+    legend = _legend(comparisons).replace(TIED, " ")
+    return "\n".join([printable(results.finding), "", *table, "", legend])
+
+
 def _latex(results: Results, comparisons: Sequence[Comparison], domains: Domains) -> str:
-    names = _domain_names(domains)
-    within = [printable(name).translate(LATEX) for name in names]
+    def cell(c: Comparison, standing: SystemResult) -> str:
+        score = number(standing.score, c.decimals)
+        bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
+        half = number(standing.interval.half_width, c.decimals)
+        return rf"{bold}{marks.get(standing.verdict, '')} {{\scriptsize$\pm${half}}}"
+
     marks = {BETTER: r"$^{\uparrow}$", WORSE: r"$^{\downarrow}$"}
+    within = [printable(name).translate(LATEX) for name in _domain_names(domains)]
     head, under = ["System"], [""]
     for c in comparisons:
         arrow = r"$\uparrow$" if c.higher_is_better else r"$\downarrow$"
         head += [f"{results.title(c).translate(LATEX)} {arrow}", *within]
         references = printable(_references(results, c)).translate(LATEX)
         under += [rf"{{\scriptsize {references}}}", *[""] * len(within)]
-    rows = []
-    for system in (standing.system for standing in comparisons[0].standings):
-        cells = [printable(system).translate(LATEX)]
-        for c in comparisons:
-            standing, score = c[system], number(c[system].score, c.decimals)
-            bold = rf"\textbf{{{score}}}" if standing.rank == 1 else score
-            half = number(standing.interval.half_width, c.decimals)
-            mark = marks.get(standing.verdict, "")
-            cells.append(rf"{bold}{mark} {{\scriptsize$\pm${half}}}")
-            if names:
-                values = domains[c.metric][system].values()
-                cells += [number(value, c.decimals) for value in values]
-        rows.append(cells)
+    rows = [
+        [printable(system).translate(LATEX), *cells]
+        for system, *cells in _rows(comparisons, domains, cell)
+    ]
     return terminal.booktabs("l" + "r" * (len(head) - 1), [head, under], rows)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from wholetext.metrics.blonde.explain import MatchedSpan
+    from wholetext.metrics.blonde.explain import MatchedSpan, Reasons
     from wholetext.scoring.explain import Explained
     from wholetext.scoring.results import Results
 
@@ -309,15 +309,15 @@ def _side_by_side(explained: Explained, *, every: bool) -> None:
     """Print a document beside its reference: its score, what differs, and a line per category."""
     from rich.text import Text
 
-    console, values = terminal.console(80), explained.values()
-    shown_values = list(values)[: 3 if explained.reasons else 1]
-    scores = " ".join(f"{name} {number(values[name], 4)}" for name in shown_values)
+    console, values, blonde = terminal.console(80), explained.values(), explained.reasons
+    first = list(values.items())[: 3 if blonde else 1]
+    scores = " ".join(f"{name} {number(value, 4)}" for name, value in first)
     names = terminal.printable(f"{explained.doc}  {explained.system}  {explained.spec}")
     console.print(f"{names}  {scores}", style="bold")
     if explained.reason:
         console.print(f"! {explained.reason}", style="yellow")
-    if explained.reasons:
-        console.print(explained.reasons.sentence(values["f1"]))
+    if blonde:
+        console.print(blonde.sentence(values["f1"]))
     table = terminal.plain_table()
     reference = f"reference {explained.ref}" if explained.ref else "no reference"
     for name in ("", explained.system, reference):
@@ -330,12 +330,12 @@ def _side_by_side(explained: Explained, *, every: bool) -> None:
             _marked(segment.ref, segment.matched_ref, segment.missing, "-"),
         )
     console.print(table)
-    console.print(_categories(explained) if explained.reasons else _severities(explained))
-    legend = "[+text+] is what the metric marked."
-    if explained.reasons:
-        legend = (
-            "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
-        )
+    console.print(_categories(explained, blonde) if blonde else _severities(explained))
+    legend = (
+        "[+extra+] is in the output alone, [-missing-] in the reference alone, green in both."
+        if blonde
+        else "[+text+] is what the metric marked."
+    )
     hidden = len(explained.segments) - len(shown)
     segments = count(len(explained.segments), "segment")
     console.print(f"\n{hidden} of {segments} not shown. {legend}", style="dim")
@@ -359,7 +359,7 @@ def _severities(explained: Explained) -> Table:
     return table
 
 
-def _categories(explained: Explained) -> Table:
+def _categories(explained: Explained, blonde: Reasons) -> Table:
     """One line per category of BlonDe: F1, matches, missing and extra words, why it is 0."""
     from rich.text import Text
 
@@ -374,7 +374,7 @@ def _categories(explained: Explained) -> Table:
         ]
 
     table = terminal.plain_table("category", "F1", "matched", "missing", "extra", "")
-    for factor in explained.reasons.factors if explained.reasons else ():
+    for factor in blonde.factors:
         if factor.name in (*DISCOURSE, *HUMAN):
             table.add_row(
                 factor.name,

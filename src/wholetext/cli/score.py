@@ -18,7 +18,7 @@ from wholetext import slices
 from wholetext.cli import options, studies, terminal
 from wholetext.cli.options import option, several
 from wholetext.cli.terminal import number, printable, progress_bar, warn
-from wholetext.errors import InputError, count
+from wholetext.errors import InputError, WholetextError, count, known
 
 if TYPE_CHECKING:
     from wholetext.io import Loaded
@@ -110,19 +110,16 @@ def score(
         wholetext score corpus.jsonl -m chrf --sweep window=6
     """
     from wholetext.cli.leaderboard import render
-    from wholetext.errors import WholetextError
     from wholetext.scoring.evaluate import score as score_systems
-    from wholetext.scoring.plan import write_prompts
 
     significance = testing.significance(baseline)
     for name in log or ():
         slices.required("find-logger", "--log")(name)  # fail before scoring
-    mode = "--sweep" if sweep is not None else "--plan" if plan else "--dry-run"
-    if mode != "--dry-run" or dry_run is not None:
+    instead = {"--sweep": sweep is not None, "--plan": plan, "--dry-run": dry_run is not None}
+    for mode in (mode for mode, is_requested in instead.items() if is_requested):
         untested = replace(testing, seed=None) if sweep else testing
-        beside = {
-            "--plan": plan and mode != "--plan",
-            "--out": out is not None and mode != "--sweep",
+        of_scoring = {
+            "--out": out is not None and not sweep,
             "--align": aligning != options.Aligning(),
             "--score-only": score_only,
             "--by-domain": by_domain,
@@ -132,13 +129,11 @@ def score(
             "--no-flags": no_flags,
             "--controls": controls,
             "--log": log,
-            "--dry-run": dry_run is not None and mode != "--dry-run",
         }
-        options.refuse_beside(mode, beside)
+        options.refuse_beside(mode, {**instead, mode: False, **of_scoring})
     loaded = options.load(files, chosen, bool(aligning.align or aligning.align_to))
     if sweep is not None:
-        seed = options.seed_or_none(testing.seed or "0")
-        axes = _axes(sweep, random.randrange(2**31) if seed is None else seed)
+        axes = _axes(sweep, options.seed_or_none(testing.seed or "0"))
         _sweep(loaded, metric or ["chrf"], axes, execution, out, overwrite, format, quiet)
         return
     metrics = metric or _defaults(loaded, quiet)
@@ -147,9 +142,7 @@ def score(
         return
     if dry_run is not None:
         options.refuse_existing(dry_run, files, overwrite, "--dry-run FILE")
-        calls = execution.options().calls
-        number_of_calls = write_prompts(loaded.corpus, loaded.outputs, metrics, dry_run, calls)
-        print(f"written: {dry_run} ({count(number_of_calls, 'call')}, none made)")
+        _write_calls(loaded, metrics, execution, dry_run)
         return
     align = None
     if aligning.align or aligning.align_to:
@@ -206,13 +199,24 @@ def _next_step(systems: Sequence[str], out: Path | None, reported: bool = False)
     return "\n".join(lines[: 1 + any(steps)])
 
 
+def _write_calls(
+    loaded: Loaded, metrics: Sequence[str], execution: options.Execution, path: Path
+) -> None:
+    """Write the calls that judges would make."""
+    from wholetext.scoring.plan import write_prompts
+
+    calls = execution.options().calls
+    total = write_prompts(loaded.corpus, loaded.outputs, metrics, path, calls)
+    print(f"written: {path} ({count(total, 'call')}, none made)")
+
+
 def _plan(
     loaded: Loaded, metrics: Sequence[str], show: int, execution: options.Execution, format: str
 ) -> None:
     """Show rows, inputs, truncation, calls and their cost, and texts, without running models."""
     from wholetext.scoring.plan import plan as planned
 
-    _refuse(format, "tsv", "latex", option="--plan")
+    known("format", format, ("table", "json"), where="--plan")
     warn(loaded.warnings)
     calls = execution.options().calls or slices.required("calls", "--plan")()
     plans = [
@@ -223,11 +227,6 @@ def _plan(
         return
     for plan in plans:
         _print_plan(plan)
-
-
-def _refuse(format: str, *formats: str, option: str) -> None:
-    if format in formats:
-        raise InputError(f"{option} is not printed as {format}", next="use -f table or -f json")
 
 
 def _print_plan(plan: Plan) -> None:
@@ -252,8 +251,8 @@ def _print_plan(plan: Plan) -> None:
                 print(f"    {'' if at else side:<6} {printable(line)}")
 
 
-def _axes(settings: Sequence[str], seed: int) -> Axes:
-    """The axes that ``--sweep`` names."""
+def _axes(settings: Sequence[str], seed: int | None) -> Axes:
+    """The axes that ``--sweep`` names; without a seed, a random one."""
     from wholetext.files.parsing import integer
     from wholetext.scoring.sweep import HYP, SOURCE, Axes
 
@@ -281,7 +280,7 @@ def _axes(settings: Sequence[str], seed: int) -> Axes:
         window=max(sizes["window"], default=None),
         step=tuple(sizes["step"]),
         partial=cast(Any, partial),
-        seed=seed,
+        seed=random.randrange(2**31) if seed is None else seed,
     )
 
 
@@ -300,7 +299,7 @@ def _sweep(
     from wholetext.scoring.results import RUN
     from wholetext.scoring.sweep import sweep as run, write_sweep
 
-    _refuse(format, "latex", option="--sweep")
+    known("format", format, ("table", "json", "tsv"), where="--sweep")
     metric, *others = metrics
     if others:
         raise InputError("a sweep takes one metric", where="--sweep", next=f"use -m {metric} alone")
@@ -326,31 +325,30 @@ def _show_grid(grid: Sweep, format: str) -> None:
         terminal.print_json({**grid.as_json(), "notes": notes})
         return
     notes = without_kinds(notes, "dropped", "cut", "context-cut")  # the grid has them
-    shares = [list(cell.losses.values()) for cell in grid.cells]
+    settings = [[*map(str, cell.settings.values())] for cell in grid.cells]
     scores = [
         [cell.scores[name].score if cell.scores else math.nan for name in systems]
         for cell in grid.cells
     ]
+    shares = dict(zip(_LOSSES, zip(*(cell.losses.values() for cell in grid.cells))))
     if format == "tsv":
         warn(notes)
-        print(terminal.tsv_row([*grid.axes, *systems, *_LOSSES]))
-        for cell, values, lost in zip(grid.cells, scores, shares):
-            numbers = [repr(value) for value in (*values, *lost)]
-            print(terminal.tsv_row([*cell.settings.values(), *numbers]))
+        numbers = [
+            map(repr, (*values, *lost)) for values, lost in zip(scores, zip(*shares.values()))
+        ]
+        rows = [[*cell, *values] for cell, values in zip(settings, numbers)]
+        terminal.print_tsv([*grid.axes, *systems, *_LOSSES], rows)
         return
-    corpus, titles = grid.results.corpus, list(_LOSSES)
+    losses = {title: lost for title, lost in shares.items() if any(lost)}  # no columns of zeros
     places = next((s.places for cell in grid.cells for s in cell.scores.values()), 4)
-    losses = [i for i in range(3) if any(lost[i] != 0 for lost in shares)]  # no columns of zeros
     rows = []
-    for cell, values, lost in zip(grid.cells, scores, shares):
-        percents = ["–" if math.isnan(lost[i]) else f"{100 * lost[i]:.1f} %" for i in losses]
-        printed = [number(value, places) for value in values]
-        rows.append([*map(str, cell.settings.values()), *printed, *percents])
-    console = terminal.console(80)
+    for cell, values, *lost in zip(settings, scores, *losses.values()):
+        percents = ["–" if math.isnan(share) else f"{100 * share:.1f} %" for share in lost]
+        rows.append([*cell, *(number(value, places) for value in values), *percents])
+    console, corpus = terminal.console(80), grid.results.corpus
     console.print(f"{grid.metric} {'↑' if grid.higher_is_better else '↓'}", style="bold")
-    head = [*grid.axes, *systems, *(titles[i] for i in losses)]
-    terminal.print_blocks(head, rows, len(grid.axes), console)
-    legend = "; ".join(f"{titles[i]}: {_LOSSES[titles[i]]}" for i in losses)
+    terminal.print_blocks([*grid.axes, *systems, *losses], rows, len(grid.axes), console)
+    legend = "; ".join(f"{title}: {_LOSSES[title]}" for title in losses)
     legend = legend or "Every segment was scored, and nothing was cut"
     size = f"{count(len(corpus), 'document')}, {count(int(corpus.sizes.sum()), 'segment')}"
     console.print(f"\n{size}, {'-'.join(corpus.langs)}. {legend}.", style="dim")

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wholetext.errors import count, listed as enumerated
@@ -61,7 +62,9 @@ def columns() -> int:
 
 def entry(head: str, text: str) -> None:
     """Print a name and its description, wrapped to the terminal with a hanging indent."""
-    wrap = textwrap.TextWrapper(columns(), head, " " * len(head), break_on_hyphens=False)
+    wrap = textwrap.TextWrapper(
+        columns(), head, " " * len(head), break_on_hyphens=False, break_long_words=False
+    )
     print(wrap.fill(text))
 
 
@@ -192,20 +195,18 @@ def print_blocks(
     from rich.table import Table
     from rich.text import Text
 
-    names, table = max(12, console.width // 3), list[list[Text]]()
-    for row in [head, *rows]:
-        cells = []
-        for i, value in enumerate(row):
-            width = names if i < fixed else 30 if row is head else 0
-            if not isinstance(value, Text):
-                text = printable(value)
-                value = Text(wrapped(text, width, MARKS) if width else text)
-            cells.append(value)
-        table.append(cells)
-    titles, *body = table
+    def cell(value: Any, width: int | None) -> Text:
+        if isinstance(value, Text):
+            return value
+        text = printable(value)
+        return Text(text if width is None else wrapped(text, width, MARKS))
+
+    name_widths = [max(12, console.width // 3)] * fixed
+    titles = [cell(*pair) for pair in zip_longest(head, name_widths, fillvalue=30)]
+    body = [[cell(*pair) for pair in zip_longest(row, name_widths)] for row in rows]
     widths = [
-        max(cell_len(line) for row in table for line in row[i].plain.split("\n"))
-        for i in range(len(head))
+        max(cell_len(line) for text in column for line in text.plain.split("\n"))
+        for column in zip(titles, *body)
     ]
     begin = fixed
     while begin < len(head):
@@ -225,17 +226,13 @@ def print_blocks(
 
 def print_finding(sentence: str, console: Console) -> None:
     """Print the finding in words, above the table that it sums up."""
-    from rich.text import Text
-
     text = wrapped(printable(sentence), console.width, " ")
-    console.print(Text(f"{text}\n", style="bold"))
+    console.print(f"{text}\n", style="bold")
 
 
 def print_footer(text: str, console: Console) -> None:
     """Print an explanation below a table."""
-    from rich.text import Text
-
-    console.print(Text(f"\n{text}", style="dim"))
+    console.print(f"\n{text}", style="dim")
 
 
 # ---------------------------------------------------------------- progress

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, takewhile, zip_longest
 from typing import Any
 
-from wholetext.errors import AlignmentError, InputError, choices, count, did_you_mean
+from wholetext.errors import AlignmentError, InputError, choices, count, did_you_mean, known
 from wholetext.io.text import at
 from wholetext.notebook.display import brief
 from wholetext.text import pair_of, same_language
@@ -47,11 +47,9 @@ class Loaded:
         """
         corpus, outputs = self.corpus, self.outputs
         if refs is not None:
-            known = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
-            every = list(refs) == [ALL] and ALL not in known
-            names = [
-                _known("reference", name, known, corpus.id) for name in (known if every else refs)
-            ]
+            every = list(dict.fromkeys(name for doc in corpus.docs for name in doc.refs))
+            requested = every if list(refs) == [ALL] and ALL not in every else refs
+            names = [known("reference", name, every, where=corpus.id) for name in requested]
             corpus = replace(
                 corpus,
                 standard=(),
@@ -63,7 +61,7 @@ class Loaded:
         if systems is not None:
             by_name = {output.system: output for output in outputs}
             outputs = tuple(
-                by_name[_known("system", name, list(by_name), corpus.id)]
+                by_name[known("system", name, by_name, where=corpus.id)]
                 for name in dict.fromkeys(systems)
             )
         return replace(self, corpus=corpus, outputs=outputs)
@@ -153,21 +151,23 @@ def check_read_back(written: Loaded, read: Callable[[], Loaded], where: str) -> 
             if name != other:
                 raise not_read_back(f"among the {what}", name, other, where)
     for doc, other_doc in zip(written.corpus.docs, back.corpus.docs):
-        sides = [("the source", doc.src or (), other_doc.src or ())]
-        sides += [
-            (f"reference {name!r}", text, other_doc.refs.get(name, ()))
-            for name, text in doc.refs.items()
-        ]
-        sides += [
-            (f"the output of {output.system!r}", output.docs[doc.id], other.docs[doc.id])
-            for output, other in zip(written.outputs, back.outputs)
-        ]
-        for side, segments, others in sides:
-            for i, (text, other) in enumerate(zip_longest(segments, others, fillvalue=""), 1):
+        sides, others = _sides(doc, written.outputs), _sides(other_doc, back.outputs)
+        for side, segments in sides.items():
+            pairs = zip_longest(segments, others.get(side, ()), fillvalue="")
+            for i, (text, other) in enumerate(pairs, 1):
                 if text != other:
                     place = f"document {doc.id!r}, segment {i} of {side}"
                     raise not_read_back(place, text, other, where)
     return back
+
+
+def _sides(doc: Document, outputs: Sequence[Output]) -> dict[str, Segments]:
+    """The texts of a document by what they are."""
+    return {
+        "the source": doc.src or (),
+        **{f"reference {name!r}": text for name, text in doc.refs.items()},
+        **{f"the output of {output.system!r}": output.docs[doc.id] for output in outputs},
+    }
 
 
 def not_read_back(place: str, text: str, other: str, where: str) -> InputError:
@@ -237,12 +237,6 @@ def _check_output(corpus: Corpus, output: Output, where: str) -> list[str]:
     ]
 
 
-def _known(kind: str, name: str, known: list[str], where: str) -> str:
-    if name not in known:
-        raise InputError(f"there is no {kind} {name!r}", where=where, next=choices(name, known))
-    return name
-
-
 @dataclass(frozen=True)
 class Column:
     """A source, reference or output with one entry per segment, and the file it is from."""
@@ -302,12 +296,12 @@ def load(
     if not parts:
         notes, size = [*notes], runs[-1].stop if runs else 0
         columns = [without_blank_end(column, size, notes) for column in columns]
-        lines, named = length(columns), runs[-1].stop if runs else 0
-        if named != lines:
+        lines = length(columns)
+        if size != lines:
             raise AlignmentError(
-                f"found {count(named, 'document id')}, "
+                f"found {count(size, 'document id')}, "
                 f"but {columns[0].where} has {count(lines, 'line')}",
-                where=at(where, min(named, lines) + 1),
+                where=at(where, min(size, lines) + 1),
                 next="give one document id per line of text",
             )
         parts = [[tuple(column.texts[run.start : run.stop]) for run in runs] for column in columns]

@@ -74,10 +74,7 @@ def read(
             loaded = _with_corpus(files, langs, format, systems, *how)
     if systems is not None or refs is not None:
         loaded = loaded.keep(systems, refs)
-    copied = {output.system for output in loaded.outputs} & {*loaded.corpus.references}
-    if systems is not None or not copied:
-        return loaded
-    return _without_references(loaded)
+    return loaded if systems is not None else _without_references(loaded)
 
 
 def columns_of(source: object) -> list[Any] | None:
@@ -127,8 +124,7 @@ def _starts_with_wmt(files: LineFiles, format: str | None) -> bool:
     """Tell whether the first output is a file or folder of WMT."""
     if not files.hyps or format not in (None, "wmt"):
         return False
-    first = next(iter(files.hyps.items() if isinstance(files.hyps, Mapping) else files.hyps))
-    path = first[1] if isinstance(first, tuple) else first
+    path = next(iter(named(files.hyps).values()))
     if is_folder(path):
         return True
     with opened(path) as file:
@@ -215,16 +211,11 @@ def _with_corpus(
                 where=file.name,
                 next="leave --segments (segments=) out, or force the format: --reader wmt",
             )
-        options: dict[str, Any] = {}
-        if kind == "wmt":
-            options = {"segments": segments, "system": first}
-        elif kind in ("jsonl", "table"):
-            options = {"columns": columns, "outputs": not hyps}
-        loaded = read_format(kind, file, langs, **options)
+        options: dict[str, Any] = {"segments": segments, "system": first}
+        loaded = read_format(kind, file, langs, columns=columns, outputs=not hyps, **options)
     loaded = replace(loaded, warnings=(*notes, *loaded.warnings))
     for name, path in hyps.items():
-        how: dict[str, Any] = {"segments": segments, "resegmented": resegmented}
-        loaded = with_output(loaded, name, path, **how)
+        loaded = with_output(loaded, name, path, segments=segments, resegmented=resegmented)
     return loaded
 
 
@@ -257,6 +248,7 @@ def _without_folders(
 
 
 def _without_references(loaded: Loaded) -> Loaded:
+    """Leave out outputs that only repeat a reference, unless all do."""
     docs = loaded.corpus.docs
     copies = [
         output.system

@@ -7,7 +7,7 @@ under a heading with its id, between rules (``---``), or between blank lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
@@ -178,12 +178,9 @@ def _of_records(
 ) -> tuple[Corpus, list[Output]]:
     """Read outputs by document id, or in the order of the corpus if there are no ids."""
     corpus, left_out = loaded.corpus, loaded.others - {*loaded.corpus.ids}
-    options: Mapping[str, object] = {}
-    if kind == "wmt":
-        options = {"segments": segments, "corpus": corpus, "system": name}
-    elif kind in ("jsonl", "table"):
-        options = {"columns": columns, "corpus": corpus}
-    more = read_format(kind, file, corpus.langs if all(corpus.langs) else None, **options)
+    langs = corpus.langs if all(corpus.langs) else None
+    options = {"segments": segments, "columns": columns, "corpus": corpus, "system": name}
+    more = read_format(kind, file, langs, **options)
     kinds = {note: getattr(note, "kind", "") for note in more.warnings}
     if kind == "wmt":
         metas = {doc.id: wmt.about_output(doc) for doc in more.corpus.docs}

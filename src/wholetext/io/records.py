@@ -119,8 +119,8 @@ class _Parser:
         self.unused: dict[str, None] = {}
 
     def parse(self, line: int, fields: Mapping[str, Any]) -> Record:
-        where, record, stated = at(self.where, line), Record(line), dict[str, Any]()
-        names = dict[Key, str]()
+        where, record = at(self.where, line), Record(line)
+        names, codes = dict[Key, str](), dict[str, str]()
         for name, value in fields.items():
             key = self.keys[name] if name in self.keys else key_of(name)
             if key is None:
@@ -146,14 +146,14 @@ class _Parser:
                     record.human[kind, label] = _score(value, where)
                 case "metas":
                     record.meta |= {key: _name(fact, where) for key, fact in value.items()}
+                case "doc" | "system" | "corpus":
+                    setattr(record, kind, _name(value, where))
+                case "langs":
+                    record.langs = pair(value, where)
                 case _:
-                    stated[kind] = value if kind == "langs" else _name(value, where)
-        record.doc, record.system = stated.get("doc", ""), stated.get("system", "")
-        record.corpus = stated.get("corpus", "")
-        if "langs" in stated:
-            record.langs = pair(stated["langs"], where)
-        if "src_lang" in stated and "tgt_lang" in stated:
-            record.langs = stated["src_lang"], stated["tgt_lang"]
+                    codes[kind] = _name(value, where)
+        if len(codes) == 2:
+            record.langs = codes["src_lang"], codes["tgt_lang"]
         outputs = [label for kind, label in record.texts if kind == "hyp"]
         kinds = set(map(type, record.texts.values()))
         if len(kinds) > 1 or ((record.system or "" in outputs) and outputs != [""]):
@@ -282,38 +282,38 @@ class SegmentRecords:
             segments = count(len(lead), "segment", "are")
             note = f"no document ids are given: all {segments} taken as one document"
             notes = [*notes, Note("single-document", note)]
-        for i, run in enumerate(runs):
-            values = {name: column[lead[run.start]] for name, column in self.metas.items()}
-            runs[i] = replace(run, meta={name: value for name, value in values.items() if value})
+        runs = [replace(run, meta=self._meta(lead[run.start])) for run in runs]
         texts = [
             Column(*key, column, where)
             for key, column in columns.items()
             if key[0] in ("src", "ref", "hyp") and key != ("hyp", "")
         ]
-        if (unnamed := self.columns.get(("hyp", ""))) is not None:
-            texts += [
-                Column("hyp", system, [unnamed[i] for i in places], where)
-                for system, places in rows.items()
-            ]
+        unnamed = self.columns.get(("hyp", ""), [])
+        texts += [
+            Column("hyp", system, [unnamed[i] for i in places], where)
+            for system, places in rows.items()
+            if unnamed
+        ]
         loaded = load_segments(texts, runs, corpus, langs, notes, where)
         return replace(loaded, judgments=self._judgments(loaded.outputs, rows))
+
+    def _meta(self, row: int) -> dict[str, str]:
+        return {name: column[row] for name, column in self.metas.items() if column[row]}
 
     def _judgments(
         self, outputs: Sequence[Output], rows: Mapping[str, Sequence[int]]
     ) -> tuple[Judgments, ...]:
         """Return human scores by segment: a column beside its system, or one per system."""
-        systems = [output.system for output in outputs]
-        keys = dict.fromkeys(key for scores in self.human for key in scores)
-        golds = {label if kind == "gold" else "human" for kind, label in keys}
-        lead = next(iter(rows.values()))
-        judgments = []
-        for gold in sorted(golds):
-            values = np.full((len(systems), len(lead)), np.nan)
-            for row, system in enumerate(systems):
-                key = ("human", system) if ("human", system) in keys else ("gold", gold)
-                if key in keys:
-                    values[row] = [self.human[i].get(key, np.nan) for i in rows.get(system, lead)]
-            judgments.append(Judgments(gold, "seg", tuple(systems), values))
+        systems = tuple(output.system for output in outputs)
+        keys = {key for scores in self.human for key in scores}
+        lead, judgments = next(iter(rows.values())), []
+        for gold in sorted({label if kind == "gold" else "human" for kind, label in keys}):
+            own = [("human", s) if ("human", s) in keys else ("gold", gold) for s in systems]
+            values = [
+                [self.human[i].get(key, np.nan) for i in rows.get(system, lead)]
+                for system, key in zip(systems, own)
+            ]
+            judgments.append(Judgments(gold, "seg", systems, np.array(values)))
         return tuple(judgments)
 
     def _systems(self) -> dict[str, Sequence[int]]:

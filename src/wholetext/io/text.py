@@ -60,10 +60,9 @@ class TextFile:
         start = self._raw.peek(_BUFFER).removeprefix(_BOM)
         return start.decode("utf-8", errors="replace").lstrip()
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield all bytes in large pieces."""
-        while piece := self._raw.read(1 << 20):
-            yield piece
+    def read(self) -> bytes:
+        """Return all bytes."""
+        return self._raw.read()
 
     def lines(self) -> Iterator[str]:
         r"""Yield lines without their ends, ``\n`` or ``\r\n``."""

@@ -14,7 +14,7 @@ DIGITS = 6  # significant digits
 
 
 def shorts(values: Any, digits: int = DIGITS) -> Any:
-    """Round numbers, also in nested sequences, to significant digits; None if not finite."""
+    """Round numbers, also nested ones, to significant digits; None if not finite."""
 
     def short(value: float) -> float | int:
         rounded = float(f"{float(value):.{digits}g}")
@@ -31,9 +31,13 @@ def fixed(values: Any, decimals: int) -> Any:
 def _nested(values: Any, change: Callable[[float], float]) -> Any:
     if isinstance(values, np.ndarray):
         values = values.tolist()
-    if isinstance(values, Iterable):
+    if isinstance(values, dict):
+        return {key: _nested(value, change) for key, value in values.items()}
+    if isinstance(values, Iterable) and not isinstance(values, str):
         return [_nested(value, change) for value in values]
-    return None if values is None or not math.isfinite(values) else change(values)
+    if isinstance(values, float):
+        return change(values) if math.isfinite(values) else None
+    return values
 
 
 @dataclass(frozen=True)
@@ -144,12 +148,5 @@ class Study:
 
     def plain(self) -> dict[str, Any]:
         """Convert to the JSON of the page."""
-
-        def rounded(value: Any) -> Any:
-            if isinstance(value, dict):
-                return {key: rounded(item) for key, item in value.items()}
-            if isinstance(value, (list, tuple)):
-                return [rounded(item) for item in value]
-            return shorts(value) if isinstance(value, float) else value
-
-        return {key: rounded(item) for key, item in asdict(self).items()}
+        page: dict[str, Any] = shorts(asdict(self))
+        return page

@@ -56,7 +56,7 @@ def read_glossary(
     with opened(path) as file:
         head = file.head()
         if head.startswith("{"):
-            content = read_json(b"".join(file.chunks()), where=file.name, next=_JSON)
+            content = read_json(file.read(), where=file.name, next=_JSON)
             entries = list(_json_entries(content, part, file.name))
         elif head.startswith("<"):
             entries = list(_tbx_entries(file, langs))
@@ -129,8 +129,7 @@ def _tbx_entries(file: TextFile, langs: tuple[str, str]) -> Iterator[_Entry]:
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     with reading(file.name, "check that it is complete, well-formed TBX", what="this is not XML"):
-        for piece in file.chunks():
-            parser.feed(piece)
+        parser.feed(file.read())
         root = parser.close()
     concepts = [node for node in root.iter() if _tag(node) in ("termEntry", "conceptEntry")]
     languages = list(dict.fromkeys(lang for node in concepts for lang in _by_language(node)))

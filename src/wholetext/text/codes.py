@@ -87,9 +87,9 @@ def code_of(code: str) -> str:
     return language(code).code
 
 
-def same_language(one: str, other: str) -> bool:
+def same_language(code: str, other: str) -> bool:
     """Tell whether two codes agree; script, region and member count only if both state them."""
-    a, b = language(one), language(other)
+    a, b = language(code), language(other)
     stated = ((a.member, b.member), (a.script, b.script), (a.region, b.region))
     return a.code == b.code and all(not x or not y or x == y for x, y in stated)
 

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
-from operator import itemgetter
 
 # Devanagari vowel signs belong to words
 _WORD = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
@@ -16,8 +15,6 @@ _LISTS = json.loads(files("wholetext.text").joinpath("function_words.json").read
 _WORDS: dict[str, frozenset[str]] = {
     lang: frozenset(words.split()) for lang, words in _LISTS.items()
 }
-_ALL = frozenset[str]().union(*_WORDS.values())
-_OWNERS = {word: [lang for lang, words in _WORDS.items() if word in words] for word in _ALL}
 
 ENOUGH = 0.12  # the share of words that running text of a language has on its list, at the least
 KINDS = 2  # different words that the other language lacks
@@ -43,13 +40,10 @@ def other_language(texts: Iterable[str], lang: str, least: int) -> str:
     counts = Counter(_WORD.findall(text))
     if counts.total() < least:
         return ""
-    votes = Counter[str]()
-    for word in counts.keys() & _OWNERS.keys():
-        for language in _OWNERS[word]:
-            votes[language] += counts[word]
-    if not votes:
-        return ""
-    best, most = max(votes.items(), key=itemgetter(1, 0))
+    most, best = max(
+        (sum(counts[word] for word in words & counts.keys()), language)
+        for language, words in _WORDS.items()
+    )
     if best == own or most < ENOUGH * counts.total():
         return ""
     own_words, words = _WORDS[own], _WORDS[best]

@@ -27,33 +27,6 @@ class Overlap:
     match_any: FloatArray  # (hypotheses, orders) clipped by the most any reference has
 
 
-@dataclass
-class _Grams:
-    """N-grams of concatenated texts, of growing order; those that cannot match are dropped."""
-
-    tokens: IntArray
-    left: IntArray  # (tokens,) from here to the end of the text
-    at: IntArray  # (n-grams,) where each begins
-    code: IntArray  # (n-grams,) its number; at first that of the set of references
-    owner: IntArray  # (n-grams,) the text
-
-    @classmethod
-    def of(cls, texts: Numbered, sets: IntArray) -> _Grams:
-        """``sets``: which set each text belongs to."""
-        tokens, lengths = texts
-        owner = np.repeat(np.arange(len(lengths)), lengths)
-        at = np.arange(len(tokens))
-        return cls(tokens, np.cumsum(lengths)[owner] - at, at, sets[owner], owner)
-
-    def only(self, which: IntArray) -> None:
-        self.at, self.code, self.owner = self.at[which], self.code[which], self.owner[which]
-
-    def longer(self, order: int, alphabet: int) -> IntArray:
-        """A key for each n-gram with one token more, where the text has one."""
-        self.only(np.flatnonzero(self.left[self.at] > order))
-        return np.asarray(self.code * alphabet + self.tokens[self.at + order])
-
-
 def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     """Count n-grams of hypotheses that are also in their references.
 
@@ -61,26 +34,36 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
     each, all of the same size: what hypotheses have in common is counted once. Tokens are small
     non-negative integers. An n-gram of the references is coded by the code of its first n-1 tokens
     and its last token, the codes being renumbered at each order, so they stay small and equal codes
-    mean equal n-grams of the same set: nothing is hashed, nothing collides.
+    mean equal n-grams of the same set: nothing is hashed, nothing collides. N-grams of hypotheses
+    that the references lack are dropped.
     """
-    (tokens, lengths), end = texts, int(texts[1][: len(sets)].sum())
-    hyps, refs = (tokens[:end], lengths[: len(sets)]), (tokens[end:], lengths[len(sets) :])
-    number = int(sets.max(initial=-1)) + 1  # of sets
-    each = len(refs[1]) // max(number, 1)
+    tokens, lengths = texts
+    hyps, number = len(sets), int(sets.max(initial=-1)) + 1  # hypotheses, sets
+    each = (len(lengths) - hyps) // max(number, 1)  # references of a set
     hyp_counts, ref_counts = (
         np.maximum(sizes[..., None] - np.arange(orders), 0).astype(np.float64)
-        for sizes in (hyps[1], refs[1].reshape(number, each)[sets])
+        for sizes in (lengths[:hyps], lengths[hyps:].reshape(number, each)[sets])
     )
     match, match_any = np.zeros(ref_counts.shape), np.zeros(hyp_counts.shape)
-    theirs, ours = _Grams.of(refs, np.repeat(np.arange(number), each)), _Grams.of(hyps, sets)
-    alphabet = 1 + max(int(side.tokens.max(initial=0)) for side in (theirs, ours))
+    # (n-grams,) the text of each, where it begins, its number; at first that of the set
+    owner, at = np.repeat(np.arange(len(lengths)), lengths), np.arange(len(tokens))
+    code = np.concatenate([sets, np.repeat(np.arange(number), each)])[owner]
+    left = np.cumsum(lengths)[owner] - at  # (tokens,) from here to the end of the text
+    alphabet = 1 + int(tokens.max(initial=0))
     group = np.arange(number)  # (codes,) the set of each
     for order in range(orders):
-        keys, theirs.code = np.unique(theirs.longer(order, alphabet), return_inverse=True)
+        longer = np.flatnonzero(left[at] > order)
+        owner, at = owner[longer], at[longer]
+        numbers = code[longer] * alphabet + tokens[at + order]
+        split = np.searchsorted(owner, hyps)
+        keys, theirs = np.unique(numbers[split:], return_inverse=True)
         group = group[keys // alphabet]
-        ours.code = find(keys, ours.longer(order, alphabet))
-        ours.only(np.flatnonzero(ours.code >= 0))
-        ref = np.bincount(theirs.owner % each * len(keys) + theirs.code, minlength=each * len(keys))
+        code = np.concatenate([find(keys, numbers[:split]), theirs])
+        known = np.flatnonzero(code >= 0)
+        owner, at, code = owner[known], at[known], code[known]
+        split = np.searchsorted(owner, hyps)
+        which = (owner[split:] - hyps) % max(each, 1)  # of the references of its set
+        ref = np.bincount(which * len(keys) + code[split:], minlength=each * len(keys))
         ref = ref.reshape(each, len(keys))
         # a table per hypothesis with a cell for each n-gram of its set, one table after the other
         first, many = (
@@ -88,21 +71,19 @@ def overlap(texts: Numbered, sets: IntArray, orders: int) -> Overlap:
             np.bincount(group, minlength=number),
         )
         shift = np.cumsum(many[sets]) - many[sets] - first[sets]  # (hypotheses,) from code to cell
-        owner = np.repeat(np.arange(len(sets)), many[sets])  # (cells,) hypothesis
-        hyp = np.bincount(shift[ours.owner] + ours.code, minlength=len(owner))  # (cells,)
-        code = np.arange(len(hyp)) - shift[owner]
+        table = np.repeat(np.arange(hyps), many[sets])  # (cells,) hypothesis
+        hyp = np.bincount(shift[owner[:split]] + code[:split], minlength=len(table))  # (cells,)
+        cell = np.arange(len(hyp)) - shift[table]  # (cells,) code
         for i in range(each):
-            match[:, i, order] = np.bincount(owner, np.minimum(hyp, ref[i][code]), len(sets))
+            match[:, i, order] = np.bincount(table, np.minimum(hyp, ref[i][cell]), hyps)
         match_any[:, order] = match[:, 0, order]
         if each > 1:
-            common = np.minimum(hyp, ref.max(axis=0)[code])
-            match_any[:, order] = np.bincount(owner, common, len(sets))
+            match_any[:, order] = np.bincount(table, np.minimum(hyp, ref.max(axis=0)[cell]), hyps)
         if order == 0:  # tokens by their number in the set, which keeps the next keys small
             # the last for tokens that the references do not have
             alphabet = int(many.max(initial=0)) + 1
-            for side in (theirs, ours):
-                side.tokens = np.full(len(side.tokens), alphabet - 1)
-                side.tokens[side.at] = side.code - first[group[side.code]]
+            tokens = np.full(len(tokens), alphabet - 1)
+            tokens[at] = code - first[group[code]]
     return Overlap(hyp_counts, ref_counts, match, match_any)
 
 

@@ -30,6 +30,12 @@ BUILTIN = {
     "lines": "wholetext.io.formats.lines",
 }
 
+# Options of ``read`` that a format takes, of those that callers give to whatever they read.
+OPTIONS = {
+    "wmt": ("segments", "corpus", "system"),
+    **dict.fromkeys(("jsonl", "table"), ("columns", "corpus", "outputs")),
+}
+
 
 class Format(Protocol):
     """The functions of a format; one that can be written also has ``write(path, loaded)``."""
@@ -62,10 +68,11 @@ def recognise(file: TextFile) -> str:
 
 
 def read(name: str, file: TextFile, langs: Langs = None, **options: object) -> Loaded:
-    """Read a file of the format ``name``; ``options`` are those of that format alone."""
+    """Read a file of the format ``name``; of the ``options``, those that it has apply."""
     from wholetext.io.assembly import Loaded
 
-    loaded = _call(name, "read", file, langs, **options)
+    taken = {option: options[option] for option in OPTIONS.get(name, ()) if option in options}
+    loaded = _call(name, "read", file, langs, **taken)
     if not isinstance(loaded, Loaded):
         raise _failed(name, f"read gives {type(loaded).__name__}, not Loaded")
     return loaded

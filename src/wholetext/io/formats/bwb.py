@@ -172,15 +172,20 @@ def _number(name: str) -> tuple[int, str]:
 
 def _file(root: Path, place: Path, beside: str, endings: tuple[str, ...]) -> Path | None:
     """Find the file of a chapter that has one of the endings."""
-    folder = _texts(root).parent if _texts(root) != root or not (root / beside).is_dir() else root
-    book = folder / beside / place.parent.name if beside else place.parent
+    book = _beside(root, beside) / place.parent.name if beside else place.parent
     paths = (book / f"{place.name}.{ending}" for ending in endings)
     return next((path for path in paths if path.is_file()), None)
 
 
 def _layer_file(root: Path, place: Path, side: str = REFERENCE) -> Path:
-    folder = _texts(root).parent if _texts(root) != root or not (root / LAYERS).is_dir() else root
-    return folder / LAYERS / place.parent.name / f"{place.name}.{side.removesuffix('.txt')}.an.txt"
+    book = _beside(root, LAYERS) / place.parent.name
+    return book / f"{place.name}.{side.removesuffix('.txt')}.an.txt"
+
+
+def _beside(root: Path, name: str) -> Path:
+    """Find a folder beside that of the texts; ``root`` may be either's parent or the texts."""
+    inside = root / name
+    return inside if inside.is_dir() else _texts(root).parent / name
 
 
 def _fitting(path: Path, place: Path, chapter: str, what: str = "annotation") -> list[str]:
@@ -192,8 +197,7 @@ def _fitting(path: Path, place: Path, chapter: str, what: str = "annotation") ->
             next="add the file, move the book elsewhere, or use a metric that needs no "
             "annotation, e.g. -m blonde",
         )
-    lines = list(read_lines(path))
-    size = len(list(read_lines(place.with_name(f"{place.name}.{REFERENCE}"))))
+    lines, size = read_lines(path), len(read_lines(place.with_name(f"{place.name}.{REFERENCE}")))
     if len(lines) != size:
         raise AlignmentError(
             f"{count(len(lines), 'line')} of annotation for {count(size, 'sentence')}",

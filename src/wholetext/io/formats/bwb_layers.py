@@ -46,14 +46,10 @@ class AnnotatedLine:
 
 def parse(line: str, where: str = "") -> AnnotatedLine:
     """Read the marks of a sentence."""
-    text, last = "", 0
-    mentions, quotations, slips = list[Mention](), list[tuple[int, str]](), list[str]()
+    text, last, slips = "", 0, list[str]()
+    mentions, quotations = list[Mention](), list[tuple[int, str]]()
     spans: list[tuple[re.Match[str], int]] = []  # open mentions and where they start
     quotes: list[tuple[int, int]] = []  # open quotations: speaker, start
-
-    def slip(what: str) -> None:
-        slips.append(f"{where}: {what}")
-
     for mark in _MARK.finditer(line):
         text += line[last : mark.start()]
         last = mark.end()
@@ -64,22 +60,21 @@ def parse(line: str, where: str = "") -> AnnotatedLine:
             quotations.append((speaker, text[start:].strip()))
         elif mark["type"]:
             if not mark["brace"]:
-                slip(f"no brace after {mark[0]}")
+                slips.append(f"no brace after {mark[0]}")
             spans.append((mark, len(text)))
         elif mark["close"] and spans:
             opened, start = spans.pop()
             kind, term = opened["type"], opened["term"]
             if kind not in ("P", "O") and term not in ("T", "N"):
-                slip(f"neither T nor N in {opened[0].rstrip('{')}")
+                slips.append(f"neither T nor N in {opened[0].rstrip('{')}")
             known = {"T": True, "N": False}.get(term or "")
             mentions.append(Mention(kind, int(opened["id"]), text[start:], known, start, len(text)))
         else:
-            slip(f"{mark[0]} closes nothing")
-    for opened, _ in spans:
-        slip(f"{opened[0].rstrip('{')} is not closed")
-    for speaker, _ in quotes:
-        slip(f"the quotation of {speaker} is not closed")
-    return AnnotatedLine(text + line[last:], tuple(mentions), tuple(quotations), tuple(slips))
+            slips.append(f"{mark[0]} closes nothing")
+    slips += [f"{opened[0].rstrip('{')} is not closed" for opened, _ in spans]
+    slips += [f"the quotation of {speaker} is not closed" for speaker, _ in quotes]
+    placed = tuple(f"{where}: {slip}" for slip in slips)
+    return AnnotatedLine(text + line[last:], tuple(mentions), tuple(quotations), placed)
 
 
 def ellipsis_line(layers: AnnotatedLine) -> str:

@@ -17,6 +17,7 @@ from wholetext.io.text import FilePath, TextFile, at, clean, text_writer
 from wholetext.types import Corpus
 
 _START = re.compile(r"\{|\[\s*\{")
+_KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")  # a NUL as JSON writes it, not a text about one
 
 
@@ -39,6 +40,17 @@ def read(
     """
     records = ((line, with_paths(fields, columns)) for line, fields in objects(file))
     return load(records, file.name, langs, columns=columns, corpus=corpus, outputs=outputs)
+
+
+def first_keys(file: TextFile) -> frozenset[str]:
+    """Return the keys of the first line, which may be broken, or longer than the head."""
+    line = file.head().split("\n", 1)[0]
+    if not line.startswith("{"):
+        return frozenset()
+    try:
+        return frozenset(read_json(line))
+    except InputError:
+        return frozenset(_KEY.findall(line))
 
 
 def objects(file: TextFile, constants: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -21,14 +20,6 @@ from wholetext.types import Judgments
 @dataclass(frozen=True, eq=False)
 class JudgedFile(EvalSet):
     """A table or JSONL with human scores: a column ``human`` beside the output of a system."""
-
-    columns: Columns | None = None
-    human_files: Mapping[str, Path] = field(  # type: ignore[assignment]
-        default_factory=dict, repr=False
-    )
-    metric_files: Mapping[str, Path] = field(  # type: ignore[assignment]
-        default_factory=dict, repr=False
-    )
 
     @classmethod
     def read(
@@ -55,7 +46,7 @@ class JudgedFile(EvalSet):
                 "it: --columns human=NAME; an EvalSet has folders sources and human-scores",
             )
         pair = "-".join(loaded.corpus.langs) if all(loaded.corpus.langs) else "und-und"
-        judged = cls(Path(path), pair, (pair,), columns)
+        judged = cls(Path(path), pair, (pair,))
         vars(judged)["_loaded"] = loaded
         return judged
 
@@ -99,7 +90,6 @@ class JudgedFile(EvalSet):
                 return judgments
         raise self.no_scores(name, level, self.human_names)
 
-    def items(self, level: ScoreLevel) -> Sequence[str] | int:
-        if level in ("sys", "seg"):
-            return 0 if level == "sys" else self.documents[-1].stop
-        return self.domains if level == "domain" else [run.doc for run in self.documents]
+    @property
+    def _docs(self) -> Path:
+        return self.root

@@ -112,9 +112,8 @@ def read_parallel(files: LineFiles, langs: Langs = None) -> tuple[Loaded, list[C
     if files.docs is None and _documents_by_blank_lines(columns, files.breaks):
         return _without_ids(columns, files.breaks, notes, langs, name), [], first
     size = len(ids.texts) or len(columns[0].texts)
-    free = [column for column in columns if column.kind == "hyp" and len(column.texts) != size]
-    parallel = [column for column in columns if column not in free] or columns
-    free = [column for column in free if column not in parallel]
+    parallel = [c for c in columns if c.kind != "hyp" or len(c.texts) == size] or columns
+    free = [column for column in columns if column not in parallel]
     if files.docs is None:
         return _without_ids(parallel, "none", notes, langs, name), free, first
     runs, more = runs_of(ids.texts, ids.where, domains=True)

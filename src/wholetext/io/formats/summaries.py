@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from wholetext.errors import InputError
-from wholetext.io.assembly import Langs, Loaded, assemble, chosen_pair
+from wholetext.io.assembly import Langs, Loaded, assemble, chosen_pair, pair
 from wholetext.io.columns import Columns
 from wholetext.io.formats.evalset import EvalSet
 from wholetext.io.formats.jsonl import objects
@@ -83,50 +83,39 @@ class RatedSummaries(JudgedFile):
         return "ner18" if "informativeness" in aspects else "summaries"
 
     @cached_property
-    def _ids(self) -> list[str]:
-        return list(self._rated.sources)[: self.first]
-
-    @cached_property
     def _loaded(self) -> Loaded:
-        rated = self._rated
+        """The texts; human scores are means over raters, NaN where nobody rated a summary."""
+        rated, missing = self._rated, [math.nan]
+        ids, systems = list(rated.sources)[: self.first], tuple(rated.texts)
 
         def text(words: str) -> tuple[str]:
             return (words.lower() if self.lower else words,)
 
         docs = []
-        for doc in self._ids:
+        for doc in ids:
             source = rated.sources[doc]
             refs = {f"ref{i}": text(ref) for i, ref in enumerate(rated.refs.get(doc, ()))}
             docs.append(Document(doc, None if source is None else text(source), refs))
         outputs = [
-            Output(system, {doc: text(texts[doc]) for doc in self._ids if doc in texts})
+            Output(system, {doc: text(texts[doc]) for doc in ids if doc in texts})
             for system, texts in rated.texts.items()
         ]
-        source, target = self.langs.split("-")
-        corpus = Corpus(self.root.name, (source, target), tuple(docs))
-        loaded = assemble(corpus, outputs, where=str(self.root))
-        return replace(loaded, judgments=self._judgments())
-
-    def _judgments(self) -> list[Judgments]:
-        """Average the ratings of every summary by aspect; NaN where nobody rated it."""
-        ratings, systems, missing = self._rated.ratings, tuple(self._rated.texts), [float("nan")]
-        return [
+        judgments = [
             Judgments(
                 aspect,
                 "seg",
                 systems,
                 np.array(
                     [
-                        [
-                            float(np.mean(ratings.get((aspect, s, doc), missing)))
-                            for doc in self._ids
-                        ]
+                        [np.mean(rated.ratings.get((aspect, s, doc), missing)) for doc in ids]
                         for s in systems
                     ]
                 ),
             )
-            for aspect in dict.fromkeys(aspect for aspect, _, _ in ratings)
+            for aspect in dict.fromkeys(aspect for aspect, _, _ in rated.ratings)
         ]
+        corpus = Corpus(self.root.name, pair(self.langs), tuple(docs))
+        return replace(assemble(corpus, outputs, where=str(self.root)), judgments=judgments)
 
     @cached_property
     def _rated(self) -> _Rated:
@@ -258,9 +247,8 @@ def _add_document(rated: _Rated, fields: Mapping[str, Any], where: str) -> None:
     if doc not in rated.sources and "system" not in fields and "model_id" not in fields:
         return  # an article of which there is no summary
     source = fields.get("src")
-    rated.sources[doc] = source if source is not None else rated.sources.get(doc)
-    single = [fields["reference"]] if fields.get("reference") else []
-    listed = fields.get("references") or single
+    rated.sources[doc] = rated.sources.get(doc) if source is None else source
+    listed = fields.get("references") or fields.get("reference") or []
     refs = listed if isinstance(listed, list) else [listed]
     _check_texts((*([] if source is None else [source]), *refs), where)
     if refs and rated.refs.setdefault(doc, refs) != refs:

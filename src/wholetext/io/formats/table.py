@@ -51,7 +51,7 @@ def read(
     """Read a table; ``columns`` says what its columns hold, by name or by number from 1."""
     notes = list[str]()
     if file.head().startswith(_WORKBOOK):
-        rows = _sheet(b"".join(file.chunks()), file.name, notes)
+        rows = _sheet(file.read(), file.name, notes)
     else:
         lines = list(file.lines())
         rows = _cells(lines, _delimiter(lines[0] if lines else ""))

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from wholetext.errors import InputError, choices
 from wholetext.files.parsing import read_json
 from wholetext.io.assembly import Langs, Loaded, check_read_back, pair
 from wholetext.io.columns import Key
-from wholetext.io.formats.jsonl import objects
+from wholetext.io.formats.jsonl import first_keys, objects
 from wholetext.io.markup import DIVISIONS, MarkupParts, division, join, split
 from wholetext.io.records import DocumentRecords, LanguagePairs, Record
 from wholetext.io.text import FilePath, TextFile, at, clean, file_name, opened, stem, text_writer
@@ -32,7 +33,6 @@ BY, KEYS = "wmt:segments", "wmt:keys"  # in meta: the division of a source, its 
 OWN, VALUE, OUTPUT = "wmt:", "wmt:value:", "wmt:output:"
 _USUAL = {"news": "p", "social": "p", "software": "json", "speech": "lines"}  # WMT26, by domain
 _ID = re.compile(r'(?<!\\)"doc_id"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
 # JSONL that is not WMT's
 _OURS = frozenset(("system", "src", "source", "hyp", "outputs", "lp", "langs", "corpus"))
 
@@ -44,13 +44,7 @@ def recognise(file: TextFile) -> bool:
 
 def _keys(file: TextFile) -> frozenset[str]:
     """Return the keys of the first line if they are WMT's."""
-    line = file.head().split("\n", 1)[0]
-    if not line.startswith("{"):
-        return frozenset()
-    try:
-        keys = frozenset(read_json(line))
-    except InputError:  # broken, or longer than what can be seen of it
-        keys = frozenset(_KEY.findall(line))
+    keys = first_keys(file)
     wmt = "doc_id" in keys and keys & {"src_text", "hypothesis"} and not keys & _OURS
     return keys if wmt else frozenset()
 
@@ -103,10 +97,8 @@ def facts(doc: str) -> tuple[tuple[str, str], str, bool]:
         return (parts[2], parts[3]), parts[1], True
     parts = doc.split("_#_")
     if len(parts) >= 3:
-        try:
+        with suppress(ValueError):
             return pair_of(parts[0]), parts[1], False
-        except ValueError:
-            pass
     return ("", ""), "", False
 
 
@@ -233,11 +225,12 @@ class _Reader:
         refs = {f"ref{i}": ref for i, ref in enumerate(refs)} if isinstance(refs, list) else refs
         if fields.get("hypothesis") is not None:
             record.system, outputs = self.system, {"": fields["hypothesis"]}
-        texts: dict[Key, Any] = {("src", ""): fields.get("src_text")}
-        for name, ref in refs.items():
-            texts["ref", name] = ref.get("ref") if isinstance(ref, dict) else ref
-        texts |= {("hyp", name): text for name, text in outputs.items()}
-        texts = {key: text for key, text in texts.items() if text is not None}
+        sides: dict[Key, Any] = {
+            ("src", ""): fields.get("src_text"),
+            **{("ref", n): r.get("ref") if isinstance(r, dict) else r for n, r in refs.items()},
+            **{("hyp", name): text for name, text in outputs.items()},
+        }
+        texts = {key: text for key, text in sides.items() if text is not None}
         if not texts or not all(isinstance(text, str) for text in texts.values()):
             raise InputError(
                 "there is no text in this line, or it is not a string",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any
 from wholetext.errors import InputError, count
 from wholetext.files.parsing import integer, read_json
 from wholetext.io.assembly import Langs, Loaded, assemble, chosen_pair, pair
-from wholetext.io.formats.jsonl import objects
+from wholetext.io.formats.jsonl import first_keys, objects
 from wholetext.io.text import FilePath, TextFile, at, clean, opened, stem
 from wholetext.text import same_language
 from wholetext.types import Corpus, Document, Nulls, Output
@@ -28,7 +27,6 @@ SEVERITIES = ("major", "minor")
 TASKS = ("task1_pred", "task2_pred")
 SEGMENTS, REF_TYPE = "wmt26:segments", "ref_type"  # in meta
 _SEPARATOR = "_###_"
-_KEY = re.compile(r'(?<!\\)"(\w+)"\s*:')
 _ID = "an id is official_###_eng_Latn_###_deu_Latn_###_DOMAIN_###_DOCUMENT_###_SEGMENT"
 _ITEM = '{"item_id": "…", "src": "…", "ref": {"text": "…", "type": "…"}, "hyps": {"SYSTEM": "…"}}'
 _ERROR = (
@@ -63,8 +61,7 @@ def item_id(doc: str, segment: str) -> str:
 
 def recognise(file: TextFile) -> bool:
     """Tell items and submissions of WMT26 by the keys of the first line."""
-    line = file.head().split("\n", 1)[0]  # may be broken, or longer than what can be seen of it
-    keys = set(_KEY.findall(line)) if line.startswith("{") else set[str]()
+    keys = first_keys(file)
     return "item_id" in keys and bool(keys & {"hyps", *TASKS})
 
 
@@ -212,7 +209,7 @@ def read_submission(
     and a last line that was not written to its end is left out, with a note.
     """
     with opened(path) as file:
-        return parse_submission(b"".join(file.chunks()), os.fspath(path), items, partial=partial)
+        return parse_submission(file.read(), os.fspath(path), items, partial=partial)
 
 
 def parse_submission(

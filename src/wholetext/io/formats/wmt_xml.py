@@ -80,8 +80,7 @@ def _parse(file: TextFile) -> Any:
         resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
-        for piece in file.chunks():
-            parser.feed(piece)
+        parser.feed(file.read())
         root = parser.close()
     except etree.XMLSyntaxError as error:
         raise InputError(

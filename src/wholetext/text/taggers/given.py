@@ -128,16 +128,14 @@ def _sentence(lines: Sequence[str], file: Path) -> tuple[str | None, str, Analys
         )
         for row, at in zip(words, holder)
     )
-    entities: list[Entity] = []
-    inside = ""
+    entities, inside = list[Entity](), ""
     for row, token in zip(words, tokens):
         mark = next((item[4:] for item in row[9].split("|") if item.startswith("NER=")), "O")
         label = mark[2:] if mark[:2] in ("B-", "I-") else ""
-        if mark.startswith("I-") and label == inside and entities:
-            start = entities.pop().start
+        if label:
+            goes_on = mark.startswith("I-") and label == inside
+            start = entities.pop().start if goes_on else token.start
             entities.append(Entity(text[start : token.end], label, start, token.end))
-        elif mark[:2] in ("B-", "I-"):
-            entities.append(Entity(text[token.start : token.end], label, token.start, token.end))
         inside = label
     return facts.get("seg_id"), text, Analysis(tokens, tuple(entities), ((0, len(text)),))
 

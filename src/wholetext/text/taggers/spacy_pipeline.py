@@ -160,10 +160,8 @@ def _analyse(
 
 
 def _pieces(text: str) -> list[tuple[int, str]]:
-    if len(text) <= _LONGEST:
-        return [(0, text)]
-    pieces, start = [], 0
-    while start < len(text):
+    pieces, start = list[tuple[int, str]](), 0
+    while start < len(text) or not pieces:
         stop = start + _LONGEST
         if stop < len(text):
             blank = text.rfind(" ", start + 1, stop)
