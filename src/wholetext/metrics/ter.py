@@ -82,12 +82,14 @@ class Ter(Surface):
             case_sensitive=self.case_sensitive,
         )
 
-    def count(self, groups: Sequence[Sequence[str]], peer: Any) -> FloatArray:
+    def prepare(self, texts: Sequence[str]) -> list[str]:
+        return list(map(self.sacrebleu()._preprocess_segment, texts))
+
+    def count(self, groups: Sequence[Sequence[str]]) -> FloatArray:
         """Count the edits to the nearest reference and the mean reference length: (n, 2)."""
-        split: dict[str, tuple[str, ...]] = {}  # references are normalised twice, as in sacrebleu
-        for text in (ref for _, *refs in groups for ref in refs):
-            if text not in split:
-                split[text] = tuple(peer._preprocess_segment(text).split())
+        references = list({ref for _, *refs in groups for ref in refs})
+        again = self.prepare(references)  # references are normalised twice, as in sacrebleu
+        split = {ref: tuple(text.split()) for ref, text in zip(references, again)}
         hyps = [hyp.split() for hyp, *refs in groups for _ in refs]
         refs = [split[ref] for _, *refs in groups for ref in refs]
         least = edits(hyps, refs).reshape(len(groups), -1).min(axis=1)

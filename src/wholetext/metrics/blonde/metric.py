@@ -215,7 +215,9 @@ class Blonde(Metric):
         An empty text is never smoothed.
         """
         reference = self.profile == "reference"
-        value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+        value = (
+            SMOOTH_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
+        )
         seen = np.logical_and.accumulate(count > 0, axis=-1)
         missed = seen & both & (match == 0)
         weighted = count * (0.25 if reference else 1.0)
