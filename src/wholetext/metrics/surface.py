@@ -174,6 +174,7 @@ class Bleu(Surface):
         nearest = np.where(far == far.min(axis=1, keepdims=True), lengths, np.inf).min(axis=1)
         return np.column_stack([grams.hyp[:, 0], nearest, grams.match_any, grams.hyp])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray, rows: bool = False) -> FloatArray:
         """(..., 2 + 2·order) lengths, matches, counts → (..., outputs)."""
         highest = self.max_ngram_order
@@ -191,17 +192,16 @@ class Bleu(Surface):
         effective = self.effective_order == "always" or (rows and self.effective_order == "rows")
         order = np.maximum(seen.sum(axis=-1), 1) if effective else highest
         used = np.arange(highest) < np.expand_dims(order, -1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            short = np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0)
-            brevity = np.where(hyp_len < ref_len, short, 1.0)
-            precision = np.where(seen, match / count, 0.0)
-            if self.smooth == "exp":
-                halved = 1 / (2.0 ** np.cumsum(missed, axis=-1) * count)
-                precision = np.where(missed, halved, precision)
-            elif self.smooth == "floor":
-                precision = np.where(missed, value / count, precision)
-            logs = np.where(used, np.log(100 * precision), 0.0)
-            mean = np.exp(logs.sum(axis=-1) / order)  # geometric, (...)
+        short = np.where(hyp_len > 0, np.exp(1 - ref_len / hyp_len), 0.0)
+        brevity = np.where(hyp_len < ref_len, short, 1.0)
+        precision = np.where(seen, match / count, 0.0)
+        if self.smooth == "exp":
+            halved = 1 / (2.0 ** np.cumsum(missed, axis=-1) * count)
+            precision = np.where(missed, halved, precision)
+        elif self.smooth == "floor":
+            precision = np.where(missed, value / count, precision)
+        logs = np.where(used, np.log(100 * precision), 0.0)
+        mean = np.exp(logs.sum(axis=-1) / order)  # geometric, (...)
         score = np.where(none, 0.0, brevity * mean)[..., None]
         precision = np.where(none[..., None], 0.0, 100 * precision)
         counts = [totals] if self.counts else []
@@ -278,24 +278,24 @@ class Chrf(Surface):
         best = self.reduce(stats)[:, :, 0].argmax(axis=1)
         return np.asarray(stats[np.arange(len(stats)), best])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray) -> FloatArray:
         hyp, ref, match = (totals[..., i::3] for i in range(3))  # each (..., orders)
         factor = float(self.beta) ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            precision, recall = match / hyp, match / ref
-            precision = np.where(hyp > 0, precision, 1e-16)
-            recall = np.where(ref > 0, recall, 1e-16)
-            if self.eps_smoothing:
-                bottom = factor * precision + recall
-                each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
-                return np.asarray(100 * each.mean(axis=-1, keepdims=True))
-            both = (hyp > 0) & (ref > 0)
-            orders = both.sum(axis=-1)
-            p, r = (
-                np.where(orders > 0, np.where(both, each, 0.0).sum(axis=-1) / orders, 0.0)
-                for each in (precision, recall)
-            )
-            score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
+        precision, recall = match / hyp, match / ref
+        precision = np.where(hyp > 0, precision, 1e-16)
+        recall = np.where(ref > 0, recall, 1e-16)
+        if self.eps_smoothing:
+            bottom = factor * precision + recall
+            each = np.where(bottom > 0, (1 + factor) * precision * recall / bottom, 1e-16)
+            return np.asarray(100 * each.mean(axis=-1, keepdims=True))
+        both = (hyp > 0) & (ref > 0)
+        orders = both.sum(axis=-1)
+        p, r = (
+            np.where(orders > 0, np.where(both, each, 0.0).sum(axis=-1) / orders, 0.0)
+            for each in (precision, recall)
+        )
+        score = np.where(p + r > 0, (1 + factor) * p * r / (factor * p + r), 0.0)
         return np.asarray(100 * score[..., None])
 
 

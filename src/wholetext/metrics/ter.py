@@ -96,10 +96,10 @@ class Ter(Surface):
         lengths = np.array([len(ref) for ref in refs]).reshape(len(groups), -1).mean(axis=1)
         return np.column_stack([least, lengths])
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def reduce(self, totals: FloatArray) -> FloatArray:
         edits, length = totals[..., 0], totals[..., 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
+        rate = np.where(length > 0, edits / length, np.where(edits > 0, 1.0, 0.0))
         return np.asarray(100 * rate[..., None])
 
 
