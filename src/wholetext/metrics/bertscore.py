@@ -11,7 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,8 @@ def token_weights(idf: Idf | None, ids: NDArray[np.int64]) -> FloatArray:
 class TokenMetric(EncoderMetric):
     """A metric that compares the token vectors of a hypothesis with those of each reference."""
 
+    lowest: ClassVar[int] = 0  # the first layer that can be read; 0 are the embeddings
+
     layer: int | None = None  # from the published table, else three quarters of the way up
     idf: bool = False
     truncation: Literal["context", "reference"] = "context"
@@ -93,27 +95,27 @@ class TokenMetric(EncoderMetric):
         others = BY_LANGUAGE.get(code_of(langs[1]), OTHERS)
         model = self.model or model_for(langs[1], self.name, ENGLISH, others)
         located = locate(self.name, model, self.revision)
-        depth = int(read_config(located.path).get("num_hidden_layers") or 12)
-        layer = (
-            LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth))
-            if self.layer is None
-            else self.layer
-        )
-        if not 0 <= layer <= depth:
-            raise ModelError(f"it has {depth} layers, so there is no layer {layer}", where=model)
+        config = read_config(located.path)
+        depth = int(config.get("num_hidden_layers") or config.get("n_layers") or 12)
+        layer = self.default_layer(model, depth) if self.layer is None else self.layer
+        if not self.lowest <= layer <= depth:
+            raise ModelError(
+                f"it has {depth} layers, so there is no layer {layer}",
+                where=model,
+                next="leave layer out to read the one that is usual for it",
+            )
         return replace(self, model=model, revision=located.revision, layer=layer)
+
+    def default_layer(self, model: str, depth: int) -> int:
+        """Return the layer that is read unless another is named."""
+        return LAYERS.get(model.rsplit("/", 1)[-1].lower(), round(0.75 * depth))
 
     def survey(self, references: Iterable[tuple[Excerpt, ...]], run: Runtime) -> Idf:
         tokenizer = open_encoder(run, self.model, self.revision, self.layer).tokenizer
-        markers = tokenizer.markers
-        counts: Counter[int] = Counter()
-        segments = 0
-        for view in chain.from_iterable(references):
-            segments += 1
-            counts.update(
-                {*markers.opening, *markers.closing, *tokenizer.ids(view.text, strip=True)}
-            )
-        return Idf(segments, tuple(sorted(counts.items())))
+        special = {*tokenizer.markers.opening, *tokenizer.markers.closing}
+        texts = [view.text for view in chain.from_iterable(references)]
+        each = (special.union(tokenizer.ids(text, strip=True)) for text in texts)
+        return Idf(len(texts), tuple(sorted(Counter(chain.from_iterable(each)).items())))
 
     def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
@@ -257,36 +259,39 @@ class Mover(TokenMetric):
         idf = run.survey if self.idf else None
         return mean_stats(
             [
-                max(_pair(hyp, ref, idf) for hyp, ref in pairs)
+                max(self._pair(hyp, ref, idf) for hyp, ref in pairs)
                 for pairs in self.compared(requests, run)
             ]
         )
 
+    def _pair(self, hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
+        if not hyp.scored.any() or not ref.scored.any():
+            return 0.0
+        weights = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
+        return transported(hyp.vectors, ref.vectors, weights)
 
-def _pair(hyp: Tokens, ref: Tokens, idf: Idf | None) -> float:
+
+def transported(
+    hyp: NDArray[Any],
+    ref: NDArray[Any],
+    weights: tuple[FloatArray, FloatArray],
+    distance: Literal["euclidean", "sqeuclidean"] = "euclidean",
+) -> float:
+    """1 − earth mover's distance of the rows of two texts; NaN where one of them weighs nothing."""
     from scipy.spatial.distance import cdist
 
-    if not hyp.scored.any() or not ref.scored.any():
-        return 0.0
+    if not all(mass.sum() > 0 for mass in weights):
+        return math.nan
     # from differences: from products, rounding would be magnified where tokens are alike
-    cost: FloatArray = cdist(hyp.vectors, ref.vectors)  # (hyp tokens, ref tokens)
-    mass, ref_mass = token_weights(idf, hyp.ids), token_weights(idf, ref.ids)
-    if mass.sum() <= 0 or ref_mass.sum() <= 0:
-        return float("nan")
-    return 1.0 - earth_movers_distance(cost, mass, ref_mass)
+    return 1.0 - earth_movers_distance(cdist(hyp, ref, distance), *weights)
 
 
-def earth_movers_distance(
-    cost: FloatArray, mass: FloatArray | None = None, ref_mass: FloatArray | None = None
-) -> float:
-    """Least cost of moving ``mass`` (n,) to ``ref_mass`` (m,); uniform by default.
+def earth_movers_distance(cost: FloatArray, *weights: FloatArray) -> float:
+    """Least cost of moving ``weights`` (n,) to (m,) others; uniform by default.
 
     By POT (Flamary et al. 2021).
     """
     emd2 = optional("ot", "transport", "POT").emd2
-    shares = [
-        np.full(size, 1 / size) if weights is None else weights / weights.sum()
-        for size, weights in zip(cost.shape, (mass, ref_mass))
-    ]
+    shares = [mass / mass.sum() for mass in weights or map(np.ones, cost.shape)]
     costs = np.ascontiguousarray(cost, dtype=np.float64)
     return float(emd2(*shares, costs, numItermax=10_000_000))
