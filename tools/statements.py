@@ -55,7 +55,7 @@ LATER = (
     "reproduce", "annotation/relative_ranking.py", "annotation/bwb_layers.py", "io/formats/bwb.py",
     "io/formats/bwb_layers.py", "io/formats/summaries.py", "meta/grid.py", "meta/raters.py", "meta/token_lengths.py",
     "meta/direct_assessments.py", "metrics/bleurt.py", "metrics/cider.py", "metrics/meteor.py", "metrics/moverscore.py",
-    "metrics/word_vectors.py", "metrics/words.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
+    "metrics/word_vectors.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
     "scoring/significance/paired.py",
     # log-probabilities under causal language models
     "metrics/llm_prob.py", "models/causal.py",

@@ -14,8 +14,8 @@ import pytest
 import wholetext as wt
 from wholetext.errors import MetricError
 from wholetext.metrics import meteor
-from wholetext.metrics.words import words_of
 from wholetext.scoring.evaluate import Options, score
+from wholetext.text.mteval import tokenize_13a
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracle" / "meteor_cider.json").read_text("utf-8"))
 DEMO = Path(wt.__file__).parent / "demo" / "de-en.jsonl"
@@ -141,7 +141,7 @@ def greedy(one: list[list[float]], two: list[list[float]]) -> float:
 def test_static_vectors_equal_their_definitions_on_112_segments(metric: str, define: Any, tmp_path: Path) -> None:
     corpus, outputs, _ = wt.read(DEMO)
     texts = [
-        (words_of(hyp.lower()), words_of(ref.lower()))
+        tuple(map(str.split, tokenize_13a([hyp.lower(), ref.lower()])))
         for doc in corpus.docs
         for hyp, ref in zip(outputs[0].docs[doc.id], doc.refs["human"])
     ]

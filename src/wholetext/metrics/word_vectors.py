@@ -10,7 +10,7 @@ import numpy as np
 
 from wholetext.metrics.cohesion.metric import static_vectors
 from wholetext.metrics.cohesion.vectors import EMBEDDED, identity
-from wholetext.metrics.words import words_of
+from wholetext.text.mteval import tokenize_13a
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
 _WORDS = 1024  # of a hypothesis that are compared at a time
@@ -39,7 +39,7 @@ class WordVectorMetric(Metric):
         space = static_vectors(self.vectors, run)
 
         def embed(text: str, at: int) -> FloatArray:
-            words = words_of(text.lower())
+            words = tokenize_13a([text.lower()])[0].split()
             known = [space.index[word] for word in words if word in space]
             if len(known) < len(words):
                 run.warn("words without a vector are left out", at)
