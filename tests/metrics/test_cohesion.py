@@ -264,7 +264,6 @@ def test_sentences_run_on_over_segments() -> None:
     assert found.words == ("the", "cats", "sat", ".", "it", "rained", ".", "cats", "left", ".")
     assert found.sentences == ((0, 4), (4, 7), (7, 10))
     assert grid(found) == {"cat": (0, 2)}
-    assert found.noun_words == ((1, "cat"), (7, "cat"))
     assert mentions(found, "lemma") == {"cat": (1, 7)} and mentions(found) == {}
 
 
@@ -273,5 +272,5 @@ def test_words_between_blanks() -> None:
     tokens = (Token("Cats", "cat", "", "NOUN", "", 0, 4), Token("sat", "sit", "", "VERB", "", 5, 8),
               Token(".", ".", "", "PUNCT", "", 8, 9))
     found = read([text], [Analysis(tokens, (), ((0, 9),))], "spaces")
-    assert found.words == ("cats", "sat.") and found.nouns == ((0, "cat"),) and found.noun_words == ()
+    assert found.words == ("cats", "sat.") and found.nouns == ((0, 0, "cat"),)
     assert found.content == (("cats", "cat"), ("sat", "sit"))

@@ -57,7 +57,6 @@ class Bleurt(ModelMetric):
     overlapping = True
 
     model: str = "lucadiliello/BLEURT-20"
-    revision: str = ""
     limit: int | None = None  # by the model's name (bleurt-base-128: 128), else 512
 
     def resolve(self, langs: tuple[str, str]) -> Bleurt:

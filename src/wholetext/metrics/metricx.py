@@ -34,7 +34,6 @@ class MetricX(ModelMetric):
     overlapping = True
 
     model: str = "google/metricx-24-hybrid-large-v2p6"
-    revision: str = ""
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
     mode: Literal["auto", "ref", "qe"] = "auto"  # auto: by the model's name, else ref
     tokenizer: str = "auto"

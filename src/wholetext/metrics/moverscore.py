@@ -86,8 +86,9 @@ class MoverScore(TokenMetric):
         def pair(hyp: Tokens, ref: Tokens) -> float:
             if not hyp.scored.any() or not ref.scored.any():
                 return 0.0
-            vectors, weights = zip(*(self._grams(side, idf, pieces) for side in (hyp, ref)))
-            return transported(*vectors, weights, distance)
+            vectors, weights = self._grams(hyp, idf, pieces)
+            others, masses = self._grams(ref, idf, pieces)
+            return transported(vectors, others, (weights, masses), distance)
 
         compared = self.compared(requests, run)
         return mean_stats([max(pair(hyp, ref) for hyp, ref in pairs) for pairs in compared])

@@ -207,7 +207,7 @@ class Bleu(Surface):
         counts = [totals] if self.counts else []
         return np.concatenate([score, precision, brevity[..., None], *counts], axis=-1)
 
-    reduce_rows = partialmethod(reduce, rows=True)  # type: ignore[assignment]
+    reduce_rows = partialmethod(reduce, rows=True)
 
 
 def _require_tokenizer(name: str) -> None:

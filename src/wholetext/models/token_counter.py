@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wholetext.errors import InputError
 from wholetext.models.hub.locate import locate
-from wholetext.models.tokenizer import sentence_pieces
+from wholetext.models.tokenizer import read_core, sentence_pieces
 
 FILES = ("tokenizer*", "*.model", "*.txt", "config.json", "special_tokens_map.json")
 
@@ -29,11 +29,7 @@ def token_counter(name: str) -> Callable[[str], int]:
                 next(iter(sorted(folder.glob("*.model"))), folder / "spiece.model")
             )
     _exists(path)
-    import tokenizers
-
-    tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = read_core(path)
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 

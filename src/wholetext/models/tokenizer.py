@@ -286,7 +286,7 @@ class FileTokenizer:
     is_fast = True
 
     def __init__(self, folder: Path, stated: Mapping[str, Any], lower: bool = True) -> None:
-        self.backend_tokenizer = core = _read_core(folder)
+        self.backend_tokenizer = core = read_core(folder / "tokenizer.json")
         if not lower and hasattr(core.normalizer, "lowercase"):
             core.normalizer.lowercase = False
         self.model_max_length = int(min(stated.get("model_max_length", NO_LIMIT), NO_LIMIT))
@@ -323,22 +323,22 @@ class FileTokenizer:
         return str(self.backend_tokenizer.decode(ids, skip_special_tokens=False))
 
 
-def _read_core(folder: Path) -> Any:
-    """The ``tokenizer.json`` of a folder, with padding and truncation disabled."""
+def read_core(path: Path) -> Any:
+    """A ``tokenizer.json``, with padding and truncation disabled."""
     tokenizers = optional("tokenizers", "minilm")
-    with guarded(folder, BROKEN):
-        core = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    core.no_truncation()
-    core.no_padding()
-    return core
+    with guarded(path.parent, BROKEN):
+        return _uncut(tokenizers.Tokenizer.from_file(str(path)))
 
 
 def _core(folder: Path, full: Any) -> Any:
-    """The fast tokenizer of the folder, with padding and truncation disabled."""
-    if (folder / "tokenizer.json").is_file() and not isinstance(full, FileTokenizer):
-        return _read_core(folder)
-    core = full.backend_tokenizer if getattr(full, "is_fast", False) else None
-    if core is not None:
-        core.no_truncation()
-        core.no_padding()
+    """The fast tokenizer of the folder, with padding and truncation disabled; None without one."""
+    path = folder / "tokenizer.json"
+    if path.is_file() and not isinstance(full, FileTokenizer):
+        return read_core(path)
+    return _uncut(full.backend_tokenizer) if getattr(full, "is_fast", False) else None
+
+
+def _uncut(core: Any) -> Any:
+    core.no_truncation()
+    core.no_padding()
     return core

@@ -189,12 +189,12 @@ class Occurrence(NamedTuple):
 
 def layers_for(table: CategoryTable) -> frozenset[Layer]:
     """Return the layers that a table uses, so that an analyser runs nothing else."""
-    layers = {_SCHEMES[scheme] for scheme in table.tenses}
+    layers = {layer for scheme, layer in _SCHEMES.items() if scheme in table.tenses and layer}
     if table.labels and "entity" not in table.left_out:
         layers.add("entity")
     tags = (tag for forms in table.tags.values() for tags in forms.values() for tag in tags)
     parts = (part for tag in tags for part in _SEPARATORS.split(tag) if part)
-    return frozenset({*filter(None, layers), *map(_layer, parts)})
+    return frozenset({*layers, *map(_layer, parts)})
 
 
 def _layer(part: str) -> Layer:

@@ -42,7 +42,7 @@ class Checkpoint(NamedTuple):
     category: str
     feature: str
     phrase: str
-    count: int | None = None  # of a name: how often the reference has it
+    times: int | None = None  # of a name: how often the reference has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,11 @@ def find_phrases(
     text: str, checkpoints: Sequence[Checkpoint], *, is_ref: bool
 ) -> Iterator[Occurrence]:
     """Find marked phrases: whole words, any case; names in the reference as often as counted."""
-    for category, feature, phrase, count in checkpoints:
+    for category, feature, phrase, times in checkpoints:
         pattern = rf"(?<!\w){re.escape(phrase)}(?!\w)" if len(phrase) <= len(text) else "(?!)"
         places = [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
-        if is_ref and count is not None:
-            places = [*places, *[(0, 0)] * count][:count]
+        if is_ref and times is not None:
+            places = [*places, *[(0, 0)] * times][:times]
         for start, end in places:
             yield Occurrence(category, feature, phrase.lower(), start, end)
 

@@ -65,7 +65,6 @@ class Comet(ModelMetric):
     several_refs = "mean"
 
     model: str = "Unbabel/wmt22-comet-da"
-    revision: str = ""
     kind: Kind = "auto"  # what the checkpoint is; it is read from it
     qe: bool = False  # leave references out where the model can do without (unified, xcomet)
     pool_special_tokens: bool = True
