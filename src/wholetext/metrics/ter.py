@@ -14,7 +14,7 @@ up all affect the score; all three are sacrebleu's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,24 +106,24 @@ class Ter(Surface):
 # ---------------------------------------------------------------- edit matrices
 
 
-@dataclass(frozen=True)
 class Pairs:
     """Hypotheses, longest first, and their references; none is empty.
 
     Arrays over hypothesis words are laid out by position: all first words, all second words, etc.
     """
 
-    hyp_lengths: IntArray  # (pairs,) descending
-    ref_lengths: IntArray  # (pairs,)
-    match: Bits  # (k, hypothesis words) positions of each word in the reference
-    counts: IntArray = field(init=False)  # (longest,) pairs that have a word at each position
-    firsts: IntArray = field(init=False)  # (longest,) where the words of each position begin
+    match: Bits  # (k, words) positions of each word in the reference
 
-    def __post_init__(self) -> None:
-        places = np.arange(int(self.hyp_lengths.max(initial=0)))
-        counts = np.searchsorted(-self.hyp_lengths, -places)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "firsts", np.cumsum(counts) - counts)
+    def __init__(self, hyp_lengths: IntArray, ref_lengths: IntArray) -> None:
+        """Lay out hypotheses of descending lengths (pairs,); their matches are set by the caller."""
+        self.hyp_lengths, self.ref_lengths = hyp_lengths, ref_lengths
+        places = np.arange(int(hyp_lengths.max(initial=0)))
+        # (longest,) pairs that have a word at each position, and where these words begin
+        self.counts = np.searchsorted(-hyp_lengths, -places)
+        self.firsts = np.cumsum(self.counts) - self.counts
+        # (words,) position and pair of each word
+        self.place = np.repeat(places, self.counts)
+        self.pair = np.arange(len(self.place)) - self.firsts[self.place]
 
     def __len__(self) -> int:
         return len(self.hyp_lengths)
@@ -131,11 +131,6 @@ class Pairs:
     def row(self, place: int) -> slice:
         """Return the slice of the words at a position."""
         return slice(int(self.firsts[place]), int(self.firsts[place] + self.counts[place]))
-
-    def owners(self) -> tuple[IntArray, IntArray]:
-        """Return the pair and the position of each word, both (words,)."""
-        place = np.repeat(np.arange(len(self.counts)), self.counts)
-        return np.arange(len(place)) - self.firsts[place], place
 
 
 def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pairs:
@@ -155,17 +150,16 @@ def pairs(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Pai
     # the last mask is for words that the reference does not have
     masks = np.zeros((k, len(known) + 1), dtype=np.uint64)
     np.bitwise_or.at(masks, (place >> 6, number), _ONE << (place & 63).astype(np.uint64))
-    at = find(known, keys[:end])
-    empty = Pairs(hyp_lengths, ref_lengths[which], masks[:, :0])
-    pair, place = empty.owners()
+    texts = Pairs(hyp_lengths, ref_lengths[which])
     starts = np.cumsum(hyp_lengths) - hyp_lengths
-    match = masks.take(at[starts[pair] + place], axis=1, mode="wrap")
-    return replace(empty, match=match)
+    at = find(known, keys[:end])[starts[texts.pair] + texts.place]
+    texts.match = masks.take(at, axis=1, mode="wrap")
+    return texts
 
 
 def beam(texts: Pairs) -> tuple[Bits, Bits]:
     """Cells within the beam whose upper left neighbour, and whose upper one, is too: (k, words)."""
-    pair, place = texts.owners()
+    pair, place = texts.pair, texts.place
     ratio = (texts.ref_lengths / texts.hyp_lengths)[pair]
     half = np.where(ratio / 2 > BEAM, np.ceil(ratio / 2 + BEAM), BEAM)
     ends = texts.ref_lengths[pair] + 1.0
@@ -278,7 +272,7 @@ def alignment(texts: Pairs, rows: ShiftTable) -> tuple[IntArray, BoolArray, Bits
     """
     left, matches = _path(texts, rows)
     match = np.bitwise_or.reduce(matches, axis=0) > 0
-    pair, place = texts.owners()
+    pair, place = texts.pair, texts.place
     entered = texts.ref_lengths[pair]  # (words,) reference words before the next word's row
     entered[place + 1 < texts.hyp_lengths[pair]] = left[len(texts) :]
     starts = np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths - 1  # (pairs,)
@@ -408,10 +402,9 @@ def _candidates(texts: Pairs, rows: ShiftTable) -> tuple[Shifts, IntArray]:
     """
     places, ref_wrong, aligned = alignment(texts, rows)
     hyp_wrong = np.bitwise_or.reduce(aligned, axis=0) == 0
-    owner, at = texts.owners()
     # a block that begins with an aligned word is in place already
-    word, j = _matches(at, texts.match ^ aligned)
-    pair, place = owner[word], at[word]
+    word, j = _matches(texts.place, texts.match ^ aligned)
+    pair, place = texts.pair[word], texts.place[word]
     ref = (np.cumsum(texts.ref_lengths + 1) - texts.ref_lengths)[pair] + j
     goal = places[ref]
     room = np.minimum(texts.hyp_lengths[pair] - place, texts.ref_lengths[pair] - j)
@@ -484,10 +477,8 @@ def _best(shifts: Shifts, gain: IntArray) -> Shifts:
 
 def _shifted(texts: Pairs, shifts: Shifts) -> Pairs:
     """Apply the shifts; pairs without one are dropped."""
-    empty = Pairs(
-        texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair], texts.match[:, :0]
-    )
-    pair, row = empty.owners()
-    word = shifts.of(pair).words(row)
-    match = texts.match.take(texts.firsts[word] + shifts.pair[pair], axis=1)
-    return replace(empty, match=match)
+    shifted = Pairs(texts.hyp_lengths[shifts.pair], texts.ref_lengths[shifts.pair])
+    word = shifts.of(shifted.pair).words(shifted.place)
+    at = texts.firsts[word] + shifts.pair[shifted.pair]
+    shifted.match = texts.match.take(at, axis=1)
+    return shifted
