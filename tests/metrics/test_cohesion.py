@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tests.metrics.disco_given import WordListTagger, engine, reading, request, static_vectors
+from tests.metrics.disco_given import (
+    GOLD,
+    HYP,
+    NOUNS,
+    REF,
+    STATIC,
+    WordListTagger,
+    engine,
+    reading,
+    static_vectors,
+    value,
+)  # fmt: skip
 from wholetext.errors import MetricError, SpecError
 from wholetext.metrics.cohesion import grids
 from wholetext.metrics.cohesion.grids import Grid, Weighting, grid, mentions, read
@@ -31,26 +38,9 @@ from wholetext.metrics.cohesion.metric import (
 )
 from wholetext.registry import scorer
 from wholetext.text.taggers.analysis import Analysis, Token
-from wholetext.types import FloatArray, Metric
+from wholetext.types import FloatArray
 
 EXACT = 1e-9
-HYP = "the cat sat on the mat . the dog saw the cat . paris is a city . the cat left the house ."
-REF = "a cat sat on a mat . the dog chased the cat . the house is in paris . the cats like the city ."
-NOUNS = {word: word for word in ("cat", "mat", "dog", "house", "paris", "city")} | {"cats": "cat"}
-STATIC = static_vectors({"paris": (1, 0.2), "city": (0.9, 0.3), "cat": (0, 1), "dog": (0.1, 1),
-                              "mat": (-1, 0.1), "house": (-1, -1)})
-
-
-@pytest.fixture(scope="module")
-def gold(oracle: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((oracle / "disco" / "disco.json").read_text("utf-8"))
-    return found
-
-
-def value(metric: Metric, run: Any, hyp: str, *refs: str) -> float:
-    return float(metric.reduce(metric.measure([request(hyp, *refs)], run))[0, 0])
-
-
 def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
     """(n, n) as a dense matrix."""
     return np.asarray(grids.adjacency(foci, n, weighting).todense())
@@ -59,11 +49,11 @@ def adjacency(foci: Grid, n: int, weighting: Weighting = "u") -> FloatArray:
 # ---------------------------------------------------------------- numbers of the published code
 
 
-def test_golden_graphs(gold: dict[str, Any]) -> None:
-    run = engine(analyser=WordListTagger(gold["nouns"]), vectors=static_vectors(gold["static_vectors"]))
-    for text in gold["documents"].values():
+def test_golden_graphs() -> None:
+    run = engine(analyser=WordListTagger(GOLD["nouns"]), vectors=static_vectors(GOLD["static_vectors"]))
+    for text in GOLD["documents"].values():
         for side in ("hyp", "ref"):
-            expected, read_ = text["graphs"][side], reading(text[side], gold["nouns"])
+            expected, read_ = text["graphs"][side], reading(text[side], GOLD["nouns"])
             assert {lemma: list(places) for lemma, places in grid(read_).items()} == expected["grid"]
             assert len(read_.sentences) == expected["n_sentences"]
             links = adjacency(grid(read_), len(read_.sentences))
@@ -78,10 +68,10 @@ def test_golden_graphs(gold: dict[str, Any]) -> None:
         assert best == pytest.approx(graphs["LexicalChain_two_refs_max"], abs=EXACT)
 
 
-def test_golden_sentences(gold: dict[str, Any]) -> None:
-    for text in gold["documents"].values():
+def test_golden_sentences() -> None:
+    for text in GOLD["documents"].values():
         for side in ("hyp", "ref"):
-            found = reading(text[side], gold["nouns"])
+            found = reading(text[side], GOLD["nouns"])
             assert [" ".join(found.words[slice(*span)]) for span in found.sentences] == text[f"sentences_{side}"]
 
 

@@ -15,16 +15,10 @@ from wholetext.errors import MetricError, ModelError
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tests.metrics.neural_texts import with_tokenizers
 from wholetext import score
 from wholetext.models.hub import locate as hub
 from wholetext.scoring.evaluate import Options
 from wholetext.types import Scores
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_tokenizers(tmp_path_factory.mktemp("models"))
 
 
 def scored(spec: str, langs: str = "de-en", device: str = "cpu", **options: Any) -> Scores:
@@ -39,9 +33,9 @@ LIMITED = {"bertscore": "tiny-bert", "mover": "tiny-bert", "sbert": "tiny-bert",
 
 @pytest.mark.parametrize(("metric", "limit"), [(metric, limit) for metric in LIMITED for limit in (0, 1, 5000)
                                                 if (metric, limit) != ("metricx", 5000)])  # its positions are relative
-def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit: int, models: Path) -> None:
+def test_limits_without_room_for_text_or_beyond_the_positions(metric: str, limit: int, tiny: Path) -> None:
     with pytest.raises(MetricError, match=f"limit={limit} leaves no room for text, or is more"):
-        scored(f"{metric}(limit={limit})@{models / LIMITED[metric]}")
+        scored(f"{metric}(limit={limit})@{tiny / LIMITED[metric]}")
 
 
 @pytest.mark.parametrize("metric", ["bertscore", "mover", "sbert"])
@@ -54,21 +48,21 @@ def test_an_english_model_on_another_language(metric: str) -> None:
     assert not any("trained on English" in note for note in scored(f"{metric}@minilm").notes)
 
 
-def test_no_references_at_all(models: Path) -> None:
+def test_no_references_at_all(tiny: Path) -> None:
     found = score(
         ["A text."],
-        f"comet@{models / 'comet-qe-mix'}",
+        f"comet@{tiny / 'comet-qe-mix'}",
         srcs=["Ein Text."],
         langs="de-en",
         options=Options(device="cpu"),
-    )[f"comet@{models / 'comet-qe-mix'}"]["hyp"]
+    )[f"comet@{tiny / 'comet-qe-mix'}"]["hyp"]
     assert found.signature["refs"] == "none"
 
 
-def test_error_spans_of_every_reference(models: Path) -> None:
+def test_error_spans_of_every_reference(tiny: Path) -> None:
     refs = {"a": ["A text.", "Another."], "b": ["Something else entirely, and longer.", "Not that one."]}
-    found = scored(f"comet@{models / 'xcomet'}", refs=refs)
-    each = [scored(f"comet@{models / 'xcomet'}", refs=[refs[name]]) for name in "ab"]
+    found = scored(f"comet@{tiny / 'xcomet'}", refs=refs)
+    each = [scored(f"comet@{tiny / 'xcomet'}", refs=[refs[name]]) for name in "ab"]
     for row in range(2):
         detail = dict(found.details[row] or {})
         several = detail.pop("by_reference")
@@ -85,18 +79,18 @@ def test_a_wrong_limit_names_the_model_as_it_was_asked_for() -> None:
         wt.score(["a"], "bertscore(limit=0)@minilm", refs=["b"], options=wt.Options(cache=False))
 
 
-def test_an_absent_encoder_names_the_checkpoint(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_absent_encoder_names_the_checkpoint(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    shutil.copytree(models / "comet-reg-mix", tmp_path / "my-comet")
+    shutil.copytree(tiny / "comet-reg-mix", tmp_path / "my-comet")
     with pytest.raises(ModelError, match=r"my-comet: its encoder 'tiny-xlmr' was not found") as caught:
         scored(f"comet@{tmp_path / 'my-comet'}")
     assert "next to" in caught.value.next
 
 
-def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_absent_device_is_refused_from_the_cache_too(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    spec = f"bertscore(layer=1)@{models / 'tiny-bert'}"
+    spec = f"bertscore(layer=1)@{tiny / 'tiny-bert'}"
     assert scored(spec).score
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ModelError, match=r"device cuda\S* is not available"):
@@ -107,10 +101,10 @@ def test_an_absent_device_is_refused_from_the_cache_too(models: Path, monkeypatc
     ("prism(limit=12)@tiny-mbart50", ["ref (read)", "hyp (scored)", "hyp (read)", "ref (scored)"]),
     ("metricx(limit=12)@tiny-mt5", ["prompt with ref"]),
 ])  # fmt: skip
-def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], models: Path) -> None:
+def test_a_plan_shows_what_is_left_of_the_text(spec: str, sides: list[str], tiny: Path) -> None:
     text = " ".join(f"word{i}" for i in range(40))
     corpus = wt.Corpus("c", ("de", "en"), (wt.Document("d", (text,), {"ref": (text,)}),))
-    planned = wt.plan(corpus, [wt.Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{models}/"), show=1)
+    planned = wt.plan(corpus, [wt.Output("s", {"d": (text + " end",)})], spec.replace("@", f"@{tiny}/"), show=1)
     shown = planned.shown[0].sides
     assert [side for side, _ in shown] == sides and planned.lost_focus == 1
     for _, tokens in shown:

@@ -21,16 +21,6 @@ from wholetext.models.hub.locate import locate  # noqa: E402
 MODELS = Path(__file__).resolve().parent.parent / "oracle" / "neural" / "models"
 
 
-class Hostile:
-    """Creates a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (open, (str(self.path), "w"))
-
-
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """A copy of a small COMET model with its encoder's configuration beside it."""
@@ -61,31 +51,6 @@ def load(model: Path) -> None:
     found.encoder.model  # noqa: B018
     found.mix  # noqa: B018
     found.estimator  # noqa: B018
-
-
-def test_the_tensors_are_the_ones_torch_reads(model: Path) -> None:
-    found = read_checkpoint(model / "checkpoints/model.ckpt")
-    for key, wanted in state(model)["state_dict"].items():
-        if key in found:
-            assert torch.equal(found[key], wanted)
-    assert {"estimator.ff.0.weight", "layerwise_attention.gamma"} <= found.keys()
-    load(model)
-
-
-@pytest.mark.parametrize("place", ["beside", "inside", "hyper_parameters"])
-def test_a_hostile_checkpoint_is_refused_and_runs_nothing(model: Path, tmp_path: Path, place: str) -> None:
-    content, mark = state(model), tmp_path / "owned"
-    if place == "inside":
-        content["state_dict"]["estimator.ff.0.weight"] = Hostile(mark)
-    else:
-        content[place] = {"x": [Hostile(mark)]}
-    path = save(model, content)
-    with pytest.raises(ModelError, match="refused") as caught:
-        read_checkpoint(path)
-    assert "open" in str(caught.value) and str(path) in str(caught.value)
-    with pytest.raises(ModelError):
-        load(model)
-    assert not mark.exists()
 
 
 @pytest.mark.parametrize("key", ["estimator.ff.3.weight", "layerwise_attention.scalar_parameters.4",
