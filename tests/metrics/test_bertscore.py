@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tests.metrics.neural_texts import ORACLE, TEXTS, cut, one, oracle
+from tests.metrics.neural_texts import ORACLE, TEXTS, cut, one, oracle, scored_lines
 from wholetext.metrics.bertscore import BertScore, earth_movers_distance
 from wholetext.metrics.discoscore.metric import similarity
 from wholetext.scoring.engine import Engine
-from wholetext.scoring.evaluate import Options, score
 from wholetext.types import FloatArray, Request
 
 pytest.importorskip("torch")
@@ -45,14 +44,7 @@ def test_names_give_the_numbers_of_the_published_tools() -> None:
         "doc-bertscore": oracle("bertscore/doc_fork.json")["models"]["tiny-bert"]["expected"]["idf=False"]["en-de"],
     }
     for name, expected_scores in published.items():
-        result = score(
-            lines["hyp"],
-            f"{name}(layer=4)@{model}",
-            refs=lines["ref"],
-            docs=lines["doc"],
-            langs="en-de",
-            options=Options(cache=False),
-        )[f"{name}(layer=4)@{model}"]["hyp"]
+        result = scored_lines(lines, f"{name}(layer=4)@{model}")
         np.testing.assert_allclose(result.at("segment"), expected_scores["F"], atol=TOLERANCE, rtol=0)
 
 

@@ -99,6 +99,28 @@ def test_a_second_reference_never_lowers_the_match(docs: Texts) -> None:
     assert (two[:, 0] == two[:, 2]).all()  # one of them is the output itself
 
 
+# ---------------------------------------------------------------- several references: ⊕ of Eqs. 3 and 4
+
+HYP, REFS = "He ran but she sat .", ("He ran while she slept .", "She ran but she sat .")
+# masculine and feminine pronouns: 1, 1 in the hypothesis; 1, 1 and 0, 2 in the references. "while" and "but" are
+# comparisons both. Unigrams: 4 and 5 of 6 in common; of the largest counts 6 of 9.
+BY_HAND = {
+    "sum": {"pronoun.recall": 3 / 4, "pronoun.precision": 3 / 4, "marker.recall": 1.0, "ngram1.recall": 9 / 12,
+            "ngram1.precision": 9 / 12, "f1": math.sqrt(3 / 4)},
+    "max": {"pronoun.recall": 2 / 3, "pronoun.precision": 1.0, "marker.recall": 1.0, "ngram1.recall": 6 / 9,
+            "ngram1.precision": 1.0, "f1": 2 * math.sqrt(2 / 3) / (1 + math.sqrt(2 / 3))}}
+
+
+@pytest.mark.parametrize("aggregate", BY_HAND)
+def test_several_references_by_hand(aggregate: str) -> None:
+    refs, parameters = [[(ref,)] for ref in REFS], f"(references={aggregate},tagger=plain)"
+    blonde, discourse = (outputs(scored([(HYP,)], refs, metric + parameters)) for metric in ("blonde", "d-blonde"))
+    for name, value in BY_HAND[aggregate].items():
+        assert (discourse if name == "f1" else blonde)[name] == pytest.approx(value, abs=1e-12), name
+    once, twice = (scored([(HYP,)], refs[:1] * count, f"d-blonde{parameters}").score for count in (1, 2))
+    assert once == pytest.approx(twice, abs=1e-12)  # sums double above and below, maxima stay
+
+
 # ---------------------------------------------------------------- odd documents
 
 

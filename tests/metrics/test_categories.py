@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 from wholetext.errors import InputError, SpecError
-from wholetext.metrics.blonde.categories import (
-    DISCOURSE,
-    Finder,
-    layers_for,
-    load_table,
-)
+from wholetext.metrics.blonde.categories import DISCOURSE, Finder, layers_for, load_table
 from wholetext.text.taggers.analysis import Analysis, Entity, Token
 from wholetext.text.taggers.plain import words
 

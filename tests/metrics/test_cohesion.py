@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -134,8 +136,6 @@ def test_wong_and_kit_count_content_words() -> None:
 
 @pytest.mark.parametrize("installed", ["", "3.0"])
 def test_lc_means_the_same_whatever_is_installed(installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
     monkeypatch.setattr(grids, "wordnet_version", lambda: installed)
     assert Lc(definition="wong-kit").resolve(("zh", "en")).items == "lemma"
     if not installed:
@@ -143,65 +143,43 @@ def test_lc_means_the_same_whatever_is_installed(installed: str, monkeypatch: py
             Lc(definition="wong-kit", items="wordnet").resolve(("zh", "en"))
 
 
+class WordNet:
+    """A WordNet of given synsets by word, and of relations by (synset, kind); it is its own reader."""
+
+    def __init__(self, synsets: dict[str, list[str]], related: dict[tuple[str, str], str], word: str = "") -> None:
+        self.given, self.word = (synsets, related), word
+
+    def named(self, words: list[str]) -> list[WordNet]:
+        return [WordNet(*self.given, word) for word in words]
+
+    def synsets(self, lemma: str) -> list[WordNet]:
+        return self.named(self.given[0].get(lemma, [lemma]))
+
+    def name(self) -> str:
+        return self.word
+
+    def synset(self) -> WordNet:
+        return self
+
+    def lemmas(self) -> list[WordNet]:
+        return [self]
+
+    def __getattr__(self, kind: str) -> Any:
+        return lambda: self.named([word for key, word in self.given[1].items() if key == (self.word, kind)])
+
+
 def test_synonym_groups_join_over_synsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wholetext.metrics.cohesion import grids
-
-    class Synset:
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def name(self) -> str:
-            return self._name
-
-    class Reader:
-        def synsets(self, lemma: str) -> list[Synset]:
-            known = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "dog": ["dog.1"]}
-            return [Synset(name) for name in known.get(lemma, [])]
-
-    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    synsets = {"car": ["car.1"], "auto": ["car.1", "machine.1"], "machine": ["machine.1"], "xyzzy": []}
+    monkeypatch.setattr(grids, "_wordnet", lambda: WordNet(synsets, {}))
     groups = {frozenset(group) for group in grids.synonym_groups(["car", "dog", "auto", "machine", "xyzzy"])}
     assert groups == {frozenset({"car", "auto", "machine"}), frozenset({"dog"}), frozenset({"xyzzy"})}
 
 
 def test_collocations_of_wong_and_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypernyms, wholes, antonyms and coordinate terms; a later word joins no two earlier ones."""
-    from wholetext.metrics.cohesion import grids
-
-    up = {"dog": "canine", "wolf": "canine", "wheel": "car", "good": "", "bad": "", "stone": "", "canine": "animal"}
-    opposite = {"good": "bad", "bad": "good"}
-
-    class Synset:
-        def __init__(self, name: str) -> None:
-            self.word = name
-
-        def name(self) -> str:
-            return self.word
-
-        def synset(self) -> Synset:
-            return self
-
-        def lemmas(self) -> list[Synset]:
-            return [self]
-
-        def antonyms(self) -> list[Synset]:
-            return [Synset(opposite[self.word])] if self.word in opposite else []
-
-        def hypernyms(self) -> list[Synset]:
-            return [Synset(up[self.word])] if up.get(self.word) and self.word != "wheel" else []
-
-        def part_holonyms(self) -> list[Synset]:
-            return [Synset("car")] if self.word == "wheel" else []
-
-        def member_holonyms(self) -> list[Synset]:
-            return []
-
-        substance_holonyms = member_holonyms
-
-    class Reader:
-        def synsets(self, lemma: str) -> list[Synset]:
-            return [Synset(lemma)]
-
-    monkeypatch.setattr(grids, "_wordnet", lambda: Reader())
+    related = {("dog", "hypernyms"): "canine", ("wolf", "hypernyms"): "canine", ("canine", "hypernyms"): "animal",
+               ("wheel", "part_holonyms"): "car", ("good", "antonyms"): "bad", ("bad", "antonyms"): "good"}
+    monkeypatch.setattr(grids, "_wordnet", lambda: WordNet({}, related))
     words = ["dog", "car", "good", "wolf", "stone", "wheel", "bad", "canine", "dog"]
     assert grids.collocated(words) == [("dog", "wolf", "canine"), ("car", "wheel"), ("good", "bad"), ("stone",)]
     assert reiteration(lexical_items(words, "collocations")) == 5 / 9

@@ -21,14 +21,9 @@ SPECS = {"bertscore(layer=2)@M": "tiny-bert", "mover@M": "tiny-bert", "sbert@M":
 
 
 def scored(spec: str, cache: Path | bool = False) -> Scores:
-    return score(
-        ["A first text.", "Another one here."],
-        spec,
-        srcs=["Ein Text.", "Noch einer."],
-        refs=["A text.", "Another here."],
-        langs="de-en",
-        options=Options(device="cpu", cache=cache),
-    )[spec]["hyp"]
+    texts = {"srcs": ["Ein Text.", "Noch einer."], "refs": ["A text.", "Another here."], "langs": "de-en"}
+    options = Options(device="cpu", cache=cache)
+    return score(["A first text.", "Another one here."], spec, options=options, **texts)[spec]["hyp"]
 
 
 @pytest.mark.parametrize("spec", SPECS)
