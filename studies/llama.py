@@ -98,7 +98,7 @@ class Llama:
     def fit(self, x: Pair) -> Fit:
         return Fit(len(self.prompt(x)[0]), 0, 0, 0)
 
-    def marked(self, x: Pair) -> str:
+    def shown(self, x: Pair) -> str:
         return "«".join(lines(self.names, x, (x.source.before, x.target.before), x.source.after))
 
     def prompt(self, x: Pair) -> tuple[list[int], int]:

@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -61,18 +60,14 @@ class Idf:
     """In how many reference segments each token id occurs."""
 
     segments: int
-    counts: tuple[tuple[int, int], ...]  # (id, number of segments that have it), sorted
-
-    @cached_property
-    def by_id(self) -> dict[int, int]:
-        return dict(self.counts)
+    counts: Mapping[int, int]  # id → number of segments that have it, sorted
 
 
 def token_weights(idf: Idf | None, ids: NDArray[np.int64]) -> FloatArray:
     """(tokens,) weights: uniform, or idf over reference segments, log((N + 1) / (df + 1))."""
     if idf is None:
         return np.ones(len(ids))
-    return np.log((idf.segments + 1) / np.array([idf.by_id.get(int(i), 0) + 1 for i in ids]))
+    return np.log((idf.segments + 1) / np.array([idf.counts.get(int(i), 0) + 1 for i in ids]))
 
 
 @dataclass(frozen=True)
@@ -115,7 +110,7 @@ class TokenMetric(EncoderMetric):
         special = {*tokenizer.markers.opening, *tokenizer.markers.closing}
         texts = [view.text for view in chain.from_iterable(references)]
         each = (special.union(tokenizer.ids(text, strip=True)) for text in texts)
-        return Idf(len(texts), tuple(sorted(Counter(chain.from_iterable(each)).items())))
+        return Idf(len(texts), dict(sorted(Counter(chain.from_iterable(each)).items())))
 
     def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""

@@ -16,7 +16,7 @@ from wholetext.models.encoder import Encoder, EncoderBackend, refuse_context
 from wholetext.models.hub.locate import guarded, locate
 from wholetext.models.hub.torch_file import read_torch_file
 from wholetext.models.layout import Ids, Layout, Markers
-from wholetext.models.loading import fill
+from wholetext.models.loading import fill, refuse_weights
 from wholetext.models.tokenizer import (
     FILES,
     UNREADABLE,
@@ -98,10 +98,6 @@ class BleurtModel(EncoderBackend):
     def layout(self, x: Pair) -> Layout:
         return self.laid_out(x)
 
-    def shown(self, x: Pair) -> str:
-        layout = self.layout(x)
-        return layout.marked(self.tokenizer.tokens(layout.ids))
-
     def run(self, batch: Sequence[Pair]) -> list[float]:
         torch = torch_module()
         layouts = [self.layout(pair) for pair in batch]
@@ -144,13 +140,7 @@ class BleurtModel(EncoderBackend):
             name: _PREFIX + name.replace("embeddings_project.", "encoder.embedding_projection.")
             for name in model.state_dict()
         }
-        missing = [name for name in (*names.values(), *_HEAD) if name not in tensors]
-        if missing:
-            raise ModelError(
-                f"the checkpoint has no weights for {missing[0]}",
-                where=str(folder),
-                next="give a BLEURT checkpoint in PyTorch, such as lucadiliello/BLEURT-20",
-            )
+        refuse_weights([], {*names.values(), *_HEAD} - tensors.keys(), folder)
         self._head = [tensors[name].float() for name in _HEAD]
         return fill(model, {name: tensors[key] for name, key in names.items()})
 

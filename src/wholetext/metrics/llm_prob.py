@@ -63,6 +63,3 @@ class LlmProb(ModelMetric):
 
     def inputs(self, request: Request) -> list[tuple[str, Pair]]:
         return [("src+hyp", Pair(request.src, request.hyp[0]))] if request.src else []
-
-    def shown(self, backend: CausalLM, x: Pair) -> str:
-        return backend.marked(x)

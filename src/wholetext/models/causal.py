@@ -52,7 +52,7 @@ class CausalLM(CheckpointBackend):
     def fit(self, x: Pair) -> Fit:
         return self.prompt(x).fit
 
-    def marked(self, x: Pair) -> str:
+    def shown(self, x: Pair) -> str:
         ids, given, _ = self.prompt(x)
         return f"{self.tokenizer.decode(ids[:given])}«{self.tokenizer.decode(ids[given:])}»"
 

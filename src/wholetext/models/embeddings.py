@@ -52,9 +52,6 @@ class TokenVectors(EncoderBackend):
         )
         self.id = f"{encoder.id}/layer{layer}/{reading}/{'all' if everything else 'scored'}"
 
-    def layout(self, x: Excerpt) -> Layout:
-        return self.encoder.tokenizer.layout(x, self.reading)
-
     def run(self, batch: Sequence[Excerpt]) -> list[Tokens]:
         layouts = [self.layout(view) for view in batch]
         ends = [
@@ -114,7 +111,7 @@ class Embeddings(EncoderBackend):
     def layout(self, x: Excerpt) -> Layout:
         if self.pooling == "cls":
             refuse_context(self.encoder.located.name, x)
-        return self.encoder.tokenizer.layout(x, self.reading)
+        return super().layout(x)
 
     def run(self, batch: Sequence[Excerpt]) -> list[FloatArray]:
         layouts = [self.layout(view) for view in batch]

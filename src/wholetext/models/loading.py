@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,9 @@ def fill(model: Any, tensors: Mapping[str, Any]) -> Any:
     return model.requires_grad_(False)
 
 
-def refuse_weights(misshapen: Sequence[str], missing: Sequence[str], folder: Path) -> None:
+def refuse_weights(misshapen: Iterable[str], missing: Iterable[str], folder: Path) -> None:
     """Raise an error if a checkpoint lacks weights, or has some of another shape."""
-    names = sorted(misshapen or missing)
+    names = sorted(misshapen) or sorted(missing)
     if names:
         what = "weights of the wrong shape" if misshapen else "no weights"
         more = f" and {len(names) - 1} others" if len(names) > 1 else ""

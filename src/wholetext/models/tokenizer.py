@@ -114,10 +114,6 @@ class Tokenizer:
         """Ids as printable word pieces."""
         return [str(token) for token in self._full.convert_ids_to_tokens(list(ids))]
 
-    def marked(self, layout: Layout) -> str:
-        """The word pieces of a sequence, with «the scored ones» marked."""
-        return layout.marked(self.tokens(layout.ids))
-
     def parts(self, view: Excerpt, strip: bool = False) -> Parts:
         return Parts.of(view, lambda text: self.ids(text, strip))
 

@@ -153,9 +153,6 @@ class Comet(ModelMetric):
             (*self._key(run), "cross", str(limit)), lambda: CrossEncoder(model, limit)
         )
 
-    def shown(self, backend: CrossEncoder | SentenceVectors, x: Any) -> str:
-        return backend.model.tokenizer.marked(backend.layout(x))
-
     def seen(self, request: Request, run: Runtime) -> int | None:
         backend = self.backend(run)
         if isinstance(backend, CrossEncoder):

@@ -348,7 +348,7 @@ class SentenceVectors(EncoderBackend):
     def layout(self, x: Excerpt) -> Layout:
         if self.model.hparams.pool in FIRST_TOKEN:
             refuse_context(self.model.located.name, x)
-        return self.model.tokenizer.layout(x, self.reading)
+        return super().layout(x)
 
     def run(self, batch: Sequence[Excerpt], group: bool = False) -> list[Vector]:
         """Encode excerpts; with ``group`` the layer norm sees them as one text."""
