@@ -33,11 +33,6 @@ class Precision:
     device: str = "auto"
     dtype: str = "fp32"
 
-    @property
-    def available_device(self) -> str:
-        """The device that models run on; raise if this machine lacks it."""
-        return pick_device(self.device, self.dtype)
-
 
 def torch_module() -> Any:
     """Import torch; if it is missing, raise an error that names the extra."""

@@ -23,6 +23,7 @@ from wholetext.models.device import (
     memory,
     need_torch,
     padded,
+    pick_device,
     place,
     side_by_side,
     torch_module,
@@ -81,7 +82,7 @@ class Encoder:
 
     @cached_property
     def device(self) -> str:
-        return self.precision.available_device
+        return pick_device(self.precision.device, self.precision.dtype)
 
     @cached_property
     def model(self) -> Any:

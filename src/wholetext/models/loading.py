@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from wholetext.errors import ModelError
-from wholetext.models.device import DTYPES, Precision, place, side_by_side, torch_module
+from wholetext.models.device import (
+    DTYPES,
+    Precision,
+    pick_device,
+    place,
+    side_by_side,
+    torch_module,
+)
 from wholetext.models.hub.locate import SAFE, Located, gguf, loading, locate
 from wholetext.models.tokenizer import load_tokenizer, reading
 from wholetext.types import Runtime
@@ -48,7 +55,7 @@ class Checkpoint:
 
     @cached_property
     def device(self) -> str:
-        return self.precision.available_device
+        return pick_device(self.precision.device, self.precision.dtype)
 
     def load_tokenizer(self) -> Any:
         return load_tokenizer(self.located.path)

@@ -106,8 +106,8 @@ class FocusMetric(Metric):
     def space(self) -> tuple[str, float] | None:
         """Static vectors and the cosine that merges two nouns into one focus; None: no merging."""
         values = vars(self)
-        entity = values.get("focus") == "entity"
-        return (values["vectors"], values["threshold"]) if entity else None
+        merged = "vectors" in values and values.get("focus", "entity") == "entity"
+        return (values["vectors"], values["threshold"]) if merged else None
 
     def resolve(self, langs: tuple[str, str]) -> Self:
         if getattr(self, "focus", "entity") == "nn":
@@ -270,10 +270,6 @@ class LexicalGraph(EntityGraph):
     summary = "lexical graph: how strongly sentences are linked by related nouns"
     threshold: float = 0.7
     vectors: str = EMBEDDED
-
-    @property
-    def space(self) -> tuple[str, float]:
-        return self.vectors, self.threshold
 
 
 @dataclass(frozen=True)
