@@ -9,8 +9,9 @@ from wholetext.errors import MetricError
 from wholetext.metrics.model_metric import ModelMetric
 from wholetext.models.causal import CausalLM
 from wholetext.models.hub.locate import locate
-from wholetext.models.loading import TOKENIZER, open_checkpoint
+from wholetext.models.loading import open_checkpoint
 from wholetext.models.seq2seq import Pair
+from wholetext.models.tokenizer import FILES
 from wholetext.text.codes import language_name
 from wholetext.types import FloatArray, Request, Runtime, Side, mean_stats
 
@@ -43,7 +44,7 @@ class LlmProb(ModelMetric):
                 f"llm-prob lacks {'the languages' if self.model else 'a model'}",
                 next="write llm-prob@MODEL, a hub name or a folder, and give -l, such as -l en-fr",
             )
-        located = locate(self.model, self.revision, patterns=TOKENIZER)
+        located = locate(self.model, self.revision, patterns=FILES)
         return replace(self, revision=located.revision, src_lang=src, tgt_lang=tgt)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:

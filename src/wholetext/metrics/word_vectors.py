@@ -10,6 +10,7 @@ import numpy as np
 
 from wholetext.metrics.cohesion.metric import static_vectors
 from wholetext.metrics.cohesion.vectors import EMBEDDED, identity
+from wholetext.models.embeddings import unit
 from wholetext.text.mteval import tokenize_13a
 from wholetext.types import FloatArray, Metric, Request, Runtime, mean_stats
 
@@ -85,7 +86,7 @@ class GreedyMatching(WordVectorMetric):
     summary = "best cosine of each word with the other text, both ways (static)"
 
     def compare(self, hyp: FloatArray, ref: FloatArray) -> float:
-        hyp, ref = _unit(hyp), _unit(ref)
+        hyp, ref = unit(hyp), unit(ref)
         rows, columns = [], np.full(len(ref), -np.inf)
         for begin in range(0, len(hyp), _WORDS):
             cosines = hyp[begin : begin + _WORDS] @ ref.T  # (some hyp words, ref words)
@@ -100,9 +101,5 @@ def _extrema(vectors: FloatArray) -> FloatArray:
     return np.asarray(np.where(high >= np.abs(low), high, low))
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-30))
-
-
 def _cosine(hyp: FloatArray, ref: FloatArray) -> float:
-    return float(_unit(hyp) @ _unit(ref))
+    return float(unit(hyp) @ unit(ref))

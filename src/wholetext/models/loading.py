@@ -17,21 +17,8 @@ from wholetext.models.device import (
     torch_module,
 )
 from wholetext.models.hub.locate import SAFE, Located, gguf, loading, locate
-from wholetext.models.tokenizer import load_tokenizer, reading
+from wholetext.models.tokenizer import FILES, load_tokenizer, reading
 from wholetext.types import Runtime
-
-# what a tokenizer and its limits need, without the weights
-TOKENIZER = (
-    "config.json",
-    "tokenizer*",
-    "*.model",
-    "*.spm",
-    "vocab*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "generation_config.json",
-)
 
 
 class Checkpoint:
@@ -47,7 +34,7 @@ class Checkpoint:
     ) -> None:
         self.model, self.revision, self.precision = model, revision, precision
         self.attention, self.kind = attention, kind
-        self.located: Located = locate(model, revision, patterns=TOKENIZER)
+        self.located: Located = locate(model, revision, patterns=FILES)
 
     @property
     def id(self) -> str:

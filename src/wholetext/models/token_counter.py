@@ -7,9 +7,7 @@ from pathlib import Path
 
 from wholetext.errors import InputError
 from wholetext.models.hub.locate import locate
-from wholetext.models.tokenizer import read_core, sentence_pieces
-
-FILES = ("tokenizer*", "*.model", "*.txt", "config.json", "special_tokens_map.json")
+from wholetext.models.tokenizer import FILES, read_core, sentence_pieces
 
 
 def token_counter(name: str) -> Callable[[str], int]:

@@ -17,7 +17,7 @@ from wholetext.models.layout import Ids, Layout, Markers, Parts, Truncation, lay
 from wholetext.models.tokenizer_file import BROKEN, check_loaded, check_tokenizer_files
 from wholetext.types import Excerpt
 
-FILES = ("*.json", "*.txt", "*.model")  # what a tokenizer needs of a hub repository
+FILES = ("*.json", "*.txt", "*.model", "*.spm")  # what a tokenizer needs, without the weights
 # models of embeddings and uniform layers, whose tokenizers are their files alone
 FAMILY = frozenset({"bert", "roberta", "xlm-roberta", "camembert"})
 # position ids begin after the padding id in these
