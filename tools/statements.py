@@ -58,7 +58,7 @@ LATER = (
     "metrics/word_vectors.py", "models/fairseq.py", "models/token_counter.py", "scoring/kappa.py",
     "scoring/significance/paired.py",
     # log-probabilities under causal language models
-    "metrics/llm_prob.py", "models/causal.py",
+    "metrics/llm_prob.py",
     # people: their files, answers in words, commands, models without torch
     "cli/convert.py", "cli/renamed.py", "cli/studies.py", "cli/topics.py", "io/columns.py", "io/conversion.py",
     "io/formats/judged.py", "io/formats/table.py", "io/outputs.py", "models/array_encoder.py", "scoring/controls.py",
