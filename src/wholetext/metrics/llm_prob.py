@@ -43,8 +43,8 @@ class LlmProb(ModelMetric):
 
     def resolve(self, langs: tuple[str, str]) -> LlmProb:
         src, tgt = (
-            lang if given == "auto" else given
-            for lang, given in zip(langs, (self.src_lang, self.tgt_lang))
+            lang if code == "auto" else code
+            for lang, code in zip(langs, (self.src_lang, self.tgt_lang))
         )
         if not self.model or not (src and tgt):
             raise MetricError(
@@ -77,10 +77,10 @@ class LlmProb(ModelMetric):
 
 
 class Prompt(NamedTuple):
-    """A text whose tokens after the first ``given`` are scored."""
+    """A text whose tokens after the first ``prefix`` are scored."""
 
     ids: Ids
-    given: int
+    prefix: int
     fit: Fit
 
 
@@ -110,24 +110,24 @@ class CausalLM(CheckpointBackend):
         return self.prompt(x).fit
 
     def shown(self, x: Pair) -> str:
-        ids, given, _ = self.prompt(x)
-        return f"{self.tokenizer.decode(ids[:given])}«{self.tokenizer.decode(ids[given:])}»"
+        ids, prefix, _ = self.prompt(x)
+        return f"{self.tokenizer.decode(ids[:prefix])}«{self.tokenizer.decode(ids[prefix:])}»"
 
     def run(self, batch: Sequence[Pair]) -> list[tuple[float, int]]:
         """Log-probability of the scored tokens, and their number; equal prompts are read once."""
         torch, model, device = torch_module(), self.checkpoint.weights, self.checkpoint.device
         prompts = [self.prompt(x) for x in batch]
         # the last token of a prompt predicts the first that is scored, so it is read with these
-        heads = [prompt.ids[: prompt.given - 1] for prompt in prompts]
-        tails = [prompt.ids[prompt.given - 1 :] for prompt in prompts]
+        heads = [prompt.ids[: prompt.prefix - 1] for prompt in prompts]
+        tails = [prompt.ids[prompt.prefix - 1 :] for prompt in prompts]
         places = {head: at for at, head in enumerate(dict.fromkeys(heads))}
         sums = []
         with torch.inference_mode(), memory():
             ids, mask = padded(list(places), 0, device)
-            given = model.base_model(input_ids=ids, attention_mask=mask.long(), use_cache=True)
+            context = model.base_model(input_ids=ids, attention_mask=mask.long(), use_cache=True)
             for at in _parts([len(tail) for tail in tails], int(model.config.vocab_size)):
                 rows = torch.tensor([places[heads[i]] for i in at], device=device)
-                cache = copy.deepcopy(given.past_key_values)
+                cache = copy.deepcopy(context.past_key_values)
                 cache.batch_select_indices(rows)
                 read = torch.tensor(pad([tails[i][:-1] for i in at], 0, 1), device=device)
                 steps = torch.arange(read.shape[1], device=device)[None]
@@ -149,21 +149,21 @@ class CausalLM(CheckpointBackend):
     def _prompt(self, x: Pair) -> Prompt:
         """Both sides within the limit: the farthest context is left out first, then the end is cut."""
         src, hyp, after = x.source.before, x.target.before, x.source.after
-        full = ids, given = self._ids((src, hyp), after, x)
+        full = ids, prefix = self._ids((src, hyp), after, x)
         while len(ids) > self.limit and (src or hyp or after):
             most = max(len(src), len(hyp))
             after = after if most else after[:-1]
             src, hyp = src[1:] if len(src) == most else src, hyp[1:] if len(hyp) == most else hyp
-            ids, given = self._ids((src, hyp), after, x)
+            ids, prefix = self._ids((src, hyp), after, x)
         cut = max(0, len(ids) - self.limit)
         fit = Fit(len(ids) - cut, 0, len(full[0]) - len(ids), cut)
-        return Prompt(ids[: self.limit], min(given, self.limit), fit)
+        return Prompt(ids[: self.limit], min(prefix, self.limit), fit)
 
     def _ids(self, before: Context, after: Sequence[str], x: Pair) -> tuple[Ids, int]:
-        given, scored = lines(self.names, x, before, after)
-        coded = self.tokenizer(given + scored, return_offsets_mapping=True)
+        prefix, scored = lines(self.names, x, before, after)
+        coded = self.tokenizer(prefix + scored, return_offsets_mapping=True)
         ends = [end for _, end in coded["offset_mapping"]]
-        first = next(i for i, end in enumerate(ends) if end > len(given))
+        first = next(i for i, end in enumerate(ends) if end > len(prefix))
         stop = len(ends) - ends[::-1].index(max(ends))  # without a mark of the end
         return tuple(coded["input_ids"][:stop]), first
 
@@ -174,8 +174,8 @@ def lines(
     """The prompt, each side on a line after the name of its language, and the text that is scored."""
     source = x.source.glue.join([*before[0], x.source.text, *after])
     context, glue = x.target.glue.join(before[1]), x.target.glue
-    given = f"{names[0]}: {source}\n{names[1]}:{' ' if context else ''}{context}"
-    return given, f"{glue if context else ' '}{x.target.text}\n"
+    prefix = f"{names[0]}: {source}\n{names[1]}:{' ' if context else ''}{context}"
+    return prefix, f"{glue if context else ' '}{x.target.text}\n"
 
 
 def _parts(sizes: Sequence[int], vocabulary: int) -> list[range]:

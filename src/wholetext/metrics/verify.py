@@ -122,5 +122,5 @@ def _hashes(folder: Path) -> Iterator[ModelFinding]:
                 else hashlib.sha1(f"blob {blob.stat().st_size}\0".encode())
             )
             good = sha256(blob, git) == blob.name
-            said = "as the hub has it" if good else "other content than the hub's"
-            yield ModelFinding(path.relative_to(folder).as_posix(), good, said)
+            what = "as the hub has it" if good else "other content than the hub's"
+            yield ModelFinding(path.relative_to(folder).as_posix(), good, what)

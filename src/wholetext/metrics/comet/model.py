@@ -140,24 +140,24 @@ def read_hparams(folder: Path) -> Hparams:
                 "it names no pretrained_model, the encoder that the model was trained from"
             )
         crossed = KINDS.get(identifier) in {"unified", "xcomet"}
-        said: dict[str, Any] = {**_DEFAULTS.get(identifier, {}), **raw}
-        layer = said.get("sent_layer" if crossed else "layer", "mix")
-        final, spans = said.get("final_activation"), said.get("word_level_training")
-        segments = said.get("input_segments") or ("mt", "src", "ref")
+        settings: dict[str, Any] = {**_DEFAULTS.get(identifier, {}), **raw}
+        layer = settings.get("sent_layer" if crossed else "layer", "mix")
+        final, spans = settings.get("final_activation"), settings.get("word_level_training")
+        segments = settings.get("input_segments") or ("mt", "src", "ref")
         hparams = Hparams(
             kind=KINDS.get(identifier, ""),
-            encoder_model=str(said.get("encoder_model", "XLM-RoBERTa")),
-            pretrained_model=said["pretrained_model"],
-            pool="cls" if crossed else str(said.get("pool", "avg")),
+            encoder_model=str(settings.get("encoder_model", "XLM-RoBERTa")),
+            pretrained_model=settings["pretrained_model"],
+            pool="cls" if crossed else str(settings.get("pool", "avg")),
             layer=None if layer == "mix" else int(layer),
-            transformation=str(said.get("layer_transformation", "softmax")),
-            layer_norm=bool(said.get("layer_norm", True)),
-            hidden_sizes=tuple(int(size) for size in said.get("hidden_sizes") or ()),
-            activation=str(said.get("activations", "Tanh")),
+            transformation=str(settings.get("layer_transformation", "softmax")),
+            layer_norm=bool(settings.get("layer_norm", True)),
+            hidden_sizes=tuple(int(size) for size in settings.get("hidden_sizes") or ()),
+            activation=str(settings.get("activations", "Tanh")),
             final_activation=str(final) if final else None,
             segments=tuple(map(str, segments)) if crossed else (),
-            word_layer=int(said["word_layer"]) if crossed and spans else None,
-            labels=tuple(map(str, said.get("error_labels") or ("minor", "major"))),
+            word_layer=int(settings["word_layer"]) if crossed and spans else None,
+            labels=tuple(map(str, settings.get("error_labels") or ("minor", "major"))),
         )
         _, typed = ENCODERS.get(hparams.encoder_model, ("", False))
         for name, values, known in (
