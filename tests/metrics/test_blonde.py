@@ -201,9 +201,9 @@ def test_features_are_reported() -> None:
 @pytest.mark.parametrize(
     ("spec", "fault"),
     [
-        ('blonde(weights="tense")', "not a weight: 'tense'"),
+        ('blonde(weights="tense")', "'' is not a weight of tense"),
         ('blonde(table=en,weights="tens=1")', "did you mean tense"),
-        ('blonde(weights="tense=-1")', "not a weight"),
+        ('blonde(weights="tense=-1")', "'-1' is not a weight"),
         ("blonde(table=xx)", "no category table for the language 'xx'"),
         ("blonde(profile=old)", "profile is one of"),
     ],

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wholetext.errors import MetricError, SpecError, choices
+from wholetext.errors import MetricError, SpecError, known
+from wholetext.files.parsing import number
 from wholetext.metrics.blonde import units
 from wholetext.metrics.blonde.categories import (
     CategoryTable,
@@ -282,19 +283,13 @@ class Blonde(Metric):
     def _weights(self) -> dict[str, float]:
         """Weights of features and categories where they are not 1: the table's, then the user's."""
         weights = dict(self._table.weights)
-        known = [*CATEGORIES, *(feature for _, feature in self._features)]
+        names = [*CATEGORIES, *(feature for _, feature in self._features)]
         for item in filter(None, map(str.strip, self.weights.split(","))):
             name, _, value = (part.strip() for part in item.partition("="))
-            try:
-                weights[name] = float(value)
-            except ValueError:
-                weights[name] = -1.0
-            if not 0 <= weights[name] < float("inf"):
-                raise SpecError(f"not a weight: {item!r}", next='write weights="neuter=1,tense=2"')
-            if name not in known and self.table != "auto":
-                raise SpecError(
-                    f"there is no category or feature {name!r}", next=choices(name, known)
-                )
+            what, step = f"a weight of {name}", 'write weights="neuter=1,tense=2"'
+            weights[name] = number(value, what=what, low=0, next=step, error=SpecError)
+            if self.table != "auto":
+                known("category or feature", name, names, error=SpecError)
         return weights
 
     def _analyser(self) -> Analyser:
