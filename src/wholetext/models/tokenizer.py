@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +161,7 @@ class Tokenizer:
         empty = tuple(self._full("")["input_ids"])
         full = self._full
         closing = [i for i in (full.sep_token_id, full.eos_token_id) if i is not None]
-        ending = 0
-        while ending < len(empty) and empty[-1 - ending] in closing:
-            ending += 1
+        ending = len(list(takewhile(closing.__contains__, reversed(empty))))
         opening, closed = empty[: len(empty) - ending], empty[len(empty) - ending :]
         if not closing:
             raise ModelError(
