@@ -244,9 +244,9 @@ class ShiftTable:
     distance: IntArray  # (pairs,)
 
 
-def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> ShiftTable:
-    """Fill the matrices of all pairs by row; ``within`` is the beam, None if it cuts no path."""
-    match = texts.match if within is None else texts.match & within[0]
+def table(texts: Pairs, within: tuple[Bits, Bits]) -> ShiftTable:
+    """Fill the matrices of all pairs by row; ``within`` is the beam."""
+    match = texts.match & within[0]
     up = np.full((len(match), len(texts)), _FULL)
     down = np.zeros_like(up)
     ups, downs, corners, aboves = (np.empty_like(match) for _ in range(4))
@@ -256,9 +256,8 @@ def table(texts: Pairs, within: tuple[Bits, Bits] | None) -> ShiftTable:
         same, aboves[:, at] = advance(match[:, at], up[:, :n], down[:, :n])
         np.invert(same, out=corners[:, at])
     corners |= match
-    if within is not None:
-        corners &= within[0]
-        aboves &= within[1]
+    corners &= within[0]
+    aboves &= within[1]
     distance = texts.hyp_lengths + ones(up, texts.ref_lengths) - ones(down, texts.ref_lengths)
     return ShiftTable(ups, downs, corners, aboves, distance)
 
@@ -337,29 +336,23 @@ def edits(hyps: Sequence[Sequence[str]], refs: Sequence[tuple[str, ...]]) -> Int
         [(len(hyp), len(ref)) for hyp, ref in zip(hyps, refs)], dtype=np.int64
     ).reshape(-1, 2)
     total = sizes.max(axis=1)  # final where either text is empty
-    # a path of d ≤ max(lengths) edits strays at most (d + |difference of lengths|) / 2 from the
-    # diagonal: the beam cuts no path of short texts
-    short = total + np.abs(sizes[:, 0] - sizes[:, 1]) < 2 * BEAM - 3
-    # 0 for short texts, then one kind each for 1, 2, 3 … 4, 5 … 8 … machine words
-    kind = np.where(short, 0, 1 + np.frexp(np.maximum(sizes[:, 1] - 1, 0) // 64)[1])
-    kind[sizes.min(axis=1) == 0] = -1
-    for k in np.unique(kind[kind >= 0]):
-        at = np.flatnonzero(kind == k)
+    full = np.flatnonzero(sizes.min(axis=1))
+    # one kind each for 1, 2, 3 … 4, 5 … 8 … machine words
+    kind = np.frexp((sizes[full, 1] - 1) // 64)[1]
+    for at in (full[kind == k] for k in np.unique(kind)):
         costs = sizes[at, 0] * (1 + int(sizes[at, 1].max()) // 64)  # machine words of a matrix
         for part in (at[block] for block in blocks(costs.tolist(), _LARGEST)):
             part = part[np.argsort(-sizes[part, 0], kind="stable")]
-            total[part] = _search(
-                pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]), bool(k)
-            )
+            total[part] = _search(pairs([hyps[int(i)] for i in part], [refs[int(i)] for i in part]))
     return np.asarray(total)
 
 
-def _search(texts: Pairs, beamed: bool) -> IntArray:
+def _search(texts: Pairs) -> IntArray:
     """Count the edits of each pair: (pairs,)."""
     total, tried = np.zeros(len(texts), dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
     at = np.arange(len(texts))  # pairs still being searched
     while True:
-        within = beam(texts) if beamed else None
+        within = beam(texts)
         rows = table(texts, within)
         shifts, count = _candidates(texts, rows)
         tried[at] += count
@@ -439,7 +432,7 @@ def _moves(texts: Pairs, pair: IntArray, size: IntArray, place: IntArray, to: In
 
 
 def _distances(
-    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
+    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits], shifts: Shifts
 ) -> IntArray:
     """Compute the edit distance after each shift: (shifts,)."""
     order = np.argsort(shifts.start - texts.hyp_lengths[shifts.pair], kind="stable")
@@ -450,9 +443,7 @@ def _distances(
     return distances
 
 
-def _rest(
-    texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits] | None, shifts: Shifts
-) -> IntArray:
+def _rest(texts: Pairs, rows: ShiftTable, within: tuple[Bits, Bits], shifts: Shifts) -> IntArray:
     """Compute distances from the first row that a shift changes; most rows come first."""
     pair, start = shifts.pair, shifts.start
     left = texts.hyp_lengths[pair] - start  # rows
@@ -460,8 +451,7 @@ def _rest(
     for t, n in enumerate(np.searchsorted(-left, -np.arange(int(left.max(initial=0))))):
         row, some = start[:n] + t, shifts.of(slice(n))
         equal = texts.match.take(texts.firsts[some.words(row)] + some.pair, axis=1)
-        if within is not None:
-            equal &= within[0].take(texts.firsts[row] + some.pair, axis=1)
+        equal &= within[0].take(texts.firsts[row] + some.pair, axis=1)
         advance(equal, up[:, :n], down[:, :n])
     refs = texts.ref_lengths[pair]
     return texts.hyp_lengths[pair] + ones(up, refs) - ones(down, refs)
