@@ -69,7 +69,10 @@ class Surface(Metric):
         """Count statistics (groups, k); a group is a hypothesis and its references, prepared."""
 
     def facts(self) -> Mapping[str, str]:
-        return {"sacrebleu": version("sacrebleu")}
+        facts = {"sacrebleu": version("sacrebleu")}
+        if vars(self).get("tokenize", "").endswith("mecab"):  # its version changes words
+            facts["tokenizer"] = str(self.sacrebleu().tokenizer.signature())
+        return facts
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         rows = [[view.text for view in (request.hyp[0], *request.refs)] for request in requests]
@@ -123,12 +126,6 @@ class Bleu(Surface):
             "between words: a token is a whole phrase; "
             "use bleu(tokenize=flores200) or bleu(tokenize=char)",
         )
-
-    def facts(self) -> Mapping[str, str]:
-        if not self.tokenize.endswith("mecab"):
-            return super().facts()
-        tokenizer = str(self.sacrebleu().tokenizer.signature())  # with MeCab's version
-        return {**super().facts(), "tokenizer": tokenizer}
 
     def sacrebleu(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
