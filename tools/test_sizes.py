@@ -40,7 +40,7 @@ LATER = (
     # evidence: rules in place of a learned metric, checks of devices
     "findings", "models/test_gpu.py", "training/test_device_random.py",
     # trust: damaged and hostile input of every door, faults of judges, slow clients
-    "cli/test_damaged_runs.py", "judges/test_bodies.py", "judges/test_hostile.py", "models/test_hostile_configs.py",
+    "cli/test_damaged_runs.py", "judges/test_bodies.py", "judges/test_hostile.py",
     "scoring/test_writers.py", "serving/test_hostile_requests.py", "serving/test_requests_stay_inside.py",
     "serving/test_slow_clients.py",
 )  # fmt: skip
