@@ -113,8 +113,7 @@ class MoverScore(TokenMetric):
         shares = windows / np.where(sums > 0, sums, 1.0)[:, None]
         # (n, width)
         grams = sum(shares[:, at, None] * vectors[at : at + len(windows)] for at in range(size))
-        lengths = np.linalg.norm(grams, axis=1, keepdims=True)
-        return grams / np.maximum(lengths, 1e-30), sums
+        return unit(grams), sums
 
 
 class JoinedLayers(TokenVectors):
