@@ -112,13 +112,14 @@ class TokenMetric(EncoderMetric):
         each = (special.union(tokenizer.ids(text, strip=True)) for text in texts)
         return Idf(len(texts), dict(sorted(Counter(chain.from_iterable(each)).items())))
 
-    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
+    def backend(
+        self, run: Runtime, everything: bool = False, kind: type[TokenVectors] = TokenVectors
+    ) -> TokenVectors:
         """Token vectors at the metric's layer; ``everything``: of context and markers too."""
         encoder = open_encoder(run, self.model, self.revision, self.layer)
         limit = encoder.tokenizer.limited(self.limit, self.model)
-        return TokenVectors(
-            encoder, self.layer or 0, TokenizedText(limit, self.truncation, strip=True), everything
-        )
+        reading = TokenizedText(limit, self.truncation, strip=True)
+        return kind(encoder, self.layer or 0, reading, everything)
 
     def inputs(self, request: Request) -> list[tuple[str, Excerpt]]:
         return [
@@ -177,10 +178,9 @@ class BertScore(TokenMetric):
         small = f"scored with the small embedded model MiniLM; published scores use {ENGLISH}"
         return (*super().notes(langs), *((small,) if self.model == "minilm" else ()))
 
-    def backend(self, run: Runtime, everything: bool = False) -> TokenVectors:
-        return super().backend(
-            run, everything or self.align_scope == "sequence" or bool(self.match_special_tokens)
-        )
+    def backend(self, run: Runtime, everything: bool = False, **how: Any) -> TokenVectors:
+        around = self.align_scope == "sequence" or bool(self.match_special_tokens)
+        return super().backend(run, everything or around, **how)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf = run.survey if self.idf else None

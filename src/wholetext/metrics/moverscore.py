@@ -14,8 +14,6 @@ from wholetext.errors import MetricError
 from wholetext.metrics.bertscore import Idf, TokenMetric, token_weights, transported
 from wholetext.metrics.model_metric import refuse_unread
 from wholetext.models.embeddings import Tokens, TokenVectors, unit
-from wholetext.models.encoder import open_encoder
-from wholetext.models.tokenizer import TokenizedText
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
 
 if TYPE_CHECKING:
@@ -70,18 +68,14 @@ class MoverScore(TokenMetric):
     def default_layer(self, model: str, depth: int) -> int:
         return depth
 
-    def backend(self, run: Runtime, everything: bool = True) -> TokenVectors:
-        encoder = open_encoder(run, self.model, self.revision, self.layer)
-        reading = TokenizedText(
-            encoder.tokenizer.limited(self.limit, self.model), self.truncation, strip=True
-        )
+    def backend(self, run: Runtime, everything: bool = True, **how: Any) -> TokenVectors:
         kind = JoinedLayers if self.version == "1" else TokenVectors
-        return kind(encoder, self.layer or 0, reading, everything)
+        return super().backend(run, everything, kind=kind)
 
     def measure(self, requests: Sequence[Request], run: Runtime) -> FloatArray:
         idf: Idf | None = run.survey if self.idf else None
         distance: Any = "sqeuclidean" if self.version == "1" else "euclidean"
-        pieces = open_encoder(run, self.model, self.revision, self.layer).tokenizer.tokens
+        pieces = self.backend(run).encoder.tokenizer.tokens
 
         def pair(hyp: Tokens, ref: Tokens) -> float:
             if not hyp.scored.any() or not ref.scored.any():
