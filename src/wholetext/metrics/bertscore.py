@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from wholetext.models.tokenizer import TokenizedText, read_config
 from wholetext.text import code_of
 from wholetext.text.overlap import blocks
 from wholetext.types import Excerpt, FloatArray, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 ENGLISH, OTHERS = "FacebookAI/roberta-large", "google-bert/bert-base-multilingual-cased"
 BY_LANGUAGE: Mapping[str, str] = {
@@ -86,7 +83,7 @@ class TokenMetric(EncoderMetric):
         """Only idf needs to see all references first."""
         return self.idf
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         others = BY_LANGUAGE.get(code_of(langs[1]), OTHERS)
         model = self.model or model_for(langs[1], self.name, ENGLISH, others)
         located = locate(self.name, model, self.revision)
@@ -159,13 +156,13 @@ class BertScore(TokenMetric):
     match_special_tokens: bool | None = None  # as align_scope has it unless given
     baseline: str = ""  # a table LAYER,P,R,F: scores are rescaled to (x − b) / (1 − b)
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         special = (
             self.align_scope == "sequence"
             if self.match_special_tokens is None
             else self.match_special_tokens
         )
-        return replace(super().resolve(langs), match_special_tokens=special)
+        return TokenMetric.resolve(replace(self, match_special_tokens=special), langs)
 
     def facts(self) -> Mapping[str, str]:
         if not self.baseline:

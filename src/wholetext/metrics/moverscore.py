@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from wholetext.metrics.bertscore import Idf, TokenMetric, token_weights, transpo
 from wholetext.metrics.model_metric import refuse_unread
 from wholetext.models.embeddings import Tokens, TokenVectors, unit
 from wholetext.types import FloatArray, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 DISTILBERT = "distilbert/distilbert-base-uncased"
 _JOINED = 5  # layers that version 1 joins
@@ -52,7 +49,7 @@ class MoverScore(TokenMetric):
         """Distances of unit vectors reach 2, squared ones 4."""
         return (-3.0, 1.0) if self.version == "1" else (-1.0, 1.0)
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> TokenMetric:
         if self.version == "1" and not self.model:
             raise MetricError(
                 "version=1 has no model on the hub: the authors publish BERT fine-tuned on MNLI as "

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from wholetext.metrics.model_metric import refuse_unread
 from wholetext.text import code_of
 from wholetext.text.taggers.analysis import Analyser, Layer, analyser_for
 from wholetext.types import Excerpt, FloatArray, Metric, Request, Runtime, mean_stats
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Focus = Literal["nn", "entity"]
 Foci = Callable[[Grid], Grid]  # nouns to foci
@@ -109,7 +106,7 @@ class FocusMetric(Metric):
         merged = "vectors" in values and values.get("focus", "entity") == "entity"
         return (values["vectors"], values["threshold"]) if merged else None
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         if getattr(self, "focus", "entity") == "nn":
             refuse_unread(self, "focus=nn", ("threshold", "vectors"))
         if self.lang != "auto":
@@ -217,7 +214,7 @@ class Lc(CohesionMetric):
     definition: Literal["disco", "wong-kit"] = "disco"
     items: Items = "lemma"  # wong-kit only: what makes two words related
 
-    def resolve(self, langs: tuple[str, str]) -> Self:
+    def resolve(self, langs: tuple[str, str]) -> FocusMetric:
         metric = super().resolve(langs)
         if self.definition == "disco":  # goes by lemmas anyway
             refuse_unread(self, "definition=disco", ("items",) if self.items in WORDNET else ())
