@@ -76,7 +76,7 @@ class TokenMetric(EncoderMetric):
     layer: int | None = None  # from the published table, else three quarters of the way up
     idf: bool = False
     truncation: Literal["context", "reference"] = "context"
-    limit: int | None = None  # tokens per sequence; what the model takes unless given
+    limit: int | None = None  # tokens per sequence; by default the model's maximum
 
     @property
     def surveys(self) -> bool:  # type: ignore[override]
@@ -153,7 +153,7 @@ class BertScore(TokenMetric):
     outputs = ("f1", "precision", "recall")
 
     align_scope: Literal["sentence", "sequence"] = "sequence"
-    match_special_tokens: bool | None = None  # as align_scope has it unless given
+    match_special_tokens: bool | None = None  # by default with align_scope=sequence
     baseline: str = ""  # a table LAYER,P,R,F: scores are rescaled to (x − b) / (1 − b)
 
     def resolve(self, langs: tuple[str, str]) -> TokenMetric:

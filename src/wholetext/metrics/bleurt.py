@@ -129,7 +129,7 @@ class BleurtModel(EncoderBackend):
         return Layout(ids, len(head), len(head) + len(hyp), Fit(len(ids), special, lost_focus=over))
 
     def _build(self) -> Any:
-        """The encoder, an ELECTRA by its shape; sets the head, from the same file."""
+        """Build the encoder, which is an ELECTRA, and read the head from the same file."""
         folder = locate(*self.source).path
         tensors = read_weights(folder)
         width = self.config.get("embedding_size") or self.config["hidden_size"]

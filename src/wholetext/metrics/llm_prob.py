@@ -147,7 +147,7 @@ class CausalLM(CheckpointBackend):
         return sums
 
     def _prompt(self, x: Pair) -> Prompt:
-        """Both sides within the limit: the farthest context is left out first, then the end is cut."""
+        """Fit both sides into the limit: drop the farthest context first, then cut the end."""
         src, hyp, after = x.source.before, x.target.before, x.source.after
         full = ids, prefix = self._ids((src, hyp), after, x)
         while len(ids) > self.limit and (src or hyp or after):

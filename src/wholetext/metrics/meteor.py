@@ -210,7 +210,7 @@ def _stem(word: str) -> str:
 def synsets(word: str) -> frozenset[int]:
     """Return the synsets of a word and of its base form, of any part of speech.
 
-    Synsets are known by their offset alone, as in METEOR 1.5: 282 pairs of them are taken for one.
+    Synsets are identified by their offset alone, as in METEOR 1.5: 282 pairs share theirs.
     """
     bases = _irregular().get(word) or {_base(word)}
     return _own_synsets(word).union(*map(_own_synsets, bases))

@@ -37,7 +37,7 @@ class MetricX(ModelMetric):
     version: Literal["auto", "23", "24"] = "auto"  # which prompt; by the model's name, else 24
     mode: Literal["auto", "ref", "qe"] = "auto"  # auto: by the model's name, else ref
     tokenizer: str = "auto"
-    limit: int | None = None  # ids per prompt; as published with the version unless given
+    limit: int | None = None  # ids per prompt; by default those published with the version
     multi_ref: Literal["mean", "best"] = "mean"
     clamp: bool = True
 

@@ -15,7 +15,7 @@ from wholetext.models.tokenizer import FILES
 from wholetext.text import code_of
 from wholetext.types import Fit, Metric, Request, Runtime
 
-# models that know English alone, by the last part of their name
+# models trained on English only, by the last part of their name
 ENGLISH_MODELS = frozenset(
     {
         "minilm",

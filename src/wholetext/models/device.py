@@ -40,7 +40,7 @@ def torch_module() -> Any:
 
 
 def need_torch() -> None:
-    """Raise an error if torch is not installed, without the time to import it."""
+    """Raise an error if torch is not installed, without importing it."""
     if find_spec("torch") is None:
         raise MissingExtra("torch", "models")
 
@@ -97,7 +97,7 @@ def padded(
 
 
 def is_full(fault: Exception) -> bool:
-    """Whether an error is about memory: torch has a class for CUDA's, and words for the others."""
+    """Tell whether an error reports full memory: torch has a class for CUDA, and words for others."""
     text = str(fault).lower()
     told = isinstance(fault, RuntimeError) and any(words in text for words in _FULL)
     return told or isinstance(fault, MemoryError)

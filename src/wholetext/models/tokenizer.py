@@ -186,7 +186,7 @@ def check_limit(limit: int, minimum: int, most: int, model: str) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's ``config.json``."""
+    """Read and check the ``config.json`` of a model folder."""
     path = folder / "config.json"
     if not path.is_file():
         raise ModelError(
@@ -209,7 +209,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """A file of a model folder that holds a JSON object."""
+    """Read a JSON object from a file of a model folder."""
     table = read_json(
         file_bytes(path, next=AGAIN, error=ModelError),
         where=str(path),
@@ -249,9 +249,10 @@ def reading(folder: Path, what: str = "the model cannot be loaded") -> Iterator[
 
 
 def load_tokenizer(folder: Path, kind: str = "AutoTokenizer", lower: bool = True) -> Any:
-    """A tokenizer whose steps are bounded in time and memory; ``lower``: as its files have it.
+    """Load a tokenizer whose steps are bounded in time and memory.
 
-    That of the BERT family is read without transformers where its files state its special tokens.
+    Those of the BERT family are read without transformers if their files name the special tokens.
+    ``lower=False`` keeps the case of letters, whatever the files say.
     """
     check_tokenizer_files(folder)
     if kind == "AutoTokenizer" and (folder / "tokenizer.json").is_file():

@@ -70,7 +70,7 @@ class Comet(ModelMetric):
     pool_special_tokens: bool = True
     layernorm_scope: Literal["segment", "minibatch8"] = "segment"
     truncation: Literal["context", "reference"] = "context"
-    limit: int | None = None  # tokens per sequence; as in the published tool unless given
+    limit: int | None = None  # tokens per sequence; by default those of the published tool
 
     @property
     def worst(self) -> float | None:
