@@ -71,19 +71,17 @@ class WordEncoder:
 
     def run(self, batch: Sequence[Passage]) -> list[Vectors]:
         """Encode each passage from its own windows, independent of the batch."""
-        new = [passage for passage in dict.fromkeys(batch) if passage not in self._memo]
-        plans = [self._plan(passage) for passage in new]
-        encoded = iter(self._encode([window for _, windows in plans for window in windows]))
-        made = {}
-        for passage, (ends, windows) in zip(new, plans):
-            vectors = _stitch([(window, next(encoded)) for window in windows])  # (tokens, hidden)
-            made[passage] = _pool(passage, ends, vectors)
-        rows = [made[passage] if passage in made else self._memo[passage] for passage in batch]
         # kept, because metrics and their variants ask for the same vectors one after the other
         if len(self._memo) > _PASSAGES:
-            self._memo.clear()
-        self._memo.update(made)
-        return rows
+            self._memo = {}
+        memo = self._memo  # of this thread, while another one begins anew
+        new = [passage for passage in dict.fromkeys(batch) if passage not in memo]
+        plans = [self._plan(passage) for passage in new]
+        encoded = iter(self._encode([window for _, windows in plans for window in windows]))
+        for passage, (ends, windows) in zip(new, plans):
+            vectors = _stitch([(window, next(encoded)) for window in windows])  # (tokens, hidden)
+            memo[passage] = _pool(passage, ends, vectors)
+        return [memo[passage] for passage in batch]
 
     def _plan(self, passage: Passage) -> tuple[IntArray, list[_Window]]:
         """Return where each word ends among the tokens, and the windows to encode."""
@@ -101,9 +99,8 @@ class WordEncoder:
             )
         if self.too_long == "truncate":
             ids = ids[:room]
-        starts = [0]
-        while starts[-1] + room < len(ids):
-            starts.append(min(starts[-1] + max(1, room // 2), len(ids) - room))
+        last = max(0, len(ids) - room)
+        starts = [*range(0, last, max(1, room // 2)), last]
         return ends, [(at, tuple(ids[at : at + room])) for at in starts]
 
     def _encode(self, windows: Sequence[_Window]) -> list[Vectors]:
