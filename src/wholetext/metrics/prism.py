@@ -135,11 +135,9 @@ class Likelihood(ModelMetric):
         """List the pairs of each reference: the one for precision, then that for recall."""
         if self.direction == "src-hyp":
             return [("", Pair(request.src, request.hyp[0]))] if request.src else []
-        pairs = []
-        for hyp, ref in request.pairs():
-            pairs += [Pair(ref, hyp)] if self.direction != "hyp-ref" else []
-            pairs += [Pair(hyp, ref)] if self.direction != "ref-hyp" else []
-        return [("", pair) for pair in pairs]
+        ways = {"ref-hyp": slice(0, 1), "hyp-ref": slice(1, 2)}.get(self.direction, slice(2))
+        both = ((Pair(ref, hyp), Pair(hyp, ref)) for hyp, ref in request.pairs())
+        return [("", pair) for pairs in both for pair in pairs[ways]]
 
     def _mean(self, logs: TokenLogProbs) -> float:
         before, total, count, after = logs
